@@ -98,7 +98,7 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_launch_con
 {
     if (unlikely(launch == NULL))
         return rex_fail_null("rex_launch", "launch");
-    if (launch->flags & REX_LAUNCH_GRID_STRIDE)
+    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
         return launch_grid_stride(module, launch, map);
     if (launch->queue != NULL)
         return enqueue_launch(module, launch, map);

@@ -8,9 +8,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,12 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rex.h>
 #include <rex_kmp.h>
 
 #include "inqueue.h"
+#include "support/test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -116,6 +113,11 @@ UNUSED static void remove_temporary_images(void)
     }
     if (maps != NULL)
         fclose(maps);
+}
+
+__attribute__((__constructor__)) static void remove_them_at_exit(void)
+{
+    atexit(remove_temporary_images);
 }
 
 /* ---- the release ------------------------------------------------------------------------------------------------------------ */
@@ -268,28 +270,10 @@ UNUSED static int run_self(const char *argument)
     return status;
 }
 
-/*
- * libomptarget keeps much for the life of a process (the offload policy, images, tables), so each test runs in one of its own: without
- * an argument the program starts itself for every test, with the test's name as the argument it runs that one.
- */
-UNUSED static int run_each(int argc, char **argv, const struct CMUnitTest *tests, size_t count)
+/* libomptarget keeps much for the life of a process (the offload policy, images, tables), so each test runs in one of its own. */
+__attribute__((__weak__)) int run_test_apart(const char *name)
 {
-    size_t failed = 0;
-    if (argc > 1) {
-        cmocka_set_test_filter(argv[1]);
-        atexit(remove_temporary_images);
-        return _cmocka_run_group_tests(argv[1], tests, count, NULL, NULL) != 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        int status = run_self(tests[i].name);
-        if (status != 0) {
-            fprintf(stderr, "FAILED: %s (wait status %#x)\n", tests[i].name, (unsigned)status);
-            failed++;
-        }
-    }
-    printf("%zu tests, %zu failed\n", count, failed);
-    return failed != 0;
+    return run_self(name);
 }
-#define RUN_EACH(argc, argv, tests) run_each(argc, argv, tests, sizeof(tests) / sizeof *(tests))
 
 #endif

@@ -65,9 +65,8 @@ static const struct {
     SIZE(struct fake_descriptor, 32),
 };
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layout); i++) {
         print_message("%s%s: %zu\n", layout[i].type, layout[i].field, layout[i].found);
         assert_int_equal(layout[i].found, layout[i].expected);
@@ -75,9 +74,8 @@ static void test_layout(void **state)
 }
 
 /* Code generators emit it, so it must not shrink or move. */
-static void test_module(void **state)
+TEST(test_module)
 {
-    (void)state;
     assert_int_equal(offsetof(struct rex_module, struct_size), 0);
     assert_int_equal(offsetof(struct rex_module, flags), 4);
     assert_int_equal(offsetof(struct rex_module, entries_begin), 8);
@@ -95,9 +93,8 @@ static void test_module(void **state)
     assert_null(__cubin_desc);
 }
 
-static void test_ident(void **state)
+TEST(test_ident)
 {
-    (void)state;
     assert_string_equal(rex_target_kernel_ident.psource, ";unknown;unknown;0;0;;");
     assert_int_equal(rex_target_kernel_ident.flags, 2);
     assert_int_equal(rex_target_kernel_ident.reserved_1, 0);
@@ -107,10 +104,9 @@ static void test_ident(void **state)
 
 /* ---- literals ---------------------------------------------------------------------------------------------------- */
 
-static void test_literals(void **state)
+TEST(test_literals)
 {
     const unsigned char bytes[9] = {0xf1, 0xe2, 0xd3, 0xc4, 0xb5, 0xa6, 0x97, 0x88, 0x79};
-    (void)state;
     assert_int_equal(rex_last_error_code(), 0);
     assert_null(rex_pack_literal_arg_bytes(NULL, 0));
     for (size_t size = 0; size <= 8; size++) {
@@ -123,12 +119,11 @@ static void test_literals(void **state)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-static void test_literal_errors(void **state)
+TEST(test_literal_errors)
 {
     const unsigned char bytes[16] = {1};
     /* Read at run time, so that the optimiser cannot decide. */
     volatile size_t too_large[] = {9, 16, SIZE_MAX};
-    (void)state;
     for (size_t i = 0; i < COUNT(too_large); i++) {
         char part[64];
         snprintf(part, sizeof part, "a literal of %zu bytes", too_large[i]);
@@ -144,16 +139,4 @@ static void test_literal_errors(void **state)
     /* A good literal leaves the code for whoever looks later. */
     assert_non_null(rex_pack_literal_arg_bytes(bytes, one));
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_ident),
-        cmocka_unit_test(test_literals),
-        cmocka_unit_test(test_literal_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,36 +405,21 @@ static void renew(const void *context)
     CHECK_EQUAL(rex_addresses_renew(&addresses, 0, rex_addresses_generation(true)), REX_ADDRESSES_GONE);
 }
 
-#define TEST(name)                                                                                                     \
-    static void test_##name(void **state)                                                                              \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        in_child(name, NULL);                                                                                          \
+#define TEST_OF(name) \
+    TEST(test_##name) \
+    { \
+        in_child(name, NULL); \
     }
-TEST(remember)
-TEST(replace)
-TEST(forget)
-TEST(take_whole)
-TEST(divide)
-TEST(find_after_load)
-TEST(never_remember)
-TEST(know_use)
-TEST(know_ranges)
-TEST(take_over)
-TEST(take_nothing_over)
-TEST(overflow)
-TEST(renew)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_remember),       cmocka_unit_test(test_forget),
-        cmocka_unit_test(test_take_whole),     cmocka_unit_test(test_divide),
-        cmocka_unit_test(test_find_after_load),
-        cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
-        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_renew),
-        cmocka_unit_test(test_take_over),      cmocka_unit_test(test_take_nothing_over),
-        cmocka_unit_test(test_know_ranges),    cmocka_unit_test(test_replace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_OF(remember)
+TEST_OF(replace)
+TEST_OF(forget)
+TEST_OF(take_whole)
+TEST_OF(divide)
+TEST_OF(find_after_load)
+TEST_OF(never_remember)
+TEST_OF(know_use)
+TEST_OF(know_ranges)
+TEST_OF(take_over)
+TEST_OF(take_nothing_over)
+TEST_OF(overflow)
+TEST_OF(renew)

@@ -61,9 +61,8 @@ static struct bytes cubin(int sm)
     return image;
 }
 
-static void test_containers(void **state)
+TEST(test_containers)
 {
-    (void)state;
     struct bytes image = cubin(90);
     struct rex_span span;
     for (uint32_t version = 1; version <= 2; version++)
@@ -98,12 +97,11 @@ static void test_containers(void **state)
 }
 
 /* Whatever the bytes say, an image that is found lies inside them. Cut off anywhere, and with every word of the header and entries wild. */
-static void test_hostile_containers(void **state)
+TEST(test_hostile_containers)
 {
     static const uint64_t wild[] = {0, 1, 7, 8, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX - 7, UINT64_MAX};
     struct bytes image = {(unsigned char *)(uintptr_t)"0123456789", 10};
     struct rex_span span;
-    (void)state;
     for (uint32_t version = 1; version <= 2; version++) {
         struct bytes made = wrap(image, version, version);
         for (size_t size = 0; size < made.size; size++) {
@@ -131,13 +129,12 @@ static void test_hostile_containers(void **state)
 /* ---- tables in two forms --------------------------------------------------------------------------------------------------------------- */
 
 /* The newer form is told by its first row and its size, and a name is looked for in all rows. */
-static void test_forms(void **state)
+TEST(test_forms)
 {
     static char keys[8];
     struct rex_new_entry new[4] = {{0}};
     struct __tgt_offload_entry old[8] = {{NULL, NULL, 0, 0, 0}};
     char names[8][8];
-    (void)state;
     for (int i = 0; i < 8; i++) {
         snprintf(names[i], sizeof names[i], "name %d", i);
         old[i] = (struct __tgt_offload_entry){&keys[i], names[i], 0, 0, 0};
@@ -167,7 +164,7 @@ static void test_forms(void **state)
 }
 
 /* Of the newer form, as the older one: OpenMP's rows, with all that they say. */
-static void test_copies(void **state)
+TEST(test_copies)
 {
     static char keys[4];
     const struct rex_new_entry new[4] = {{0, 1, 2, 7, &keys[0], (char *)(uintptr_t)"cuda's", 1, 2, NULL},
@@ -177,7 +174,6 @@ static void test_copies(void **state)
     const struct __tgt_offload_entry expected[2] = {{&keys[1], (char *)(uintptr_t)"first", 4, 3, 5},
                                                     {&keys[3], (char *)(uintptr_t)"second", 7, 6, 8}};
     struct rex_entries copy, table = {new, sizeof new};
-    (void)state;
     assert_int_equal(rex_entries_copy(table, true, &copy), 0);
     assert_int_equal(copy.size, sizeof expected);
     for (size_t i = 0; i < COUNT(expected); i++) {
@@ -206,10 +202,9 @@ static void test_copies(void **state)
 }
 
 /* Bytes that stay are found again by what they are, and by no part of it. */
-static void test_retained(void **state)
+TEST(test_retained)
 {
     static unsigned char first[] = "abc", second[] = "abd", third[] = "abcd";
-    (void)state;
     assert_int_equal(rex_retain(first, 3), REX_OK);
     assert_null(rex_retained(second, 3));
     assert_int_equal(rex_retain(second, 3), REX_OK);
@@ -312,9 +307,8 @@ static void raw(const void *context)
     CHECK_EQUAL(the_record()->used_address_again, 0);
 }
 
-static void test_raw(void **state)
+TEST(test_raw)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         const char *output = in_child(raw, &release);
         assert_int_equal(strstr(output, "CUDA 13's header rewritten") != NULL, rewritten(release));
@@ -351,9 +345,8 @@ static void two_in_container(const void *context)
     }
 }
 
-static void test_in_containers(void **state)
+TEST(test_in_containers)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         in_child(in_container, &release);
         in_child(two_in_container, &release);
@@ -373,9 +366,8 @@ static void four_images(const void *context)
 }
 
 /* Messages count the images that libomptarget gets from 1. */
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     const char *output = in_child(four_images, NULL);
     for (int number = 1; number <= 4; number++) {
         char line[100];
@@ -407,9 +399,8 @@ static void new_entries(const void *context)
     CHECK(strcmp(rex_adopted_name(&key_b), "global_b") == 0);
 }
 
-static void test_new_entries(void **state)
+TEST(test_new_entries)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++)
         in_child(new_entries, &release);
 }
@@ -442,20 +433,18 @@ static void own_entries(const void *context)
     }
 }
 
-static void test_own_entries(void **state)
+TEST(test_own_entries)
 {
     static const int releases[] = {14, 19, 20, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(own_entries, &releases[i]);
 }
 
 /* One descriptor may come more than once: each end is that of the newest that has not ended. */
-static void twice(const void *context)
+TEST_IN_CHILD(twice)
 {
     struct __tgt_bin_desc *descriptor = program_with(cubin(90), false);
     const struct fake_descriptor *given[3];
-    (void)context;
     begin(22, "on");
     for (size_t i = 0; i < COUNT(given); i++)
         given[i] = registered(descriptor)->descriptor;
@@ -470,12 +459,6 @@ static void twice(const void *context)
     CHECK(rex_adopted_name(&key_a) == NULL);
     __rex_real___tgt_unregister_lib(descriptor);
     CHECK((const void *)last_call(FAKE_UNREGISTER)->descriptor == descriptor);
-}
-
-static void test_twice(void **state)
-{
-    (void)state;
-    in_child(twice, NULL);
 }
 
 /* More images than a descriptor can count: it is registered as it is. No byte of them is looked at. */
@@ -499,9 +482,8 @@ static void too_many(const void *context)
     CHECK(strcmp(rex_last_error(), "out of memory: the offload code of the program is registered as it is") == 0);
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
-    (void)state;
     assert_null(strstr(in_child(too_many, "on"), "adopted"));
     in_child(too_many, NULL);
 }
@@ -555,9 +537,8 @@ static void without_memory(const void *context)
     CHECK(last_call(FAKE_UNREGISTER)->descriptor == given);
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     for (int number = 1; number <= ALLOCATIONS + 1; number++) {
         struct shortage with_old_entries = {19, number}, as_they_are = {22, number};
         in_child(without_memory, &with_old_entries);
@@ -600,10 +581,9 @@ static void noted(const void *context)
     }
 }
 
-static void test_noted(void **state)
+TEST(test_noted)
 {
     static const struct requirement requirements[] = {{0x10, 8, true}, {0x10, 10, true}, {0x10, 0x16, false}, {0x11, 8, false}, {0, 8, false}};
-    (void)state;
     for (size_t i = 0; i < COUNT(requirements); i++)
         in_child(noted, &requirements[i]);
 }
@@ -621,9 +601,8 @@ static void as_it_is(const void *context)
     CHECK(rex_adopted_name(&key_a) == NULL);
 }
 
-static void test_off(void **state)
+TEST(test_off)
 {
-    (void)state;
     in_child(as_it_is, NULL);
     in_child(as_it_is, "off");
     assert_int_equal(setenv("REX_ADOPT", "perhaps", 1), 0);
@@ -642,27 +621,19 @@ static void no_older_form(const void *context)
     CHECK(memcmp(call->image, image.bytes, image.size) == 0);
 }
 
-static void test_no_older_form(void **state)
+TEST(test_no_older_form)
 {
-    (void)state;
     assert_non_null(strstr(in_child(no_older_form, NULL), "sm_100 has no older form"));
 }
 
 /* Images that are no CUBIN, of no bytes, and no image at all. */
-static void odd(const void *context)
+TEST_IN_CHILD(odd)
 {
-    (void)context;
     begin(19, "on");
     CHECK_EQUAL(registered(program_with((struct bytes){(unsigned char *)(uintptr_t)"BC\xc0\xde", 4}, false))->image_size, 4);
     CHECK_EQUAL(registered(program_with((struct bytes){(unsigned char *)(uintptr_t)"", 0}, false))->image_size, 0);
     __rex_real___tgt_unregister_lib(NULL); /* the fake notes it */
     CHECK(last_call(FAKE_UNREGISTER)->descriptor == NULL);
-}
-
-static void test_odd(void **state)
-{
-    (void)state;
-    in_child(odd, NULL);
 }
 
 /* PTX, by itself and in a container, is no image of libomptarget's, which has it all the same. */
@@ -675,9 +646,8 @@ static void ptx(const void *context)
     CHECK_EQUAL(registered(program_with(wrap(text, 2, 2), false))->image_count, 2);
 }
 
-static void test_ptx(void **state)
+TEST(test_ptx)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         const char *output = in_child(ptx, &release);
         for (int number = 1; number <= 2; number++) {
@@ -729,30 +699,12 @@ static void set_policy(const void *context)
     CHECK_EQUAL(context_flags(), policy->flags);
 }
 
-static void test_policy(void **state)
+TEST(test_policy)
 {
     static const struct policy policies[] = {
         {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
         {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(policies); i++)
         in_child(set_policy, &policies[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_containers), cmocka_unit_test(test_hostile_containers),
-        cmocka_unit_test(test_raw),        cmocka_unit_test(test_in_containers),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_new_entries),
-        cmocka_unit_test(test_off),        cmocka_unit_test(test_no_older_form),
-        cmocka_unit_test(test_odd),        cmocka_unit_test(test_ptx),
-        cmocka_unit_test(test_policy),     cmocka_unit_test(test_own_entries),
-        cmocka_unit_test(test_twice),      cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_forms),      cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_retained),   cmocka_unit_test(test_noted),
-        cmocka_unit_test(test_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

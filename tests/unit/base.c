@@ -99,7 +99,7 @@ int __wrap_close(int fd)
 /* ---- characters -------------------------------------------------------------------------------------------------- */
 
 /* First and last of each form of RFC 3629, and what is next to them. */
-static void test_utf8(void **state)
+TEST(test_utf8)
 {
     static const struct {
         const char *text;
@@ -138,16 +138,14 @@ static void test_utf8(void **state)
         {"\xf4\x90\x80\x80", 0},
         {"\xf5\x80\x80\x80", 0},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         if (rex_utf8_length(cases[i].text) != cases[i].length)
             fail_msg("case %zu has %zu bytes", i, rex_utf8_length(cases[i].text));
 }
 
-static void test_escapes(void **state)
+TEST(test_escapes)
 {
     char text[64] = "a\n\x1f\x7f\xc2\x9f\xc2\xa0\xf0\x90\x80\x80";
-    (void)state;
     rex_escape_lines(text, sizeof text);
     assert_string_equal(text, "a\n\\x1f\\x7f\\xc2\\x9f\xc2\xa0\xf0\x90\x80\x80");
     rex_escape(text, sizeof text);
@@ -165,7 +163,7 @@ static void test_escapes(void **state)
 
 /* ---- the nearest name -------------------------------------------------------------------------------------------- */
 
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
     static const struct {
         const char *wanted, *name;
@@ -193,7 +191,6 @@ static void test_nearest(void **state)
         {"", "", 0},
         {"ab", "ba", 1},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_nearest nearest = {.wanted = cases[i].wanted};
         rex_nearest_try(&nearest, cases[i].name);
@@ -203,13 +200,12 @@ static void test_nearest(void **state)
     }
 }
 
-static void test_nearest_of_some(void **state)
+TEST(test_nearest_of_some)
 {
     static const char *const names[] = {"bxpz__kernel__", "axpz__kernel__", "axpq__kernel__", "axpy__kernel__", "axpy__kernel__"};
     static const char *const nearest_then[] = {"bxpz__kernel__", "axpz__kernel__", "axpz__kernel__", "axpy__kernel__", "axpy__kernel__"};
     static const size_t edits[] = {2, 1, 1, 0, 0};
     struct rex_nearest nearest = {.wanted = "axpy__kernel__"};
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         rex_nearest_try(&nearest, names[i]);
         assert_string_equal(nearest.name, nearest_then[i]);
@@ -219,11 +215,10 @@ static void test_nearest_of_some(void **state)
 }
 
 /* How much is looked at, and when it is enough. */
-static void test_steps(void **state)
+TEST(test_steps)
 {
     static char wanted[300], name[300];
     struct rex_nearest nearest = {.wanted = "axpy__kernel__"};
-    (void)state;
     rex_nearest_try(&nearest, "axpz__kernel__");
     assert_int_equal(nearest.steps, 14 + 14 + 4 * 4);
     nearest = (struct rex_nearest){.wanted = "axpy__kernel__"};
@@ -335,20 +330,18 @@ static void reads(const void *context)
     CHECK_MENTIONS(why, "read: Bad file descriptor");
 }
 
-static void test_reading(void **state)
+TEST(test_reading)
 {
-    (void)state;
     in_folder(reads);
 }
 
 /* ---- names of files ---------------------------------------------------------------------------------------------- */
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static char pattern[2 * PATH_MAX], path[PATH_MAX], expected[PATH_MAX];
     char number[32];
     bool is_numbered;
-    (void)state;
     int digits = snprintf(number, sizeof number, "%ld", (long)getpid());
     assert_true(rex_file_name("a%p-%%p%q%", path, &is_numbered));
     snprintf(expected, sizeof expected, "a%s-%%p%%q%%", number);
@@ -443,9 +436,8 @@ static void writes(const void *context)
     }
 }
 
-static void test_writing(void **state)
+TEST(test_writing)
 {
-    (void)state;
     in_folder(writes);
 }
 
@@ -646,11 +638,10 @@ static void interruptions(const void *context)
     refused("five", NULL, "read: Input/output error", EIO);
 }
 
-static void test_output(void **state)
+TEST(test_output)
 {
     in_folder(doubts);
     in_folder(interruptions);
-    (void)state;
     in_folder(high_numbers);
     in_folder(other_files);
     in_folder(again);
@@ -764,9 +755,8 @@ static void forks_at_the_ends(const void *context)
     CHECK_EQUAL(status, 0);
 }
 
-static void test_forks(void **state)
+TEST(test_forks)
 {
-    (void)state;
     in_child(forks, NULL);
     in_child(forks_at_the_ends, NULL);
 }
@@ -783,14 +773,13 @@ int __wrap_dl_iterate_phdr(a_look *look_at, void *context)
 }
 
 /* Libraries can be opened where the program names a loader, or has no C library in it, as one that tests run in. */
-static void test_linking(void **state)
+TEST(test_linking)
 {
     uintptr_t library = (uintptr_t)&__wrap_dl_iterate_phdr; /* which stands for the C library's */
     ElfW(Phdr) parts[] = {{.p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x100},
                           {.p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = 0x100},
                           {.p_type = PT_NOTE, .p_vaddr = 0x2000, .p_memsz = 0x100}};
     ElfW(Phdr) loader = {.p_type = PT_INTERP};
-    (void)state;
     another = (struct dl_phdr_info){.dlpi_phdr = &loader, .dlpi_phnum = 1};
     program = (struct dl_phdr_info){.dlpi_phdr = parts, .dlpi_phnum = COUNT(parts)};
     static const struct {
@@ -814,9 +803,8 @@ static void test_linking(void **state)
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     assert_int_equal(rex_fail_null("rex_map", "row"), REX_EINVAL);
     assert_string_equal(rex_last_error(), "rex_map: the row is NULL");
     assert_int_equal(rex_fail_memory(17, "a test"), REX_ENOMEM);
@@ -824,15 +812,4 @@ static void test_errors(void **state)
     assert_int_equal(rex_fail_lines(REX_EKEY, "a\nb\r%d", 1), REX_EKEY);
     assert_string_equal(rex_last_error(), "a\nb\\x0d1");
     assert_int_equal(rex_last_error_code(), REX_EKEY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_utf8),  cmocka_unit_test(test_escapes), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_steps), cmocka_unit_test(test_reading), cmocka_unit_test(test_nearest_of_some),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_writing), cmocka_unit_test(test_output),
-        cmocka_unit_test(test_forks), cmocka_unit_test(test_linking), cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

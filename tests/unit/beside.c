@@ -359,7 +359,7 @@ static void launch_many_beside(const void *unused)
     CHECK_EQUAL(join(&call), REX_OK);
 }
 
-static void test_kernels(void **state)
+TEST(test_kernels)
 {
     static const struct scene all[] = {
         {ends, true, false},
@@ -376,7 +376,6 @@ static void test_kernels(void **state)
         {launch, false, true},
         {launch_same_nowait, false, false},
     };
-    (void)state;
     in_child(share_mapped, NULL);
     in_child(update_absent, NULL);
     in_child(leave_others, NULL);
@@ -484,9 +483,8 @@ static void launch_beside_launch(const void *unused)
     CHECK_EQUAL(let_go(&held), REX_OK);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     in_child(update_beside_begin, NULL);
     in_child(update_beside_begin, "raw");
     in_child(update_beside_end, NULL);
@@ -510,9 +508,8 @@ static void update_pointers(const void *by_launch)
     CHECK_EQUAL(the_record()->counts[FAKE_UPDATE], 1);
 }
 
-static void test_pointers(void **state)
+TEST(test_pointers)
 {
-    (void)state;
     in_child(update_pointers, NULL);
     in_child(update_pointers, "by a launch");
 }
@@ -538,17 +535,9 @@ static void lose_device(const void *context)
     CHECK(rex_target_is_present(y, sizeof *many, 0) == scene->is_mapped);
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
     static const struct scene all[] = {{ends, true, false}, {begins, false, false}, {launch_by_runtime, false, false}};
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
         in_child(lose_device, &all[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_calls), cmocka_unit_test(test_pointers),
-                                       cmocka_unit_test(test_loss)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,11 +94,10 @@ static void plugins_missing(const void *context)
     refused(path, "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev");
 }
 
-static void test_named(void **state)
+TEST(test_named)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     size_t size;
-    (void)state;
     in_child(does_not_exist, NULL);
     in_child(is_a_folder, NULL);
     in_child(not_elf, NULL);
@@ -124,10 +123,9 @@ static void drop_and_try(const void *context)
     unreadable(context);
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/libomptarget.so", folder);
     copy_file(FAKE("19/libomptarget.so.19"), path);
@@ -138,9 +136,8 @@ static void test_unreadable(void **state)
 }
 
 /* The failure is no final one: a later call tries again. */
-static void fails_then_binds(const void *context)
+TEST_IN_CHILD(fails_then_binds)
 {
-    (void)context;
     does_not_exist(NULL);
     use_release(21);
     CHECK_EQUAL(rex_runtime_bind(), 0);
@@ -150,12 +147,6 @@ static void fails_then_binds(const void *context)
     use_release(23);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 21);
-}
-
-static void test_fails_then_binds(void **state)
-{
-    (void)state;
-    in_child(fails_then_binds, NULL);
 }
 
 /* ---- the release of a file --------------------------------------------------------------------------------------- */
@@ -188,7 +179,7 @@ static void rename_entry(unsigned char *bytes, size_t size, int64_t tag)
 }
 
 /* 20 and 21 export the same: the number in a library's own name, or in those that it needs, tells them apart. */
-static void test_numbers_in_names(void **state)
+TEST(test_numbers_in_names)
 {
     static const char own[] = "libomptarget.so.21";
     static const struct {
@@ -208,7 +199,6 @@ static void test_numbers_in_names(void **state)
     };
     char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
     size_t size;
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/library", folder);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -226,7 +216,7 @@ static void test_numbers_in_names(void **state)
 }
 
 /* A number above all that librex knows, or, without a number, a function that no known release has. */
-static void test_newer(void **state)
+TEST(test_newer)
 {
     static const struct {
         const char *file, *own, *name, *why;
@@ -244,7 +234,6 @@ static void test_newer(void **state)
         {FAKE("22/libomptarget.so.22"), "libomptarget.so.22", "libomptarget.so", "", DT_SONAME},
     };
     char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/library", folder);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -263,7 +252,7 @@ static void test_newer(void **state)
 }
 
 /* Why a file is no libomptarget that can be used. */
-static void test_no_libomptarget(void **state)
+TEST(test_no_libomptarget)
 {
     static const struct {
         const char *file, *old, *new, *why; /* with one name changed */
@@ -275,7 +264,6 @@ static void test_no_libomptarget(void **state)
         {FAKE("19/libomptarget.so.19"), "__tgt_target_data_begin", "__tgt_target_data_began", "it lacks the entry point __tgt_target_data_begin"},
     };
     char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/library", folder);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -363,10 +351,9 @@ static void nothing_opens(const void *folder)
 }
 
 /* Letters of a format in a name mean nothing. */
-static void test_nothing_opens(void **state)
+TEST(test_nothing_opens)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64];
-    (void)state;
     make_folder(folder);
     strcat(folder, "/%s%n");
     assert_int_equal(mkdir(folder, 0700), 0);
@@ -380,13 +367,12 @@ static void test_nothing_opens(void **state)
 }
 
 /* A folder with several releases, a file that is none, and one that lacks an entry point. */
-static void test_search(void **state)
+TEST(test_search)
 {
     static const int releases[] = {15, 18, 21, 23, 19};
     char folder[PATH_MAX], path[PATH_MAX + 64], from[PATH_MAX];
     struct rex_candidate *candidates;
     struct rex_report report = {0};
-    (void)state;
     make_folder(folder);
     for (size_t i = 0; i < COUNT(releases); i++) {
         fake_path(releases[i], from);
@@ -424,11 +410,10 @@ static void test_search(void **state)
     remove_folder(folder);
 }
 
-static void test_folders(void **state)
+TEST(test_folders)
 {
     static const char *const folders[][2] = {{"libx.so", "."}, {"/libx.so", "/"}, {"/usr/libx.so", "/usr"}, {"a/b/c", "a/b"}, {"a/", "a"}};
     char folder[PATH_MAX];
-    (void)state;
     for (size_t i = 0; i < COUNT(folders); i++) {
         rex_folder_of(folders[i][0], folder);
         assert_string_equal(folder, folders[i][1]);
@@ -440,10 +425,9 @@ static void test_folders(void **state)
 }
 
 /* A report stops at its limit and stays a string. */
-static void test_report_is_bounded(void **state)
+TEST(test_report_is_bounded)
 {
     static struct rex_report report;
-    (void)state;
     /* With ever less room for a line of its own, which is cut off. */
     for (size_t room = 1; room < 12; room++) {
         memset(report.text, 'x', sizeof report.text);
@@ -675,10 +659,9 @@ static void need_root(void)
     skip();
 }
 
-static void test_found_in_root(void **state)
+TEST(test_found_in_root)
 {
     char root[PATH_MAX];
-    (void)state;
     need_root();
     make_folder(root);
     make_folders(root, "usr/lib/llvm-17/lib");
@@ -729,12 +712,11 @@ static void test_found_in_root(void **state)
 }
 
 /* A release that librex does not know is taken where it is named, or where there is nothing else; it is said once. */
-static void test_later(void **state)
+TEST(test_later)
 {
     static const char said[] = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
                                "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n";
     char root[PATH_MAX];
-    (void)state;
     need_root();
     make_folder(root);
     make_folders(root, "opt/a/lib");
@@ -749,10 +731,9 @@ static void test_later(void **state)
     remove_folder(root);
 }
 
-static void test_nothing_found(void **state)
+TEST(test_nothing_found)
 {
     char root[PATH_MAX];
-    (void)state;
     need_root();
     make_folder(root);
     in_child(nothing_found_in, root);
@@ -844,10 +825,9 @@ static void openmp_folder(const void *context)
     CHECK(strcmp(folder, FAKE("19")) == 0);
 }
 
-static void test_openmp(void **state)
+TEST(test_openmp)
 {
     static const int releases[] = {14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
-    (void)state;
     in_child(openmp_folder, NULL);
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(openmp_is_there, &releases[i]);
@@ -904,10 +884,9 @@ static void loaded_without_plugins(const void *context)
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
 }
 
-static void test_loaded_without_plugins(void **state)
+TEST(test_loaded_without_plugins)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
     copy_file(FAKE("17/libomptarget.so.17"), path);
@@ -915,9 +894,8 @@ static void test_loaded_without_plugins(void **state)
     remove_folder(folder);
 }
 
-static void test_already_loaded(void **state)
+TEST(test_already_loaded)
 {
-    (void)state;
     const char *output = in_child(already_loaded, NULL);
     assert_non_null(strstr(output, "is not used")); /* a warning, since one was named */
 }
@@ -946,10 +924,9 @@ static void expect_in_child(int result, int release)
     CHECK_EQUAL(status, 0);
 }
 
-static void forks(const void *context)
+TEST_IN_CHILD(forks)
 {
     pthread_t thread;
-    (void)context;
     use_release(22);
     expect_in_child(0, 22); /* before */
     CHECK_EQUAL(rex_runtime_release(), 0);
@@ -962,12 +939,6 @@ static void forks(const void *context)
     pthread_barrier_wait(&goes_on);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     expect_in_child(0, 22); /* and after that */
-}
-
-static void test_fork(void **state)
-{
-    (void)state;
-    in_child(forks, NULL);
 }
 
 /* ---- threads and forwarders -------------------------------------------------------------------------------------- */
@@ -1002,9 +973,8 @@ static void threads_bind(const void *context)
     CHECK_EQUAL(loaded_objects("libomp.so"), 1);
 }
 
-static void test_threads_bind_once(void **state)
+TEST(test_threads_bind_once)
 {
-    (void)state;
     assert_int_equal(occurrences(in_child(threads_bind, NULL), "bound LLVM 22"), 1);
 }
 
@@ -1133,40 +1103,13 @@ static void every_jump(const void *context)
     REX_FORWARDED(JUMP)
 }
 
-static void test_forwarders(void **state)
+TEST(test_forwarders)
 {
     static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(forwarder_binds, &releases[i]);
     in_child(translated_for_14, NULL);
     in_child(forwarder_without_library, NULL);
     in_child(missing_function, NULL);
     in_child(every_jump, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_fails_then_binds),
-        cmocka_unit_test(test_numbers_in_names),
-        cmocka_unit_test(test_no_libomptarget),
-        cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_nothing_opens),
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_report_is_bounded),
-        cmocka_unit_test(test_nothing_found),
-        cmocka_unit_test(test_newer),
-        cmocka_unit_test(test_later),
-        cmocka_unit_test(test_found_in_root),
-        cmocka_unit_test(test_openmp),
-        cmocka_unit_test(test_already_loaded),
-        cmocka_unit_test(test_loaded_without_plugins),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_threads_bind_once),
-        cmocka_unit_test(test_forwarders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

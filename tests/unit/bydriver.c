@@ -157,10 +157,9 @@ static void run_large(const void *release)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
     static const int releases[] = {14, 16, 18, 19, 22, 23};
-    (void)state;
     in_child(run_large, &releases[3]);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(run_sizes, &releases[i]);
@@ -448,11 +447,10 @@ static void use_widths(const void *release)
     expect_sent(3, 0);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     static const char *const checks[] = {"on", "full"};
     static const int releases[] = {14, 18, 22, 23};
-    (void)state;
     in_child(use_all, NULL);
     in_child(use_kept, NULL);
     in_child(use_kept, "nowait");
@@ -474,9 +472,8 @@ static void test_rows(void **state)
 
 /* ---- packets ------------------------------------------------------------------------------------------------------------------------- */
 
-static void send_packets(const void *unused)
+TEST_IN_CHILD(send_packets)
 {
-    (void)unused;
     start(18);
     fill(x, y, CELLS);
     uint64_t n = CELLS, a = 2;
@@ -500,12 +497,6 @@ static void send_packets(const void *unused)
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), REX_EPARAMS);
     CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
     expect_sent(3, 0);
-}
-
-static void test_packets(void **state)
-{
-    (void)state;
-    in_child(send_packets, NULL);
 }
 
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
@@ -574,7 +565,7 @@ static void meet_failed_wait(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
     enum { SMALL = 100, LARGE = 300000 };
     static const struct fault faults[] = {
@@ -601,7 +592,6 @@ static void test_faults(void **state)
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
          "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
         fault.order = i % 2 == 0 ? "late" : "early";
@@ -629,7 +619,7 @@ static void trace_senders(const void *context)
     exit(0); /* at the end of the process the trace is written */
 }
 
-static void test_traces(void **state)
+TEST(test_traces)
 {
     static const char *const lines[] = {",\"by\":\"driver\"}}\n",
                                         ",\"by\":\"libomptarget\",\"because\":\"the program calls libomptarget itself\"}}\n",
@@ -638,7 +628,6 @@ static void test_traces(void **state)
                                        "  [1] the program calls libomptarget itself\n  [2] it is not waited for\n"};
     char folder[PATH_MAX], path[PATH_MAX + 16];
     size_t size;
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/trace.json", folder);
     in_child(trace_senders, path);
@@ -653,11 +642,4 @@ static void test_traces(void **state)
     for (size_t i = 0; i < COUNT(rows); i++)
         if (occurrences(summary, rows[i]) != 1)
             fail_msg("not once \"%s\" in:\n%s", rows[i], summary);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_rows), cmocka_unit_test(test_packets),
-                                       cmocka_unit_test(test_faults), cmocka_unit_test(test_traces)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

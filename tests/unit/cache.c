@@ -90,10 +90,9 @@ static bool is_stored(void)
 
 /* ---- what is found ----------------------------------------------------------------------------------------------------- */
 
-static void test_round_trip(void **state)
+TEST(test_round_trip, .set_up = set_up, .tear_down = tear_down)
 {
     struct stat status;
-    (void)state;
     assert_false(is_stored());
     assert_int_equal(access(folder, F_OK), -1); /* looking makes nothing */
     store();
@@ -140,9 +139,8 @@ static void refused_without_input(const void *context)
     CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 }
 
-static void test_without_input(void **state)
+TEST(test_without_input, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     assert_int_equal(mkdir(folder, 0777), 0);
     assert_int_equal(chmod(folder, 0777), 0);
     in_child(refused_without_input, NULL);
@@ -151,10 +149,9 @@ static void test_without_input(void **state)
     assert_true(is_stored());
 }
 
-static void test_keys(void **state)
+TEST(test_keys, .set_up = set_up, .tear_down = tear_down)
 {
     struct rex_cache_key other = a_key();
-    (void)state;
     store();
     other.architecture = 80;
     assert_false(is_there(&other));
@@ -170,12 +167,11 @@ static void test_keys(void **state)
 }
 
 /* Two sources whose names were equal would find each other's file. */
-static void test_same_name(void **state)
+TEST(test_same_name, .set_up = set_up, .tear_down = tear_down)
 {
     const struct rex_cache_key key = a_key();
     struct rex_cache_key other = key;
     char first[PATH_MAX], path[PATH_MAX];
-    (void)state;
     other.source = (const unsigned char *)".version 9.0\n.target sm_80\n";
     rex_cache_store(&other, product, sizeof product);
     snprintf(first, sizeof first, "%s", only_file(folder));
@@ -188,11 +184,10 @@ static void test_same_name(void **state)
     assert_true(is_there(&key));
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged, .set_up = set_up, .tear_down = tear_down)
 {
     char path[PATH_MAX];
     size_t size;
-    (void)state;
     store();
     snprintf(path, sizeof path, "%s", only_file(folder));
     unsigned char *bytes = read_bytes(path, &size);
@@ -229,9 +224,8 @@ static void refused(const char *because)
     assert_non_null(strstr(in_child(log_of, "store"), because));
 }
 
-static void test_folders(void **state)
+TEST(test_folders, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     store();
     static const mode_t open_to_others[] = {0777, 01777, 0770, 0702};
     for (size_t i = 0; i < COUNT(open_to_others); i++) {
@@ -258,10 +252,9 @@ static void test_folders(void **state)
     refused("is not used: it belongs to another user");
 }
 
-static void test_files(void **state)
+TEST(test_files, .set_up = set_up, .tear_down = tear_down)
 {
     char path[PATH_MAX], other[PATH_MAX + 16];
-    (void)state;
     store();
     snprintf(path, sizeof path, "%s", only_file(folder));
     assert_int_equal(chmod(path, 0620), 0);
@@ -296,9 +289,8 @@ static void no_room(const void *context)
     CHECK(!is_stored());
 }
 
-static void test_no_room(void **state)
+TEST(test_no_room, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     /* What the child says goes to a file, too. */
     rex_configure(REX_OPTION_LOG, "off");
     in_child(no_room, NULL);
@@ -368,7 +360,7 @@ enum { ARCHITECTURE, SOURCE_SIZE, SIZE, SUM };
 #define WORDS (sizeof REX_CACHE_MAGIC + REX_CACHE_MAKER_MAX)
 #define HEADER (WORDS + 4 * sizeof(uint64_t))
 
-static void test_reasons(void **state)
+TEST(test_reasons, .set_up = set_up, .tear_down = tear_down)
 {
     static const char cut_off[] = "it is cut off", of_another[] = "it belongs to another source";
     static const struct {
@@ -396,7 +388,6 @@ static void test_reasons(void **state)
     };
     char path[PATH_MAX];
     size_t size;
-    (void)state;
     store();
     snprintf(path, sizeof path, "%s", only_file(folder));
     const char *name = strrchr(path, '/') + 1;
@@ -437,11 +428,10 @@ static void test_reasons(void **state)
 }
 
 /* Another process cuts the file off while it is read; and the file system does what it likes. */
-static void test_while_it_is_read(void **state)
+TEST(test_while_it_is_read, .set_up = set_up, .tear_down = tear_down)
 {
     static const off_t lengths[] = {1, HEADER - 1, HEADER, HEADER + sizeof source, HEADER + sizeof source + 1};
     char name[64];
-    (void)state;
     for (size_t i = 0; i < COUNT(lengths); i++) {
         store();
         snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
@@ -484,10 +474,9 @@ static void store_beside(const void *context)
     CHECK(is_stored());
 }
 
-static void test_unfinished_names(void **state)
+TEST(test_unfinished_names, .set_up = set_up, .tear_down = tear_down)
 {
     char name[64];
-    (void)state;
     store();
     snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
     assert_int_equal(remove(only_file(folder)), 0);
@@ -503,10 +492,9 @@ static void keep_and_find(const void *level)
     CHECK(is_stored());
 }
 
-static void test_told(void **state)
+TEST(test_told, .set_up = set_up, .tear_down = tear_down)
 {
     char expected[256], name[64];
-    (void)state;
     const char *output = in_child(keep_and_find, "debug");
     snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
     assert_string_equal(name + 16, "-sm_90.cubin");
@@ -524,11 +512,10 @@ static void test_told(void **state)
 
 /* ---- which folder ------------------------------------------------------------------------------------------------------ */
 
-static void test_places(void **state)
+TEST(test_places, .set_up = set_up, .tear_down = tear_down)
 {
     char path[2 * PATH_MAX], made[PATH_MAX + 16];
     struct stat status;
-    (void)state;
     rex_configure(REX_OPTION_CACHE, NULL);
     unsetenv("REX_CACHE");
     setenv("HOME", root, 1);
@@ -587,11 +574,10 @@ static void write_and_read(void)
     _exit(is_stored() ? 0 : 1);
 }
 
-static void test_writers(void **state)
+TEST(test_writers, .set_up = set_up, .tear_down = tear_down)
 {
     pid_t children[WRITERS];
     int status, kept = 0;
-    (void)state;
     for (int i = 0; i < WRITERS; i++)
         if ((children[i] = fork()) == 0)
             write_and_read();
@@ -638,10 +624,9 @@ static int open_folder(void)
     return open(folder, O_RDONLY | O_DIRECTORY);
 }
 
-static void test_trim(void **state)
+TEST(test_trim, .set_up = set_up, .tear_down = tear_down)
 {
     int opened = open_folder(), next = dup(opened);
-    (void)state;
     close(next);
     put(OWN(1), 300);
     put(OWN(2), 200);
@@ -679,10 +664,9 @@ DIR *__wrap_fdopendir(int descriptor)
 }
 
 /* A folder that cannot be read for want of memory is left as it is, and no descriptor of it stays open. */
-static void test_trim_without_memory(void **state)
+TEST(test_trim_without_memory, .set_up = set_up, .tear_down = tear_down)
 {
     int opened = open_folder(), next = dup(opened);
-    (void)state;
     put(OWN(1), 100);
     close(next);
     fdopendir_fails = true;
@@ -697,10 +681,9 @@ static void test_trim_without_memory(void **state)
 }
 
 /* Files that there is no memory for are left: those that were found before count. */
-static void test_trim_of_some(void **state)
+TEST(test_trim_of_some, .set_up = set_up, .tear_down = tear_down)
 {
     int opened = open_folder();
-    (void)state;
     put(OWN(1), 100);
     failing = "reallocarray";
     rex_cache_trim(opened, 0);
@@ -717,10 +700,9 @@ static void store_in_a_full_one(const void *context)
     store();
 }
 
-static void test_full(void **state)
+TEST(test_full, .set_up = set_up, .tear_down = tear_down)
 {
     const off_t room = ((off_t)256 << 20) - (off_t)(HEADER + sizeof source + sizeof product);
-    (void)state;
     for (int larger = 0; larger < 2; larger++) {
         char path[2 * PATH_MAX];
         const struct timespec times[2] = {{1000, 0}, {1000, 0}};
@@ -748,14 +730,13 @@ static void trim_without_input(const void *context)
     CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO); /* which is free again */
 }
 
-static void test_trim_without_input(void **state)
+TEST(test_trim_without_input, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     in_child(trim_without_input, NULL);
 }
 
 /* The folder may be one where the program's own images lie: they are neither removed nor counted. */
-static void test_strangers(void **state)
+TEST(test_strangers, .set_up = set_up, .tear_down = tear_down)
 {
     static const char *const theirs[] = {
         "mine.cubin", "stranger", OWN(1) ".cubin", "0-sm_90.cubin", "000000000000000g-sm_90.cubin", "0000000000000001-sm_.cubin",
@@ -764,7 +745,6 @@ static void test_strangers(void **state)
         REX_CACHE_UNFINISHED "1-1" OWN(1), REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
     };
     int opened = open_folder();
-    (void)state;
     for (size_t i = 0; i < COUNT(theirs); i++)
         put(theirs[i], 9000);
     /* The name of a file of the cache, and something else in it. */
@@ -784,12 +764,11 @@ static void test_strangers(void **state)
 }
 
 /* However many there are, all count, and the oldest go first. */
-static void test_many(void **state)
+TEST(test_many, .set_up = set_up, .tear_down = tear_down)
 {
     enum { FILES = 500, KEPT = 10 };
     char name[64];
     int opened = open_folder(), left = 0;
-    (void)state;
     for (unsigned i = 0; i < FILES; i++) {
         snprintf(name, sizeof name, "%016x-sm_90.cubin", i);
         put(name, 10 + (long)i);
@@ -805,9 +784,8 @@ static void test_many(void **state)
 }
 
 /* A file that cannot be the product is not read whole: it may be larger than the memory. */
-static void test_huge(void **state)
+TEST(test_huge, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     store();
     const char *path = only_file(folder);
     lengthen(path, (off_t)1 << 40);
@@ -817,11 +795,10 @@ static void test_huge(void **state)
 }
 
 /* What is used counts as new. */
-static void test_used(void **state)
+TEST(test_used, .set_up = set_up, .tear_down = tear_down)
 {
     struct stat status;
     const struct timespec times[2] = {{1000, 0}, {1000, 0}};
-    (void)state;
     store();
     assert_int_equal(utimensat(AT_FDCWD, only_file(folder), times, 0), 0);
     assert_true(is_stored());
@@ -849,10 +826,9 @@ static void use_ptx(const void *context)
     printf("%d compiled\n", *(const int *)in_driver("fake_cuda_links"));
 }
 
-static void test_ptx(void **state)
+TEST(test_ptx, .set_up = set_up, .tear_down = tear_down)
 {
     size_t size;
-    (void)state;
     assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "1 compiled"));
     assert_non_null(strstr(in_child(use_ptx, "/nowhere"), "0 compiled"));
     unsigned char *bytes = read_bytes(only_file(folder), &size);
@@ -866,37 +842,4 @@ static void test_ptx(void **state)
     assert_int_equal(rex_configure(REX_OPTION_CACHE, "off"), 0);
     assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "2 compiled"));
     free(bytes);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_without_input),
-        TEST(test_keys),
-        TEST(test_same_name),
-        TEST(test_damaged),
-        TEST(test_folders),
-        TEST(test_files),
-        TEST(test_no_room),
-        TEST(test_reasons),
-        TEST(test_while_it_is_read),
-        TEST(test_unfinished_names),
-        TEST(test_told),
-        TEST(test_places),
-        TEST(test_writers),
-        TEST(test_trim),
-        TEST(test_trim_without_input),
-        TEST(test_trim_without_memory),
-        TEST(test_trim_of_some),
-        TEST(test_full),
-        TEST(test_strangers),
-        TEST(test_many),
-        TEST(test_huge),
-        TEST(test_used),
-        TEST(test_ptx),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void picked(const void *context)
 
 #define EVERY DATA "sm_75.cubin:" DATA "sm_80.cubin:" DATA "sm_90.cubin:" DATA "sm_100.cubin"
 
-static void test_picks(void **state)
+TEST(test_picks)
 {
     static const struct pick picks[] = {
         /* files: the exact one, else the newest of the major number */
@@ -125,7 +125,6 @@ static void test_picks(void **state)
          "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
         {0, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "sm_90.ptx is for compute_90 (PTX); this process has no NVIDIA GPU"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(picks); i++)
         in_child(picked, &picks[i]);
 }
@@ -159,11 +158,10 @@ static void logged(const void *context)
     rex_module_image_close(&image);
 }
 
-static void test_own_images(void **state)
+TEST(test_own_images)
 {
     static const int gpus[] = {0, 80, 90};
     const char *output;
-    (void)state;
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(own_images, &gpus[i]);
     output = in_child(logged, &gpus[0]);
@@ -237,7 +235,7 @@ static void chosen(const void *context)
     CHECK_EQUAL(made.gpu, choice->gpu);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
     static const struct choice choices[] = {
         /* code for one GPU or one family comes first, and what comes first stays */
@@ -278,7 +276,6 @@ static void test_ranks(void **state)
         {"", {{OTHER, 0, 0}}, -1, 0},
         {"", {{HOST_IMAGE, 0, 0}}, 0, -1},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(choices); i++) {
         struct child child = run_child(chosen, &choices[i]);
         if (child.status != 0)
@@ -325,10 +322,9 @@ static void told(const void *context)
     CHECK_EQUAL(rex_choose(&sources, &made), REX_OK);
 }
 
-static void test_told(void **state)
+TEST(test_told)
 {
     static const char all[] = "librex: debug: to choose from: one is for compute_90a (PTX), sm_90; two is for sm_100f, the CPU\n";
-    (void)state;
     in_child(taken_as_it_is, NULL);
     const char *output = in_child(told, "90");
     assert_non_null(strstr(output, all));
@@ -387,7 +383,7 @@ static void opened_instead(const void *context)
     free(cubin);
 }
 
-static void test_instead(void **state)
+TEST(test_instead)
 {
     static const struct instead cases[] = {
         {0, "memory", "memory", NULL, "memory", "librex: warning: kernels run on the CPU: the host image in memory is used: the CUDA driver reports no device\n"},
@@ -414,7 +410,6 @@ static void test_instead(void **state)
         {0, "./none.cubin", HOST, DATA "sm_90.cubin", NULL,
          "device image " DATA "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: the CUDA driver reports no device"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct child child = run_child(opened_instead, &cases[i]);
         if (child.status != 0)
@@ -477,14 +472,13 @@ static void warned(const void *context)
     }
 }
 
-static void test_warned(void **state)
+TEST(test_warned)
 {
     static const struct warned cases[] = {{DATA "sm_90.cubin", "default", NULL, 1},
                                           {DATA "sm_90.cubin:" HOST, "default", NULL, 1},
                                           {DATA "sm_90.cubin", "Disabled", NULL, 0},
                                           {"./none.cubin", "default", NULL, 0},
                                           {DATA "sm_90.cubin", "default", HOST, 0}};
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *output = in_child(warned, &cases[i]);
         assert_int_equal(occurrences(output, "\n"), cases[i].warnings);
@@ -509,9 +503,8 @@ static void refused_header(const void *context)
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "kernels.cu", rex_release_row(17)), REX_EIMAGE); /* which looks inside first */
 }
 
-static void test_out_of_order(void **state)
+TEST(test_out_of_order)
 {
-    (void)state;
     in_child(refused_header, NULL);
     assert_non_null(strstr(in_child(out_of_order, NULL), "librex: warning: kernels run on the CPU: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
     assert_non_null(strstr(in_child(out_of_order, ""), "librex: warning: kernels run on the CPU: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
@@ -519,11 +512,10 @@ static void test_out_of_order(void **state)
 }
 
 /* In a child of fork there is no GPU any more, and that is the reason. */
-static void after_a_fork(const void *context)
+TEST_IN_CHILD(after_a_fork)
 {
     struct rex_module_image image;
     int status;
-    (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_cuda_devices(), 1);
     pid_t child = fork();
@@ -538,12 +530,6 @@ static void after_a_fork(const void *context)
     }
     CHECK_EQUAL(waitpid(child, &status, 0), child);
     CHECK_EQUAL(status, 0);
-}
-
-static void test_after_a_fork(void **state)
-{
-    (void)state;
-    in_child(after_a_fork, NULL);
 }
 
 /* ---- PTX --------------------------------------------------------------------------------------------------------------- */
@@ -647,7 +633,7 @@ static void without_linker(const void *context)
                                    "CUDA 6.5, and is one of CUDA 13.0") == 0);
 }
 
-static void test_linker_faults(void **state)
+TEST(test_linker_faults)
 {
     static const struct fault faults[] = {
         {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_OUT_OF_MEMORY"},
@@ -663,7 +649,6 @@ static void test_linker_faults(void **state)
          "device image tests/data/sm_90.ptx is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed"},
         {"cuLinkComplete:719", "", REX_ECUDA, PTX_FAILS "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(faulty, &faults[i]);
     in_child(long_log, NULL);
@@ -742,27 +727,10 @@ static void lines(const void *context)
     remove(path);
 }
 
-static void test_compiled(void **state)
+TEST(test_compiled)
 {
-    (void)state;
     in_child(wrong_product, NULL);
     const char *output = in_child(compiled, NULL);
     assert_int_equal(occurrences(output, "librex: info: device image " DATA "sm_90.ptx: PTX compiled for sm_90 in 2200 ms\n"), 1);
     in_child(lines, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_picks),
-        cmocka_unit_test(test_own_images),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_instead),
-        cmocka_unit_test(test_out_of_order), cmocka_unit_test(test_warned),
-        cmocka_unit_test(test_after_a_fork),
-        cmocka_unit_test(test_linker_faults),
-        cmocka_unit_test(test_compiled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

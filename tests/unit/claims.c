@@ -497,9 +497,8 @@ static void claim_in_child(const void *unused)
     end(&one);
 }
 
-static void test_waits(void **state)
+TEST(test_waits)
 {
-    (void)state;
     in_child(meet_each_other, NULL);
     in_child(have_many_rows, NULL);
     in_child(meet_at_random, NULL);
@@ -712,7 +711,7 @@ static void call_without_memory(const void *unused)
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_NO_MEMORY);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
     enum { ATTACH = 0x4000 };
     static const struct unusual calls[] = {
@@ -725,7 +724,6 @@ static void test_calls(void **state)
         {REX_CALL_LAUNCHES, TO, 8, false, false, true},
         {REX_CALL_LAUNCHES, REX_MAP_PRIVATE | REX_MAP_PTR_AND_OBJ, 8, false, false, true},
     };
-    (void)state;
     in_child(add_what_began, NULL);
     in_child(add_what_was_absent, NULL);
     in_child(add_nothing_on_host, NULL);
@@ -884,16 +882,9 @@ static void run_cancelled(const void *unused)
     CHECK_EQUAL(by_runtime(), 0);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     in_child(run_threads, NULL);
     in_child(run_beside_data_calls, NULL);
     in_child(run_cancelled, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_waits), cmocka_unit_test(test_calls), cmocka_unit_test(test_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

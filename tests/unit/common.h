@@ -3,9 +3,7 @@
 #define REX_TESTS_UNIT_COMMON_H
 
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 /* TEST_BUILD, the build directory, comes from rules.mk. Tests run in the top directory, as tests/run starts them. */
 
@@ -128,6 +126,15 @@ static inline const char *run_child_well(const char *name, void (*body)(const vo
         fail_msg("%s: the child ended with %d:\n%s", name, child.status, child.output);
     return child.output;
 }
+
+/* TEST_IN_CHILD(name): the head of a test whose body, which follows, runs in a child. */
+#define TEST_IN_CHILD(body)                \
+    static void body(const void *context); \
+    TEST(body##_in_child)                  \
+    {                                      \
+        in_child(body, NULL);              \
+    }                                      \
+    static void body(const void *unused_context __attribute__((__unused__)))
 
 /*
  * ---- Files ----------------------------------------------------------------------------------------------------------

@@ -24,32 +24,6 @@ static const struct {
     {REX_OPTION_LOG, "REX_LOG"},
 };
 
-static void test_program_overrides_environment(void **state)
-{
-    char value[REX_SETTING_MAX];
-    (void)state;
-    for (size_t i = 0; i < COUNT(options); i++) {
-        enum rex_option option = options[i].option;
-        assert_string_equal(rex_setting_variable(option), options[i].variable);
-        unsetenv(options[i].variable);
-        assert_int_equal(rex_setting_text(option, value), 0);
-        setenv(options[i].variable, "", 1); /* empty is as good as none */
-        assert_int_equal(rex_setting_text(option, value), 0);
-        setenv(options[i].variable, ":/nowhere/a%%b", 1);
-        assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":/nowhere/a%%b");
-        char chosen[] = ":/nowhere/c%%d";
-        assert_int_equal(rex_configure(option, chosen), 0);
-        chosen[0] = 'X'; /* it was copied */
-        assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":/nowhere/c%%d");
-        assert_int_equal(rex_configure(option, NULL), 0);
-        assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":/nowhere/a%%b");
-        unsetenv(options[i].variable);
-    }
-}
-
 /* ---- values that a variable cannot have ------------------------------------------------------------------------------------------ */
 
 static const struct known {
@@ -109,10 +83,9 @@ static void use_librex(const void *context)
 }
 
 /* Before anything else of this process looks at its environment. */
-static void test_unknown_values_in_the_environment(void **state)
+TEST(test_unknown_values_in_the_environment)
 {
     char expected[1024];
-    (void)state;
     assert_int_equal(COUNT(known), rex_setting_count());
     for (size_t i = 0; i < COUNT(known); i++)
         setenv(rex_setting_variable(known[i].option), bad_value(&known[i]), 1);
@@ -128,11 +101,10 @@ static void test_unknown_values_in_the_environment(void **state)
 }
 
 /* Those that are longer than any setting, whatever they say. */
-static void test_long_values_in_the_environment(void **state)
+TEST(test_long_values_in_the_environment)
 {
     static char too_long[100001];
     char expected[128];
-    (void)state;
     memset(too_long, 'x', sizeof too_long - 1);
     static const size_t lengths[] = {REX_SETTING_MAX, sizeof too_long - 1};
     for (size_t round = 0; round < COUNT(lengths); round++) {
@@ -153,9 +125,8 @@ static void test_long_values_in_the_environment(void **state)
     }
 }
 
-static void values_of_the_program(const void *context)
+TEST_IN_CHILD(values_of_the_program)
 {
-    (void)context;
     for (size_t i = 0; i < COUNT(known); i++) {
         CHECK_EQUAL(rex_configure(known[i].option, bad_value(&known[i])), REX_EINVAL);
         CHECK_MENTIONS(rex_last_error(), complaint_of(&known[i]));
@@ -164,12 +135,6 @@ static void values_of_the_program(const void *context)
         CHECK_EQUAL(rex_configure(known[i].option, ""), REX_OK);
         CHECK(!rex_setting_by_program(known[i].option));
     }
-}
-
-static void test_values_of_the_program(void **state)
-{
-    (void)state;
-    in_child(values_of_the_program, NULL);
 }
 
 /* What the program has chosen instead is used, so that nothing is wrong; given back to the environment it is. */
@@ -185,9 +150,8 @@ static void choose_instead(const void *context)
     CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
 }
 
-static void test_choice_instead(void **state)
+TEST(test_choice_instead)
 {
-    (void)state;
     const char *output = in_child(choose_instead, NULL);
     assert_ptr_equal(strstr(output, "librex: warning: chosen\nlibrex: warning: REX_WAIT cannot be \"sometimes\""), output);
     assert_int_equal(occurrences(output, "REX_WAIT"), 1);
@@ -195,14 +159,13 @@ static void test_choice_instead(void **state)
 
 /* ---- names that are none ------------------------------------------------------------------------------------------------------- */
 
-static void test_unknown_names(void **state)
+TEST(test_unknown_names)
 {
     static const char *const near[][2] = {{"REX_WIAT", "REX_WAIT"}, {"REX_LOGS", "REX_LOG"}, {"REX_CUBIN_PAHT", "REX_CUBIN_PATH"},
                                           {"REX_OMP_TARGET", "REX_OMPTARGET"}, {"REX_LGO", "REX_LOG"}};
     static const char *const others[] = {"REX_TEST_LOG",  "REX_TEST_TRACE", "REX_TEST_RELEASE", "REX_LLVM_LIBDIR",
                                          "REX_BENCH",       "REX_BENCH_LOG", "REX_LIB",        "REX_HOME",         "REX_"};
     char expected[256];
-    (void)state;
     for (size_t i = 0; i < COUNT(near); i++)
         setenv(near[i][0], "x", 1);
     for (size_t i = 0; i < COUNT(others); i++)
@@ -228,11 +191,10 @@ static void trace_to(const void *value)
     CHECK_EQUAL(rex_trace_on(), strchr(value, '/') != NULL);
 }
 
-static void test_trace_off(void **state)
+TEST(test_trace_off)
 {
     static const char *const words[] = {"off", "No", "false", "0"};
     char folder[PATH_MAX], home[PATH_MAX];
-    (void)state;
     make_folder(folder);
     assert_non_null(getcwd(home, sizeof home));
     assert_int_equal(chdir(folder), 0);
@@ -248,10 +210,34 @@ static void test_trace_off(void **state)
     remove_folder(folder);
 }
 
-static void test_values(void **state)
+TEST(test_program_overrides_environment)
+{
+    char value[REX_SETTING_MAX];
+    for (size_t i = 0; i < COUNT(options); i++) {
+        enum rex_option option = options[i].option;
+        assert_string_equal(rex_setting_variable(option), options[i].variable);
+        unsetenv(options[i].variable);
+        assert_int_equal(rex_setting_text(option, value), 0);
+        setenv(options[i].variable, "", 1); /* empty is as good as none */
+        assert_int_equal(rex_setting_text(option, value), 0);
+        setenv(options[i].variable, ":/nowhere/a%%b", 1);
+        assert_int_equal(rex_setting_text(option, value), 1);
+        assert_string_equal(value, ":/nowhere/a%%b");
+        char chosen[] = ":/nowhere/c%%d";
+        assert_int_equal(rex_configure(option, chosen), 0);
+        chosen[0] = 'X'; /* it was copied */
+        assert_int_equal(rex_setting_text(option, value), 1);
+        assert_string_equal(value, ":/nowhere/c%%d");
+        assert_int_equal(rex_configure(option, NULL), 0);
+        assert_int_equal(rex_setting_text(option, value), 1);
+        assert_string_equal(value, ":/nowhere/a%%b");
+        unsetenv(options[i].variable);
+    }
+}
+
+TEST(test_values)
 {
     char text[REX_SETTING_MAX];
-    (void)state;
     static const char *const waits[] = {"auto", "spin", "yield", "block", "runtime"};
     for (int i = 0; i < (int)COUNT(waits); i++) {
         rex_configure(REX_OPTION_WAIT, waits[i]);
@@ -286,11 +272,10 @@ static void test_values(void **state)
         rex_configure((enum rex_option)i, NULL);
 }
 
-static void bad_settings(const void *context)
+TEST_IN_CHILD(bad_settings)
 {
     static char long_value[REX_SETTING_MAX + 1];
     char value[REX_SETTING_MAX];
-    (void)context;
     unsetenv("REX_LOG");
     CHECK_EQUAL(rex_configure((enum rex_option)99, "x"), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "no option 99");
@@ -311,12 +296,6 @@ static void bad_settings(const void *context)
     CHECK(strcmp(value, long_value) == 0);
 }
 
-static void test_bad_settings(void **state)
-{
-    (void)state;
-    in_child(bad_settings, NULL);
-}
-
 /* ---- the log ----------------------------------------------------------------------------------------------------- */
 
 static void one_line_of_each(const void *level)
@@ -334,7 +313,7 @@ static void one_line_of_each(const void *level)
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL); /* recorded whatever the level */
 }
 
-static void test_log_levels(void **state)
+TEST(test_log_levels)
 {
     static const struct {
         const char *level;
@@ -343,7 +322,6 @@ static void test_log_levels(void **state)
                  {"info", 3}, {"debug", 4}, {"Debug", 4}, {"nonsense", 2}, {"Warning", 2}, {"debug:", 2}};
     static const char *const in_order[] = {"librex: error: error line\n", "librex: warning: warn line\n", "librex: info: info line\n",
                                            "librex: debug: debug line\n"};
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *output = in_child(one_line_of_each, cases[i].level);
         for (int line = 0; line < 4; line++)
@@ -390,9 +368,8 @@ static void first_line(const void *context)
     rex_log(REX_LOG_DEBUG, "third");
 }
 
-static void test_becomes_debug(void **state)
+TEST(test_becomes_debug)
 {
-    (void)state;
     in_child(becomes_debug, NULL);
     assert_string_equal(in_child(first_line, NULL), "librex: info: first\nlibrex: info: second\n");
 }
@@ -409,9 +386,8 @@ static void repeated_failures(const void *context)
     rex_fail_again(REX_EKEY, "what another thread printed");
 }
 
-static void test_error_is_printed_once(void **state)
+TEST(test_error_is_printed_once)
 {
-    (void)state;
     const char *output = in_child(repeated_failures, NULL);
     assert_int_equal(occurrences(output, "the same each time"), 2);
     assert_int_equal(occurrences(output, "another [REX_EKEY]\n"), 1);
@@ -430,10 +406,9 @@ static void *fail_in_a_thread(void *unused)
     return NULL;
 }
 
-static void each_thread_has_its_own(const void *context)
+TEST_IN_CHILD(each_thread_has_its_own)
 {
     pthread_t thread;
-    (void)context;
     CHECK_EQUAL(rex_last_error_code(), 0);
     CHECK(strcmp(rex_last_error(), "") == 0);
     CHECK_EQUAL(rex_fail(REX_EKEY, "of %s thread", "the first"), REX_EKEY);
@@ -446,12 +421,6 @@ static void each_thread_has_its_own(const void *context)
     CHECK(strcmp(rex_last_error(), "after: of the first thread") == 0);
 }
 
-static void test_errors_of_threads(void **state)
-{
-    (void)state;
-    in_child(each_thread_has_its_own, NULL);
-}
-
 static void long_message(const void *context)
 {
     static char text[3 * REX_MESSAGE_MAX];
@@ -461,15 +430,14 @@ static void long_message(const void *context)
     CHECK_EQUAL(strlen(rex_last_error()), REX_MESSAGE_MAX - 1);
 }
 
-static void test_long_message(void **state)
+TEST(test_long_message)
 {
-    (void)state;
     const char *output = in_child(long_message, NULL), *end = "mmm [REX_EINVAL]\n";
     assert_int_equal(strlen(output), strlen("librex: error: ") + REX_MESSAGE_MAX - 1 + strlen(" [REX_EINVAL]\n"));
     assert_string_equal(output + strlen(output) - strlen(end), end);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
     static const struct {
         int code;
@@ -479,7 +447,6 @@ static void test_names(void **state)
         REX_ERRORS(NAME)
 #undef NAME
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         assert_int_equal(names[i].code, -(int)i); /* no gap, no value twice */
         assert_string_equal(rex_error_name(names[i].code), names[i].name);
@@ -488,26 +455,4 @@ static void test_names(void **state)
     assert_string_equal(rex_error_name(-(int)COUNT(names)), "unknown error");
     assert_int_equal(REX_EHOST, -1); /* what libomptarget returns */
     assert_string_equal(rex_version(), REX_VERSION_STRING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_values_in_the_environment),
-        cmocka_unit_test(test_long_values_in_the_environment),
-        cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_choice_instead),
-        cmocka_unit_test(test_trace_off),
-        cmocka_unit_test(test_program_overrides_environment),
-        cmocka_unit_test(test_values_of_the_program),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_bad_settings),
-        cmocka_unit_test(test_log_levels),
-        cmocka_unit_test(test_becomes_debug),
-        cmocka_unit_test(test_error_is_printed_once),
-        cmocka_unit_test(test_errors_of_threads),
-        cmocka_unit_test(test_long_message),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,10 +300,9 @@ static void joined(const void *context)
     CHECK_EQUAL(ended, 2);
 }
 
-static void test_starts(void **state)
+TEST(test_starts)
 {
     static const int lazy[] = {14, 15, 16, 17}, eager[] = {18, 19, 21, 22, 23, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(lazy); i++)
         in_child(used_alone, &lazy[i]);
     for (size_t i = 0; i < COUNT(eager); i++)
@@ -348,7 +347,7 @@ static void without_policy(const void *broken)
     CHECK_EQUAL(context_users(), 0);
 }
 
-static void test_without_policy(void **state)
+TEST(test_without_policy)
 {
     static const struct {
         const char *broken, *said;
@@ -360,16 +359,14 @@ static void test_without_policy(void **state)
         {"cuDevicePrimaryCtxRetain:719:1",
          "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(occurrences(in_child(without_policy, cases[i].broken), cases[i].said), 1);
 }
 
 /* Losses are kept once for each device, as many as there may be devices, and told of the first. */
-static void losses(const void *context)
+TEST_IN_CHILD(losses)
 {
     char said[128];
-    (void)context;
     CHECK_EQUAL(rex_any_device_lost("a call"), REX_OK);
     CHECK(!rex_any_device_is_lost());
     for (int i = 0; i < 2 * REX_CUDA_DEVICES_MAX; i++)
@@ -387,15 +384,8 @@ static void losses(const void *context)
     CHECK_EQUAL(rex_device_lost(4, "another"), REX_OK);
 }
 
-static void test_losses(void **state)
+TEST(test_contexts)
 {
-    (void)state;
-    in_child(losses, NULL);
-}
-
-static void test_contexts(void **state)
-{
-    (void)state;
     const char *output = in_child(ours, NULL);
     assert_int_equal(occurrences(output, "GPU 0: context activated with flags 0x1"), 3);
     output = in_child(theirs, NULL);
@@ -643,9 +633,8 @@ static void at_work(const void *context)
     CHECK_EQUAL(context_users(), 0);
 }
 
-static void test_pinned(void **state)
+TEST(test_pinned)
 {
-    (void)state;
     static const int gpus[] = {90, 0};
     static const struct barred barred[] = {{"cuDevicePrimaryCtxRetain", {2, 4, 5}}, {"cuCtxPushCurrent", {0, 0, 0}}};
     for (size_t i = 0; i < COUNT(gpus); i++) {
@@ -778,9 +767,8 @@ static void turned(const void *context)
     in_fork(on_host);
 }
 
-static void test_started(void **state)
+TEST(test_started)
 {
-    (void)state;
     in_child(counted, NULL);
     in_child(counted, "pinned");
     in_child(found_none, NULL);
@@ -969,9 +957,8 @@ static void amidst_wait(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), 0);
 }
 
-static void test_amidst(void **state)
+TEST(test_amidst)
 {
-    (void)state;
     in_child(amidst_pin, NULL);
     in_child(amidst_context, NULL);
     in_child(amidst_start, NULL);
@@ -1039,18 +1026,8 @@ static void forks(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
-static void test_forks(void **state)
+TEST(test_forks)
 {
-    (void)state;
     in_child(forks, NULL);
     in_child(forks, "-");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_without_policy),
-                                       cmocka_unit_test(test_losses),   cmocka_unit_test(test_pinned),
-                                       cmocka_unit_test(test_started),  cmocka_unit_test(test_amidst),
-                                       cmocka_unit_test(test_forks),    cmocka_unit_test(test_starts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

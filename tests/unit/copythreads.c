@@ -89,9 +89,8 @@ static void run_with_mask(const void *unused)
         CHECK_EQUAL(sigismember(&after, number), sigismember(&before, number));
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     in_child(run_all, NULL);
     in_child(run_in_child_of_fork, NULL);
     in_child(run_with_mask, NULL);
@@ -129,11 +128,10 @@ static void *run_and_be_cancelled(void *unused)
 }
 
 /* A thread that is cancelled while it waits for the others goes on until they have ended, and then no further. */
-static void cancel(const void *unused)
+TEST_IN_CHILD(cancel)
 {
     pthread_t thread;
     void *result;
-    (void)unused;
     alarm(20);
     CHECK_EQUAL(pthread_create(&thread, NULL, run_and_be_cancelled, NULL), 0);
     wait_until(&steps.begun);
@@ -144,14 +142,3 @@ static void cancel(const void *unused)
     run(2, 2);
 }
 
-static void test_cancelled(void **state)
-{
-    (void)state;
-    in_child(cancel, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_runs), cmocka_unit_test(test_cancelled)};
-    return cmocka_run_group_tests_name("copythreads", tests, NULL, NULL);
-}

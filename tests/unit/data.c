@@ -238,9 +238,8 @@ static void end_process(const void *unused)
     exit(3);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     in_child(each_call, NULL);
     in_child(quote_rows, NULL);
     in_child(end_without_presence, NULL);
@@ -265,9 +264,8 @@ static void log_rows(const void *unused)
     CHECK_EQUAL(rex_module_check_map(&module, 1, -1, base, begin, sizes, types), REX_EINVAL);
 }
 
-static void test_log(void **state)
+TEST(test_log)
 {
-    (void)state;
     const char *output = in_child(log_rows, NULL);
     assert_int_equal(occurrences(output, "data call: device 2, 2 rows\n"), 1);
     assert_int_equal(occurrences(output, "data call: device"), 1);
@@ -375,9 +373,8 @@ static void share_columns(const void *unused)
     CHECK(has_bases(&map, bytes, bytes + 16, bytes + 32));
 }
 
-static void test_returned(void **state)
+TEST(test_returned)
 {
-    (void)state;
     in_child(put_back, NULL);
     in_child(leave_changed, NULL);
     in_child(share_columns, NULL);
@@ -477,10 +474,9 @@ static void find(const void *context)
     CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_WHOLE);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
     static const int releases[] = {14, 15, 16, 24};
-    (void)state;
     in_child(copy, NULL);
     in_child(have_none, NULL);
     for (size_t i = 0; i < COUNT(releases); i++)
@@ -506,7 +502,7 @@ static void copy_traced(const void *unused)
 }
 
 /* A slice each, on the track of the device that is copied to or from. */
-static void test_trace(void **state)
+TEST(test_trace)
 {
     static const struct {
         const char *part;
@@ -514,7 +510,6 @@ static void test_trace(void **state)
     } lines[] = {{"\"copy between devices\"", 6}, {"\"copy to device\"", 2}, {"\"copy from device\"", 4}, /* and on the thread's */
                  {"\"device\":2", 4}, {"\"device\":1", 2}};
     char folder[PATH_MAX];
-    (void)state;
     make_folder(folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     in_child(copy_traced, NULL);
@@ -522,11 +517,4 @@ static void test_trace(void **state)
         if (in_file(trace, lines[i].part) != lines[i].count)
             fail_msg("%s is not there %d times", lines[i].part, lines[i].count);
     remove_folder(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_log), cmocka_unit_test(test_returned),
-                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_trace)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

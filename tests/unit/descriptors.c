@@ -89,10 +89,9 @@ static void leave_low_numbers(const void *limit)
     exit(0);
 }
 
-static void test_low_numbers(void **state)
+TEST(test_low_numbers)
 {
     static const rlim_t limits[] = {1024, 64, 20};
-    (void)state;
     for (size_t i = 0; i < COUNT(limits); i++) {
         assert_string_equal(in_child(leave_low_numbers, &limits[i]), "");
         check_trace("low.json", "phase/first=1");
@@ -147,9 +146,8 @@ static void close_all(const void *context)
     exit(0);
 }
 
-static void test_closed_by_the_program(void **state)
+TEST(test_closed_by_the_program)
 {
-    (void)state;
     assert_string_equal(in_child(close_all, NULL), "");
     assert_int_equal(in_file(in_folder("closed.log"), "librex: info: before\nlibrex: info: after\nlibrex: info: after\n"), 1);
     check_trace("closed.json", "phase/before=1 phase/after=2");
@@ -219,9 +217,8 @@ static void removed(const void *context)
     exit(0);
 }
 
-static void test_taken_over(void **state)
+TEST(test_taken_over)
 {
-    (void)state;
     const char *gone = in_child(removed, NULL);
     assert_int_equal(occurrences(gone, "removed.json cannot be written: No such file or directory; the program runs on without it\n"), 1);
     assert_int_equal(occurrences(gone, "librex: "), 1);
@@ -233,9 +230,8 @@ static void test_taken_over(void **state)
     assert_int_equal(occurrences(output, "librex: "), 1);
 }
 
-static void test_other_files(void **state)
+TEST(test_other_files)
 {
-    (void)state;
     assert_string_equal(in_child(read_it, NULL), "");
     check_trace("read.json", "phase/before=1 phase/after=1");
     const char *output = in_child(replace, NULL);
@@ -267,9 +263,8 @@ static void without_standard_files(const void *context)
     exit(0);
 }
 
-static void test_no_standard_error(void **state)
+TEST(test_no_standard_error)
 {
-    (void)state;
     in_child(without_standard_files, NULL);
     check_trace("closed2.json", "phase/before=1 phase/after=1");
     assert_int_equal(in_file(in_folder("closed2.json"), "nobody"), 0);
@@ -346,9 +341,8 @@ static void reader_is_slow(const void *context)
     CHECK_EQUAL(status, 0);
 }
 
-static void test_pipes(void **state)
+TEST(test_pipes)
 {
-    (void)state;
     assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
     assert_int_equal(mkfifo(in_folder("other"), 0600), 0);
     const char *output = in_child(no_reader, NULL);
@@ -391,9 +385,8 @@ static void all_too_large(const void *context)
     exit(0);
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
-    (void)state;
     assert_int_equal(mkdir(in_folder("cache"), 0700), 0);
     const char *output = in_child(all_too_large, NULL);
     assert_int_equal(in_file(in_folder("limited.log"), "limited.json cannot be written: File too large"), 1);
@@ -405,15 +398,10 @@ static void test_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_low_numbers), cmocka_unit_test(test_closed_by_the_program), cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_taken_over),  cmocka_unit_test(test_no_standard_error),     cmocka_unit_test(test_pipes),
-        cmocka_unit_test(test_limit),
-    };
     char made[PATH_MAX];
     make_folder(made);
     snprintf(folder, sizeof folder, "%.*s", (int)sizeof folder - 1, made);
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = run_all_tests();
     remove_folder(folder);
     return result;
 }

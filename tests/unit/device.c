@@ -139,9 +139,8 @@ static void in_part(const void *broken)
     CHECK_EQUAL(gpu.numa_node, -1);
 }
 
-static void test_several(void **state)
+TEST(test_several)
 {
-    (void)state;
     in_child(several, NULL);
     in_child(in_part, "cuDeviceGetUuid:719:0");
     in_child(in_part, "cuDeviceGetAttribute:719:6");
@@ -149,13 +148,12 @@ static void test_several(void **state)
     in_child(in_part, "cuDeviceGetAttribute:719:8");
 }
 
-static void test_not_described(void **state)
+TEST(test_not_described)
 {
     static const char *const broken[] = {"cuDeviceGet:719:0",          "cuDeviceGet:719:1",          "cuDeviceGet:719:2",
                                          "cuDeviceGetName:719:1",      "cuDeviceTotalMem:719:1",     "cuDeviceGetAttribute:719:1",
                                          "cuDeviceGetAttribute:719:2", "cuDeviceGetAttribute:719:3", "cuDeviceGetAttribute:719:4",
                                          "cuDeviceGetAttribute:719:5"};
-    (void)state;
     for (size_t i = 0; i < COUNT(broken); i++)
         in_child(not_described, broken[i]);
 }
@@ -347,7 +345,7 @@ static void look_at_files(const void *context)
     remove_folder(root);
 }
 
-static void test_states(void **state)
+TEST(test_states)
 {
     static const struct state states[] = {
         {.fails = "100", .says = {"cuInit: CUDA_ERROR_NO_DEVICE", "!;"}},
@@ -422,7 +420,6 @@ static void test_states(void **state)
          .group = 54321,
          .says = {": its mode is 0660; its owner can change that"}},
     };
-    (void)state;
     in_child(kernel_module, NULL);
     in_child(look_at_files, NULL);
     for (size_t i = 0; i < COUNT(states); i++)
@@ -441,21 +438,14 @@ bool __wrap_rex_can_open_libraries(void)
     return !is_static && __real_rex_can_open_libraries();
 }
 
-static void linked_statically(const void *context)
+TEST_IN_CHILD(linked_statically)
 {
-    (void)context;
     is_static = true;
     CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver cannot be opened by a program that was linked "
                                      "with -static or -static-pie");
     CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
     CHECK_MENTIONS(rex_last_error(), "the program was linked with -static or -static-pie, and libomptarget cannot be loaded into it");
-}
-
-static void test_static(void **state)
-{
-    (void)state;
-    in_child(linked_statically, NULL);
 }
 
 static void no_library(const void *context)
@@ -619,13 +609,12 @@ static void no_exports(const void *context)
     CHECK_MENTIONS(rex_cuda_why(), "reports no device");
 }
 
-static void test_drivers(void **state)
+TEST(test_drivers)
 {
     static const char *const given[][2] = {{NULL, THERE_IS_NONE},
                                            {"libcuda.so.1" NO_FILE, THERE_IS_NONE},
                                            {"libother.so.9" NO_FILE, "the CUDA driver cannot be opened: libother.so.9" NO_FILE},
                                            {"libcuda.so.1: too short", "the CUDA driver cannot be opened: libcuda.so.1: too short"}};
-    (void)state;
     for (size_t i = 0; i < COUNT(given); i++)
         in_child(not_opened, given[i]);
     in_child(several_reasons, NULL);
@@ -730,11 +719,10 @@ static void driver_without_files(const void *context)
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
 }
 
-static void test_tries_again(void **state)
+TEST(test_tries_again)
 {
     static const char *const functions[] = {"cuInit", "cuDeviceGetCount"};
     static const char *const told[] = {"cuDeviceGet", "cuDeviceGetAttribute"};
-    (void)state;
     for (size_t i = 0; i < COUNT(functions); i++)
         in_child(fails_once, functions[i]);
     for (size_t i = 0; i < COUNT(told); i++)
@@ -906,9 +894,8 @@ static void which_gpu(const void *context)
     CHECK(rex_devices_used() && !rex_devices_in_use());
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     in_child(each_number, NULL);
     in_child(default_numbers, NULL);
     in_child(starts_at_first_use, NULL);
@@ -1072,7 +1059,7 @@ static void lists_plugins(const void *folder)
     CHECK_EQUAL(occurrences(rows.text, "\nplugin|"), COUNT(plugins));
 }
 
-static void test_info(void **state)
+TEST(test_info)
 {
 #define UNSEEN "the program is linked with libomptarget itself, so that librex does not see all calls"
     static const struct told all[] = {
@@ -1084,7 +1071,6 @@ static void test_info(void **state)
          "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
     };
     char folder[PATH_MAX];
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
         in_child(tells, &all[i]);
     in_child(tells_of_no_runtime, NULL);
@@ -1093,9 +1079,8 @@ static void test_info(void **state)
     remove_folder(folder);
 }
 
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     in_child(one_gpu, NULL);
     in_child(most_shared_memory, NULL);
     in_child(not_said, NULL);
@@ -1103,12 +1088,4 @@ static void test_gpus(void **state)
     in_child(opens_files, NULL);
     in_child(no_permission, NULL);
     in_child(before_a_registration, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),    cmocka_unit_test(test_not_described), cmocka_unit_test(test_several),
-                                       cmocka_unit_test(test_info),    cmocka_unit_test(test_states),        cmocka_unit_test(test_static),
-                                       cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again),   cmocka_unit_test(test_numbers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,9 +247,8 @@ static void expect_once(const char *output, const char *words)
         fail_msg("not once \"%s\" in:\n%s", words, output);
 }
 
-static void test_reasons(void **state)
+TEST(test_reasons)
 {
-    (void)state;
     for (int way = 0; way < 6; way++)
         in_child(call_as_others, &way);
     setenv("REX_LOG", "info", 1);
@@ -325,9 +324,8 @@ static void allow_host(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "a launch: map row 0 has a negative size");
 }
 
-static void test_demand(void **state)
+TEST(test_demand)
 {
-    (void)state;
     in_child(refuse_runtime, NULL);
     in_child(allow_other_device, NULL);
     in_child(allow_old_driver, NULL);
@@ -457,6 +455,10 @@ static void choose_grids(const void *unused)
     /* also where there is no such block; */
     launch = (struct rex_launch_config){.key = &nothing_id, .threads = {1u << 31, 1u << 31, 4}, .flags = REX_LAUNCH_GRID_STRIDE};
     CHECK_EQUAL(launch_nothing(&launch), REX_EINVAL);
+    /* a strict launch leaves nothing to choose; */
+    launch = rex_launch_config_for(&nothing_id, 1);
+    launch.flags |= REX_LAUNCH_STRICT;
+    CHECK_EQUAL(launch_nothing(&launch), REX_EINVAL);
     /* and a queue does the same. */
     launch = rex_launch_config_for(&nothing_id, INT64_MAX);
     CHECK_EQUAL(rex_module_queue_create(&launch.queue, &module, 0, NULL, 0, NULL), REX_OK);
@@ -478,9 +480,8 @@ static void choose_for_runtime(const void *unused)
     CHECK_EQUAL(last_call(FAKE_KERNEL)->grid[0], 2112);
 }
 
-static void test_grids(void **state)
+TEST(test_grids)
 {
-    (void)state;
     in_child(send_grids, NULL);
     in_child(name_grids, NULL);
     in_child(complete_packets, NULL);
@@ -589,7 +590,7 @@ static void load_in_vain(const void *given)
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
 }
 
-static void test_loads(void **state)
+TEST(test_loads)
 {
     static const char *const broken[][2] = {
         {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
@@ -597,7 +598,6 @@ static void test_loads(void **state)
          "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"}};
-    (void)state;
     in_child(ask_for_memory, NULL);
     in_child(refuse_arguments, "on");
     in_child(refuse_arguments, "full");
@@ -629,11 +629,10 @@ static void log_rows(const void *unused)
     expect_sent(1, 0);
 }
 
-static void test_written(void **state)
+TEST(test_written)
 {
     char folder[PATH_MAX], path[PATH_MAX + 16];
     size_t size;
-    (void)state;
     make_folder(folder);
     snprintf(path, sizeof path, "%s/trace", folder);
     in_child(write_down, path);
@@ -708,9 +707,8 @@ static void prepare_bad_image(const void *unused)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
-static void test_prepared(void **state)
+TEST(test_prepared)
 {
-    (void)state;
     in_child(prepare, NULL);
     in_child(prepare_host, NULL);
     in_child(prepare_other_device, NULL);
@@ -873,9 +871,8 @@ static void leave_env(const void *unused)
     expect_sent(0, 1);
 }
 
-static void test_mapped(void **state)
+TEST(test_mapped)
 {
-    (void)state;
     in_child(map_around, NULL);
     in_child(pass_empty, NULL);
     in_child(lose_device, NULL);
@@ -886,12 +883,4 @@ static void test_mapped(void **state)
     in_child(miss_device, NULL);
     in_child(refuse_overlap, NULL);
     in_child(leave_env, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons), cmocka_unit_test(test_demand), cmocka_unit_test(test_grids),
-                                       cmocka_unit_test(test_loads),   cmocka_unit_test(test_written),  cmocka_unit_test(test_prepared),
-                                       cmocka_unit_test(test_mapped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

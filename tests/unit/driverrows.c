@@ -24,7 +24,7 @@ static unsigned ask_row(int64_t type, int64_t size, uintptr_t begin)
     return rex_against_rows(&map);
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
     enum { SOME = 4096, LARGE = 1 << 30 };
     static const int64_t most = INT64_C(1) << 40;
@@ -70,18 +70,16 @@ static void test_types(void **state)
         {REX_MAP_TO, LARGE, UINTPTR_MAX - LARGE, 0},
         {REX_MAP_TO, LARGE, UINTPTR_MAX - LARGE + 1, REX_AGAINST_ROWS},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
         if (ask_row(all[i].type, all[i].size, all[i].begin) != all[i].against)
             fail_msg("row %zu: 0x%x", i, ask_row(all[i].type, all[i].size, all[i].begin));
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
     void *at[] = {&at, &at}, *mappers[] = {NULL, NULL};
     int64_t sizes[] = {8, 8}, types[] = {REX_MAP_TO, REX_MAP_DELETE};
     struct rex_map map = {.count = 1, .base = at, .begin = at, .sizes = sizes, .types = types, .mappers = mappers};
-    (void)state;
     assert_int_equal(rex_against_rows(&map), 0);
     map.count = 2;
     assert_int_equal(rex_against_rows(&map), REX_AGAINST_TYPE);
@@ -136,14 +134,13 @@ static struct rex_own_row *own_of(struct rex_driver_rows *rows, int32_t row)
 }
 
 /* What is copied in comes first, what is copied back last, each as aligned as an object of its size may have to be. */
-static void test_arena(void **state)
+TEST(test_arena)
 {
     static const struct row row[] = {{REX_MAP_FROM, 0, 10},      {REX_MAP_ALLOC, 100, 1}, {REX_MAP_TOFROM, 200, 600},
                                      {REX_MAP_TO, 1000, 100},    {REX_MAP_TO, 2000, 20},  {REX_MAP_PRIVATE | REX_MAP_TO, 1000, 9},
                                      {REX_MAP_PRIVATE, 2000, 5}, {REX_MAP_LITERAL, 1, 8}};
     static const size_t offsets[] = {1120, 1136, 512, 0, 128, 160, 1152};
     struct rex_driver_rows rows;
-    (void)state;
     assert_int_equal(place(&rows, row, COUNT(row)), 0);
     assert_int_equal(rows.own_count, COUNT(offsets));
     for (int32_t i = 0; i < (int32_t)COUNT(offsets); i++)
@@ -159,12 +156,11 @@ static void test_arena(void **state)
 }
 
 /* What is claimed: a byte at least; what is copied back is changed. */
-static void test_claims(void **state)
+TEST(test_claims)
 {
     static const struct row row[] = {
         {REX_MAP_TO, 0, 10}, {REX_MAP_FROM, 100, 10}, {REX_MAP_TOFROM, 200, 10}, {REX_MAP_ALLOC, 300, 10}, {REX_MAP_TOFROM, 400, 0}};
     struct rex_driver_rows rows;
-    (void)state;
     assert_int_equal(place(&rows, row, COUNT(row)), REX_AGAINST_UNSEEN);
     for (size_t i = 0; i < COUNT(row); i++) {
         assert_int_equal(rows.claim.place[i].begin, (uintptr_t)memory + row[i].at);
@@ -182,7 +178,7 @@ struct overlap {
     int outer[3]; /* of each row, the row that it lies in */
 };
 
-static void test_overlaps(void **state)
+TEST(test_overlaps)
 {
     enum { BOTH = REX_MAP_TOFROM };
     static const struct overlap all[] = {
@@ -203,7 +199,6 @@ static void test_overlaps(void **state)
         {{{BOTH, 0, 100}, {BOTH, 100, 100}, {BOTH, 120, 10}}, 0, 228, {0, 1, 1}},                 /* the last in the second */
         {{{BOTH, 0, 100}, {BOTH, 200, 100}, {BOTH, 150, 51}}, REX_AGAINST_OVERLAP, 0, {0}},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
         struct rex_driver_rows rows;
         size_t count = all[i].row[2].size > 0 ? 3 : 2;
@@ -265,10 +260,9 @@ static void expect_around(size_t at, size_t size, unsigned against, uintptr_t de
         rex_driver_rows_end(&rows);
 }
 
-static void ask_mapped(const void *unused)
+TEST_IN_CHILD(ask_mapped)
 {
     void *pointer = memory + BEGIN;
-    (void)unused;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -303,15 +297,3 @@ static void ask_mapped(const void *unused)
     EXPECT(0, DEVICE, false, REX_MAP_FROM, BEGIN, 8);
 }
 
-static void test_mapped(void **state)
-{
-    (void)state;
-    in_child(ask_mapped, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),  cmocka_unit_test(test_columns),  cmocka_unit_test(test_arena),
-                                       cmocka_unit_test(test_claims), cmocka_unit_test(test_overlaps), cmocka_unit_test(test_mapped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

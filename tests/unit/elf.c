@@ -114,9 +114,8 @@ static void move_program_headers(const struct rex_view *expected, const struct r
     let_go(&copy);
 }
 
-static void test_tables_at_the_end(void **state)
+TEST(test_tables_at_the_end)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct rex_view view;
         struct rex_elf elf;
@@ -162,14 +161,13 @@ static int name_symbols(struct guarded *copy, const struct rex_elf *elf, const E
 }
 
 /* Names of entries are found by relocations of either kind. */
-static void test_relocations_by_symbol(void **state)
+TEST(test_relocations_by_symbol)
 {
     struct rex_view view;
     struct rex_elf elf;
     Elf64_Shdr table;
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, "host.so"), 0);
     assert_true(view.position_count > 0);
     assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
@@ -194,14 +192,13 @@ static void refused(const unsigned char *bytes, size_t size, const Elf64_Ehdr *h
     let_go(&copy);
 }
 
-static void test_sizes_of_headers(void **state)
+TEST(test_sizes_of_headers)
 {
     static const uint16_t wrong_program[] = {0, 1, sizeof(Elf64_Phdr) - 1, sizeof(Elf64_Phdr) + 1, 2 * sizeof(Elf64_Phdr), 65535},
                           wrong_section[] = {0, 1, sizeof(Elf64_Shdr) - 1, sizeof(Elf64_Shdr) + 1, 2 * sizeof(Elf64_Shdr), 65535};
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
     Elf64_Ehdr right, header;
-    (void)state;
     memcpy(&right, bytes, sizeof right);
     assert_true(right.e_phnum > 0 && right.e_shnum > 0);
     for (size_t i = 0; i < COUNT(wrong_program); i++) {
@@ -216,12 +213,11 @@ static void test_sizes_of_headers(void **state)
 }
 
 /* Tables that end one byte, and one header, behind the file. */
-static void test_headers_past_the_end(void **state)
+TEST(test_headers_past_the_end)
 {
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
     Elf64_Ehdr right, header;
-    (void)state;
     memcpy(&right, bytes, sizeof right);
     const uint64_t past[] = {1, sizeof(Elf64_Phdr), sizeof(Elf64_Shdr), size};
     for (size_t i = 0; i < COUNT(past); i++) {
@@ -236,13 +232,12 @@ static void test_headers_past_the_end(void **state)
 }
 
 /* Each segment that is loaded lies in the file; of others nobody asks. */
-static void test_segments(void **state)
+TEST(test_segments)
 {
     size_t size, loaded = 0;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
     Elf64_Ehdr header;
     struct rex_elf elf;
-    (void)state;
     memcpy(&header, bytes, sizeof header);
     for (size_t i = 0; i < header.e_phnum; i++) {
         unsigned char *place = bytes + header.e_phoff + i * sizeof(Elf64_Phdr);
@@ -265,7 +260,7 @@ static void test_segments(void **state)
 }
 
 /* What is asked for behind the last section, symbol or string is not there. */
-static void test_ends_of_tables(void **state)
+TEST(test_ends_of_tables)
 {
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
@@ -273,7 +268,6 @@ static void test_ends_of_tables(void **state)
     Elf64_Shdr section, symbols, strings;
     Elf64_Sym symbol;
     const char *name;
-    (void)state;
     assert_int_equal(rex_elf_open(&elf, bytes, sizeof elf.header), -1);
     assert_string_equal(elf.why, "it is truncated: its section table lies past the end");
     assert_int_equal(rex_elf_open(&elf, bytes, sizeof elf.header - 1), -1);
@@ -325,14 +319,13 @@ static void test_ends_of_tables(void **state)
 }
 
 /* Entries of a dynamic section, as many as are in it whole; another section has none. */
-static void test_dynamic_entries(void **state)
+TEST(test_dynamic_entries)
 {
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
     struct rex_elf elf;
     Elf64_Shdr dynamic;
     Elf64_Dyn entry;
-    (void)state;
     assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
     assert_int_equal(rex_elf_find_type(&elf, SHT_DYNAMIC, &dynamic), 0);
     size_t count = dynamic.sh_size / sizeof entry;
@@ -348,18 +341,4 @@ static void test_dynamic_entries(void **state)
     dynamic.sh_type = SHT_NOBITS;
     assert_int_equal(rex_elf_dynamic(&elf, &dynamic, 0, &entry), -1);
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_at_the_end),
-        cmocka_unit_test(test_relocations_by_symbol),
-        cmocka_unit_test(test_sizes_of_headers),
-        cmocka_unit_test(test_headers_past_the_end),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_ends_of_tables),
-        cmocka_unit_test(test_dynamic_entries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

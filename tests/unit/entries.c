@@ -355,9 +355,8 @@ static void marked_kernels(const void *file)
     }
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
-    (void)state;
     in_child(marked_kernels, "tests/data/marked_sm_90.cubin");
     in_child(marked_kernels, "tests/data/marked_rdc_sm_90.cubin");
     in_child(marked_kernels, SM_90);
@@ -476,9 +475,8 @@ static void matched(const void *context)
     rex_view_close(&view);
 }
 
-static void test_matches(void **state)
+TEST(test_matches)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(matches); i++) {
         struct child child = run_child(matched, &matches[i]);
         if (child.status != 0)
@@ -672,10 +670,9 @@ static void globals(const void *context)
     rex_view_close(&view);
 }
 
-static void test_against_images(void **state)
+TEST(test_against_images)
 {
     static const int releases[] = {18, 23, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(of_an_older_header, &releases[i]);
     in_child(shares_signatures, NULL);
@@ -738,10 +735,9 @@ static void both_kinds(const void *context)
     rex_module_init(&on_gpu);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
     static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(one_kind, &releases[i]);
         struct child child = run_child(both_kinds, &releases[i]);
@@ -837,11 +833,10 @@ static void names_of_calls(const void *release)
     }
 }
 
-static void test_rows_of_the_image(void **state)
+TEST(test_rows_of_the_image)
 {
     static const int by_name[] = {16, 18, 22, 23, 24};
     static const int releases[] = {14, 15};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(rows_of_the_image, &releases[i]);
     for (size_t i = 0; i < COUNT(releases); i++)
@@ -850,9 +845,8 @@ static void test_rows_of_the_image(void **state)
         in_child(names_of_calls, &by_name[i]);
 }
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
-    (void)state;
     in_child(bad_tables, NULL);
     in_child(data_without_kernels, NULL);
     in_child(launch_unregistered, NULL);
@@ -861,24 +855,9 @@ static void test_tables(void **state)
     assert_int_equal(occurrences(in_child(checked_late, NULL), ": only the CUDA driver can launch it, not LLVM 22\n"), 2);
 }
 
-static void test_modules(void **state)
+TEST(test_modules)
 {
-    (void)state;
     in_child(bad_modules, NULL);
     in_child(one_key_twice, NULL);
     in_child(image_in_memory, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_of_the_image),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_against_images),
-        cmocka_unit_test(test_kinds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

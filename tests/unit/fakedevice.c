@@ -115,10 +115,9 @@ static void order(const void *by_event)
 }
 
 /* Ordinary memory is read when it is put in; pinned memory, when the device gets there. */
-static void reading(const void *context)
+TEST_IN_CHILD(reading)
 {
     static uint32_t ordinary[CELLS];
-    (void)context;
     start("late");
     DONE("cuMemcpyHtoDAsync_v2", (uint64_t, const void *, size_t, void *), cells, ordinary, 4, stream);
     DONE("cuMemcpyHtoDAsync_v2", (uint64_t, const void *, size_t, void *), cells + 4, host, 4, stream);
@@ -225,45 +224,24 @@ static void behind_memory(const void *unused)
     CHECK_EQUAL(CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, FAKE_GPUS), INVALID_DEVICE);
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     in_child(many_kernels, NULL);
     in_child(behind_memory, NULL);
 }
 
-static void test_work(void **state)
+TEST(test_work)
 {
-    (void)state;
     in_child(work, "at once");
     in_child(work, "late");
 }
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     in_child(order, "by event");
     in_child(order, NULL);
 }
-static void test_reading(void **state)
+TEST(test_graphs)
 {
-    (void)state;
-    in_child(reading, NULL);
-}
-static void test_graphs(void **state)
-{
-    (void)state;
     in_child(graphs, "at once");
     in_child(graphs, "late");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_bounds),
-    };
-    return cmocka_run_group_tests_name("fakedevice", tests, NULL, NULL);
 }

@@ -67,9 +67,46 @@ static void check_file(const char *file, const struct expected *expected, size_t
     free(bytes);
 }
 
-static void test_members(void **state)
+/* First of all: what another test has loaded stays. */
+static void without(const char *library, const char *file, const char *part)
 {
-    (void)state;
+    char path[PATH_MAX];
+    struct rex_list list;
+    unsigned char *unpacked = NULL;
+    size_t size, unpacked_size = 0;
+    unsigned char *bytes = read_bytes(file, &size);
+    snprintf(path, sizeof path, FAKE("empty/%s"), library);
+    CHECK(dlopen(path, RTLD_NOW) != NULL);
+    CHECK_EQUAL(rex_list_open(&list, bytes, size, "x.fatbin"), 0);
+    CHECK_EQUAL(rex_list_bytes(&list, 0, "x.fatbin", &unpacked, &unpacked_size), REX_EUNSUPPORTED);
+    CHECK(unpacked == NULL && unpacked_size == 0);
+    CHECK_MENTIONS(rex_last_error(), part);
+    CHECK_MENTIONS(rex_last_error(), "x.fatbin");
+    CHECK_MENTIONS(rex_last_error(), "nvcc --no-compress");
+    rex_list_close(&list);
+    free(bytes);
+}
+
+static void without_zstd(const void *context)
+{
+    (void)context;
+    without("libzstd.so.1", files[1], "libzstd.so.1 (package libzstd1)");
+}
+
+static void without_lz4(const void *context)
+{
+    (void)context;
+    without("liblz4.so.1", files[2], "liblz4.so.1 (package liblz4-1)");
+}
+
+TEST(test_missing_libraries)
+{
+    in_child(without_zstd, NULL);
+    in_child(without_lz4, NULL);
+}
+
+TEST(test_members)
+{
     for (int packed = 0; packed < 3; packed++) {
         const struct expected three[] = {{REX_IMAGE_CUBIN, 80, 0, packed, "tests/data/sm_80.cubin"},
                                          {REX_IMAGE_CUBIN, 90, 0, packed, "tests/data/sm_90.cubin"},
@@ -96,9 +133,8 @@ static void test_members(void **state)
 }
 
 /* Views of members say what views of the same images in files say; and they outlive the list. */
-static void test_views(void **state)
+TEST(test_views)
 {
-    (void)state;
     for (size_t file = 0; file < 3; file++) {
         struct rex_image_list *list;
         struct rex_image_view *views[3];
@@ -123,13 +159,12 @@ static void test_views(void **state)
     }
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
     struct rex_image_list *list = NULL;
     struct rex_image_view *view = NULL;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
-    (void)state;
     assert_int_equal(rex_image_list_open(NULL, bytes, size, "x"), REX_EINVAL);
     assert_string_equal(rex_last_error(), "rex_image_list_open: the list is NULL");
     assert_int_equal(rex_image_list_open(&list, NULL, size, "x"), REX_EINVAL);
@@ -181,9 +216,8 @@ static void refused(const char *file, size_t at, uint64_t value, size_t value_si
     free(bytes);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     const char *plain = files[0], *zstd = files[1], *lz4 = files[2];
     refused(plain, VERSION, 2, 2, "of a form that is not known");
     refused(plain, HEADER_SIZE, 8, 2, "of a form that is not known");
@@ -213,12 +247,11 @@ static void test_refused(void **state)
 }
 
 /* Two fatbins in one file hold the kernels of two sources. */
-static void test_two_in_a_row(void **state)
+TEST(test_two_in_a_row)
 {
     struct rex_list list;
     size_t size;
     unsigned char *bytes = read_bytes(files[1], &size), *twice = malloc(2 * size);
-    (void)state;
     assert_non_null(twice);
     memcpy(twice, bytes, size);
     memcpy(twice + size, bytes, size);
@@ -226,44 +259,6 @@ static void test_two_in_a_row(void **state)
     assert_non_null(strstr(rex_last_error(), "several fatbins lie one behind the other"));
     free(bytes);
     free(twice);
-}
-
-static void without(const char *library, const char *file, const char *part)
-{
-    char path[PATH_MAX];
-    struct rex_list list;
-    unsigned char *unpacked = NULL;
-    size_t size, unpacked_size = 0;
-    unsigned char *bytes = read_bytes(file, &size);
-    snprintf(path, sizeof path, FAKE("empty/%s"), library);
-    CHECK(dlopen(path, RTLD_NOW) != NULL);
-    CHECK_EQUAL(rex_list_open(&list, bytes, size, "x.fatbin"), 0);
-    CHECK_EQUAL(rex_list_bytes(&list, 0, "x.fatbin", &unpacked, &unpacked_size), REX_EUNSUPPORTED);
-    CHECK(unpacked == NULL && unpacked_size == 0);
-    CHECK_MENTIONS(rex_last_error(), part);
-    CHECK_MENTIONS(rex_last_error(), "x.fatbin");
-    CHECK_MENTIONS(rex_last_error(), "nvcc --no-compress");
-    rex_list_close(&list);
-    free(bytes);
-}
-
-static void without_zstd(const void *context)
-{
-    (void)context;
-    without("libzstd.so.1", files[1], "libzstd.so.1 (package libzstd1)");
-}
-
-static void without_lz4(const void *context)
-{
-    (void)context;
-    without("liblz4.so.1", files[2], "liblz4.so.1 (package liblz4-1)");
-}
-
-static void test_missing_libraries(void **state)
-{
-    (void)state;
-    in_child(without_zstd, NULL);
-    in_child(without_lz4, NULL);
 }
 
 /* ---- exactly how long ---------------------------------------------------------------------------------------------- */
@@ -295,7 +290,7 @@ static int walk(const unsigned char *bytes, size_t size, char why[160])
     return more < 0 ? more : members;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
     enum { ROOM = 100, WHOLE = FIRST_PAYLOAD + ROOM };
     static const struct {
@@ -324,7 +319,6 @@ static void test_limits(void **state)
     };
     unsigned char bytes[WHOLE + 16];
     char why[160];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         make_fatbin(bytes, WHOLE, ROOM);
         memset(bytes + WHOLE, 0, 16);
@@ -367,10 +361,9 @@ static void test_limits(void **state)
 }
 
 /* LZ4 can make 255 bytes of each, and no more: then its bytes are not looked at. */
-static void test_most_of_lz4(void **state)
+TEST(test_most_of_lz4)
 {
     unsigned char packed[4] = {0}, *bytes = NULL;
-    (void)state;
     assert_int_equal(rex_unpack(REX_PACKED_LZ4, packed, sizeof packed, 255 * sizeof packed, &bytes, "x"), REX_EIMAGE);
     assert_string_equal(rex_last_error(), "device image x cannot be unpacked: its LZ4 data is damaged");
     assert_int_equal(rex_unpack(REX_PACKED_LZ4, packed, sizeof packed, 255 * sizeof packed + 255, &bytes, "x"), REX_EIMAGE);
@@ -411,13 +404,12 @@ static size_t images_of(const struct container *container, size_t size)
     return rex_container_images((const unsigned char *)container, size);
 }
 
-static void test_containers(void **state)
+TEST(test_containers)
 {
     struct rex_span span;
     struct container made = make_container(2);
     const unsigned char *bytes = (const unsigned char *)&made;
     const size_t entries = offsetof(struct container, entries), two = entries + sizeof made.entries;
-    (void)state;
     for (uint32_t version = 0; version < 4; version++) {
         made = make_container(version);
         assert_int_equal(images_of(&made, sizeof made), version == 1 || version == 2 ? version : 0);
@@ -493,14 +485,13 @@ static void check_list(const void *bytes, size_t size, size_t count, const size_
 }
 
 /* Images that lie over each other take no more bytes than the container; what is behind the last container is padding. */
-static void test_listed_containers(void **state)
+TEST(test_listed_containers)
 {
     static const char wrong[] = "device image x.offload cannot be used: its OffloadBinary is truncated, or of a version that is not known, "
                                 "or its images overlap";
     struct container two[3] = {make_container(2), make_container(1), {.version = 0}};
     struct rex_list list;
     const size_t first = offsetof(struct container, images);
-    (void)state;
     check_list(two, sizeof two, 3, (const size_t[]){first, first + 40, sizeof *two + first});
     two[0].entries[0].image_size = sizeof *two - 24;
     two[0].entries[0].image_offset = 24;
@@ -519,12 +510,11 @@ static void test_listed_containers(void **state)
 }
 
 /* A CUBIN whose header names no architecture is known by what is in it. */
-static void test_no_architecture(void **state)
+TEST(test_no_architecture)
 {
     struct rex_list list;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
-    (void)state;
     put(bytes, 48, 0, 4);
     assert_int_equal(rex_list_open(&list, bytes, size, "x"), 0);
     assert_true(list.plain && list.count == 1);
@@ -535,13 +525,12 @@ static void test_no_architecture(void **state)
 }
 
 /* What the first bytes tell is not looked at further; what they do not, whoever reads it says. */
-static void test_first_bytes(void **state)
+TEST(test_first_bytes)
 {
     unsigned char bytes[sizeof(Elf64_Ehdr)] = {0};
     struct rex_list list;
     size_t size;
     unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);
-    (void)state;
     bytes[offsetof(Elf64_Ehdr, e_machine)] = REX_HOST_MACHINE & 0xff;
     assert_int_equal(rex_list_open(&list, bytes, sizeof bytes, "x"), REX_EIMAGE);
     assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file; "
@@ -565,13 +554,12 @@ static void test_first_bytes(void **state)
 }
 
 /* What a few bytes would unpack to: each image by itself, and all whose views may be open at a time. */
-static void test_unpacks_to_much(void **state)
+TEST(test_unpacks_to_much)
 {
     enum { ONE = 64 + 8, WHOLE = MEMBER + 2 * ONE };
     unsigned char made[WHOLE], *bytes;
     char much[160];
     const uint64_t most = rex_unpack_most(WHOLE);
-    (void)state;
     for (uint64_t more = 0; more < 2; more++) {
         struct rex_image_list *list;
         struct rex_image_view *view = NULL;
@@ -606,7 +594,7 @@ static void test_unpacks_to_much(void **state)
     assert_true(rex_list_view_most(&plain, 0) == SIZE_MAX);
 }
 
-static void test_targets(void **state)
+TEST(test_targets)
 {
     static const struct {
         struct rex_image_item item;
@@ -618,7 +606,6 @@ static void test_targets(void **state)
                  {{.kind = REX_IMAGE_HOST}, "the CPU"},
                  {{.kind = REX_IMAGE_OTHER, .architecture = 90}, "another runtime"}};
     char target[REX_TARGET_MAX];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_ptr_equal(rex_item_target(&cases[i].item, target), target);
         assert_string_equal(target, cases[i].target);
@@ -653,9 +640,8 @@ static void quiet(void)
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
 }
 
-static void test_every_truncation(void **state)
+TEST(test_every_truncation)
 {
-    (void)state;
     quiet();
     for (size_t file = 1; file < COUNT(files); file++) { /* the first is the second one, larger */
         size_t size, taken = 0;
@@ -671,11 +657,10 @@ static void test_every_truncation(void **state)
 
 #define MUTATIONS 4000
 
-static void test_mutations(void **state)
+TEST(test_mutations)
 {
     uint64_t random = 1;
     size_t taken = 0;
-    (void)state;
     quiet();
     for (size_t file = 1; file < COUNT(files); file++) {
         size_t size;
@@ -699,27 +684,4 @@ static void test_mutations(void **state)
     rex_configure(REX_OPTION_LOG, NULL);
     print_message("of %zu mutations %zu were taken\n", (COUNT(files) - 1) * MUTATIONS, taken);
     assert_in_range(taken, MUTATIONS / 10, (COUNT(files) - 2) * MUTATIONS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_libraries), /* before the real ones are in this process */
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_two_in_a_row),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_most_of_lz4),
-        cmocka_unit_test(test_containers),
-        cmocka_unit_test(test_listed_containers),
-        cmocka_unit_test(test_no_architecture),
-        cmocka_unit_test(test_first_bytes),
-        cmocka_unit_test(test_unpacks_to_much),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_every_truncation),
-        cmocka_unit_test(test_mutations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,13 +367,12 @@ static void put_host_image(const char *place, const char *name)
 }
 
 /* A file of ten gigabytes that holds next to nothing is no reason to take so much memory: its headers say how long the image is. */
-static void test_huge_files(void **state)
+TEST(test_huge_files, .set_up = set_up, .tear_down = tear_down)
 {
     static const struct {
         const char *data;
         bool refused; /* PTX has no header that would say where it ends */
     } files[] = {{"sm_90.cubin", false}, {"sm_90.fatbin", false}, {"two.offload", false}, {"sm_90.ptx", true}};
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct rex_bytes file = {.bytes = NULL};
         struct rex_report tried = {0};
@@ -423,13 +422,12 @@ static void check_elf(struct elf_file file, off_t size, size_t expected)
     check_extent(&file, sizeof file, size, expected);
 }
 
-static void test_extents(void **state)
+TEST(test_extents, .set_up = set_up, .tear_down = tear_down)
 {
     enum { SMALL = 16 << 20, LARGE = SMALL + 1 };
     static const off_t huge = (off_t)2 << 30, most = (off_t)1 << 30;
     struct elf_file file = {.header = {.e_ehsize = sizeof file.header}};
     char why[128];
-    (void)state;
     errno = EDOM;
     assert_int_equal(rex_image_extent(-1, LARGE, why, sizeof why), 0);
     assert_string_equal(why, "its first bytes cannot be read");
@@ -480,10 +478,9 @@ static void test_extents(void **state)
     free(bytes);
 }
 
-static void test_order(void **state)
+TEST(test_order, .set_up = set_up, .tear_down = tear_down)
 {
     static const char *const both[] = {"order_of_main", "order_of_shared"};
-    (void)state;
     for (size_t round = 0; round < COUNT(both); round++) {
         for (size_t i = 0; i < COUNT(places); i++)
             put(places[i], "an.image", places[i], strlen(places[i]));
@@ -494,28 +491,25 @@ static void test_order(void **state)
     passes("with_a_slash");
 }
 
-static void test_configured(void **state)
+TEST(test_configured, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     put_host_image(".", "special.image");
     put_host_image("module", "an.image");
     put_host_image("bin", "an.image");
     passes("configured_image");
 }
 
-static void test_host_image_instead(void **state)
+TEST(test_host_image_instead, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     put_host_image("bin", "host.image");
     passes("host_image_instead");
 }
 
-static void test_unusable_files(void **state)
+TEST(test_unusable_files, .set_up = set_up, .tear_down = tear_down)
 {
     const uint16_t another_machine = 0xf3;
     size_t size;
     unsigned char *bytes = read_bytes(host_image, &size);
-    (void)state;
     assert_int_equal(mkdir(in_root("cwd/folder"), 0755), 0);
     assert_int_equal(mkfifo(in_root("cwd/fifo"), 0644), 0);
     assert_int_equal(symlink("nowhere", in_root("cwd/dangling")), 0);
@@ -531,16 +525,14 @@ static void test_unusable_files(void **state)
     passes("unusable_files");
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     put_host_image("bin", "an.image");
     passes("long_names");
 }
 
-static void test_safety(void **state)
+TEST(test_safety, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     put_host_image("cwd", "an.image");
     passes("trusted");
     assert_int_equal(chmod(in_root("cwd"), 01777), 0); /* the sticky bit does not help: the file may be new */
@@ -568,11 +560,10 @@ static void of_a_user(const void *context)
 }
 
 /* Each reason, and every word of it. */
-static void test_reasons(void **state)
+TEST(test_reasons, .set_up = set_up, .tear_down = tear_down)
 {
     char path[2 * PATH_MAX], expected[3 * PATH_MAX];
     struct rex_bytes file = {.status = {.st_uid = geteuid(), .st_mode = S_IFREG | 0644}};
-    (void)state;
     snprintf(path, sizeof path, "%s/cwd/an.image", root);
     assert_int_equal(rex_source_check_owner(path, &file), 0);
     file.status.st_mode |= S_IWOTH;
@@ -595,9 +586,8 @@ static void test_reasons(void **state)
     assert_string_equal(rex_last_error(), "host image /none/an.image: its folder cannot be examined: No such file or directory");
 }
 
-static void test_owner(void **state)
+TEST(test_owner, .set_up = set_up, .tear_down = tear_down)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skip: only root can give a file away\n");
         skip();
@@ -619,22 +609,10 @@ static void test_owner(void **state)
     passes("trusted");
 }
 
-int main(int count, char **arguments)
+int before_tests(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_configured, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_host_image_instead, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_huge_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_extents, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_long_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
-    };
-    if (count == 3)
-        return as_child(arguments[1], arguments[2]);
+    if (argc == 3)
+        return as_child(argv[1], argv[2]);
     snprintf(host_image, sizeof host_image, "%s", TEST_BUILD "/tests/fake/host.so");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return -1;
 }

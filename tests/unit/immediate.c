@@ -154,9 +154,8 @@ static void ask_for_global(const void *unused)
     finish(queue);
 }
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
-    (void)state;
     in_child(fill, NULL);
     in_child(copy, NULL);
     in_child(launch, NULL);
@@ -171,12 +170,11 @@ static void count_call(void *argument)
 }
 
 /* What is captured is done when the graph is launched, each time, and no further than to what fails. */
-static void replay(const void *unused)
+TEST_IN_CHILD(replay)
 {
     struct rex_graph *graph = NULL;
     static const uint64_t other = 5;
     int calls = 0;
-    (void)unused;
     struct rex_queue *queue = start(0);
     REX_MAP(there, REX_TO(cells, 2));
     REX_MAP(changed, REX_VALUE(other), REX_ALLOC(cells + 1, 1));
@@ -213,12 +211,6 @@ static void replay(const void *unused)
     CHECK(launches() == 7 && calls == 3);
     rex_graph_destroy(graph);
     finish(queue);
-}
-
-static void test_graphs(void **state)
-{
-    (void)state;
-    in_child(replay, NULL);
 }
 
 /* ---- nothing to copy ----------------------------------------------------------------------------------------------------------------- */
@@ -262,18 +254,11 @@ static void say_once(const void *unused)
         CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     in_child(update_nothing, NULL);
     in_child(update_nothing, "");
     const char *output = in_child(say_once, NULL);
     assert_int_equal(occurrences(output, "queues do everything at once: device 0 is no NVIDIA GPU\n"), 1);
     assert_int_equal(occurrences(output, "queues do everything"), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_commands), cmocka_unit_test(test_graphs), cmocka_unit_test(test_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

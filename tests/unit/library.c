@@ -206,9 +206,8 @@ static void by_signature(const void *context)
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++)
         in_child(arguments, &release);
     in_child(by_signature, NULL);
@@ -494,15 +493,14 @@ static void wide_signature(const void *context)
     free(bytes);
 }
 
-static void test_contradictions(void **state)
+TEST(test_contradictions)
 {
-    (void)state;
     in_child(moved_parameters, NULL);
     CHECK_MENTIONS(in_child(wide_signature, NULL), "kernel \"narrow__kernel__\": parameter 1 has 39 bytes by its signature, and 4 by the "
                                                    "image: the signature is not used");
 }
 
-static void test_images(void **state)
+TEST(test_images)
 {
     static const struct wrong wrong[] = {
         {"tests/data/nothing.cubin", 90, REX_ENOIMAGE, "no device image tests/data/nothing.cubin; looked for tests/data/nothing.cubin"},
@@ -511,7 +509,6 @@ static void test_images(void **state)
         {CUBIN, 0, REX_ENODEVICE, "device image " CUBIN " is for an NVIDIA GPU (sm_90), and this process has none"},
         {CUBIN, 120, REX_ENODEVICE, "device image " CUBIN " is for sm_90, and the GPU is sm_120"},
     };
-    (void)state;
     in_child(every_format, NULL);
     for (size_t i = 0; i < COUNT(wrong); i++)
         in_child(cannot_load, &wrong[i]);
@@ -622,10 +619,9 @@ static void globals_of_runtime(const void *context)
     CHECK_EQUAL(rex_library_unload(of_host), REX_OK);
 }
 
-static void test_host(void **state)
+TEST(test_host)
 {
     static const int releases[] = {16, 19, 22};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(words_alone, &releases[i]);
     in_child(too_many_words, NULL);
@@ -666,7 +662,7 @@ static void check_table(const struct rex_view *view, const char *const *names, s
     CHECK(made.entries == NULL && made.symbol == NULL && made.entry == NULL && made.count == 0);
 }
 
-static void tables(const void *context)
+TEST_IN_CHILD(tables)
 {
     static const char *const kernels[] = {"a", "kernel b"}, *const all[] = {"a", "cells", "kernel b", "byte", "large"},
                              *const in_order[] = {"large", "kernel b", "byte"}, *positions[] = {"large", "absent", "empty", "kernel b", "byte"};
@@ -674,7 +670,6 @@ static void tables(const void *context)
                                                {.name = "empty"},                          {.name = "kernel b", .kernel = true},
                                                {.name = "byte", .size = 1},                {.name = "large", .size = 5000}};
     struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
-    (void)context;
     check_table(&view, NULL, 0);
     for (size_t i = 0; i < COUNT(symbols); i++)
         CHECK_EQUAL(rex_view_add(&view, &symbols[i]), 0);
@@ -687,12 +682,6 @@ static void tables(const void *context)
     check_table(&view, in_order, COUNT(in_order));
     view.positions = NULL;
     rex_view_close(&view);
-}
-
-static void test_tables(void **state)
-{
-    (void)state;
-    in_child(tables, NULL);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------- */
@@ -823,10 +812,9 @@ static void in_a_child(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
-static void test_end(void **state)
+TEST(test_end)
 {
     static const int releases[] = {14, 18, 24};
-    (void)state;
     in_child(end_at_work, NULL);
     in_child(end_in_a_graph, NULL);
     in_child(end_after_capture, NULL);
@@ -1018,10 +1006,9 @@ static void held_by_graphs(const void *context)
     }
 }
 
-static void test_on_the_host(void **state)
+TEST(test_on_the_host)
 {
     static const int releases[] = {14, 18, 22, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(registered_each_time, &releases[i]);
     in_child(not_accepted, NULL);
@@ -1089,7 +1076,7 @@ static void break_one(const void *context)
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0);
 }
 
-static void test_each_call(void **state)
+TEST(test_each_call)
 {
     static const struct fault faults[] = {
         {"cuPointerGetAttribute", 1, 0},  {"cuPointerGetAttribute", 2, 0},
@@ -1101,22 +1088,6 @@ static void test_each_call(void **state)
         {"cuModuleUnload", 1, 1},         {"cuFuncLoad", 1, 1},
         {"cuModuleGetFunction", 1, 1},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(break_one, &faults[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_images),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_host),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_end),
-        cmocka_unit_test(test_on_the_host),
-        cmocka_unit_test(test_each_call),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,10 +316,9 @@ static void packets(const void *context)
  * LLVM 14 ends what a row of no length points into, where a later row has mapped that by then. Each row that is new is looked at, to its
  * last byte.
  */
-static void no_length(const void *context)
+TEST_IN_CHILD(no_length)
 {
     char said[256];
-    (void)context;
     register_for(90, 14);
     set_rows(0);
     map.count = 3;
@@ -345,12 +344,6 @@ static void no_length(const void *context)
     sizes[0] = 16;
     sizes[1] = 0;
     CHECK_EQUAL(launch_for(REX_FOR_LAUNCH), 0);
-}
-
-static void test_no_length(void **state)
-{
-    (void)state;
-    in_child(no_length, NULL);
 }
 
 /* ---- what is sent ---------------------------------------------------------------------------------------------------------------- */
@@ -501,11 +494,10 @@ static void logged(const void *context)
     }
 }
 
-static void test_logged(void **state)
+TEST(test_logged)
 {
     static const char *const calls[] = {"data begin: device 0, 1 rows", "data update: device 0, 1 rows", "data end: device 0, 1 rows"};
     const int release = 22;
-    (void)state;
     const char *output = in_child(logged, &release);
     for (size_t i = 0; i < COUNT(calls); i++)
         assert_int_equal(occurrences(output, calls[i]), 1);
@@ -637,38 +629,25 @@ static void facts_of_two_threads(const void *context)
     CHECK(old.flags == rex_target_facts(&checked).flags && old.checked + 100 == changed.checked);
 }
 
-static void test_facts_of_two_threads(void **state)
+TEST(test_facts_of_two_threads)
 {
     static const int release = 22;
-    (void)state;
     in_child(facts_of_two_threads, &release);
 }
 
-#define TEST(name)                        \
-    static void test_##name(void **state) \
-    {                                     \
-        (void)state;                      \
-        on_all_releases(name);            \
+#define TEST_OF(name) \
+    TEST(test_##name) \
+    { \
+        on_all_releases(name); \
     }
-TEST(one_is_changed)
-TEST(purpose_is_changed)
-TEST(generation_is_changed)
-TEST(mapping_is_cut)
-TEST(kinds_are_many)
-TEST(packets)
-TEST(same_is_sent)
-TEST(wrappers)
-TEST(strangers)
-TEST(queue_on_gpu)
-TEST(queue_on_host)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_is_changed), cmocka_unit_test(test_purpose_is_changed), cmocka_unit_test(test_generation_is_changed),
-        cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_same_is_sent),   cmocka_unit_test(test_no_length),          cmocka_unit_test(test_wrappers),
-        cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host),      cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_logged),         cmocka_unit_test(test_facts_of_two_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_OF(one_is_changed)
+TEST_OF(purpose_is_changed)
+TEST_OF(generation_is_changed)
+TEST_OF(mapping_is_cut)
+TEST_OF(kinds_are_many)
+TEST_OF(packets)
+TEST_OF(same_is_sent)
+TEST_OF(wrappers)
+TEST_OF(strangers)
+TEST_OF(queue_on_gpu)
+TEST_OF(queue_on_host)

@@ -36,10 +36,9 @@ static void use_gpus(const char *count)
 
 /* ---- the rank ------------------------------------------------------------------------------------------------------ */
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     static const char *const none[] = {NULL, "", "-1", "+1", " 1", "1 ", "1,2", "0x1", "all", "2147483648", "99999999999999999999"};
-    (void)state;
     for (size_t i = 0; i < COUNT(none); i++)
         assert_int_equal(rex_launcher_number(none[i]), -1);
     assert_int_equal(rex_launcher_number("0"), 0);
@@ -114,9 +113,8 @@ static void no_gpu(const void *context)
     CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
 }
 
-static void test_device(void **state)
+TEST(test_device)
 {
-    (void)state;
     in_child(ranks, NULL);
     in_child(in_turn, NULL);
     in_child(one_visible, NULL);
@@ -192,17 +190,10 @@ static void host_device(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
-static void test_required(void **state)
+TEST(test_required)
 {
-    (void)state;
     in_child(without_gpu, NULL);
     in_child(disabled, NULL);
     in_child(host_image, FAKE("host.so"));
     in_child(host_device, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_device), cmocka_unit_test(test_required)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

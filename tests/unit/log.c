@@ -132,9 +132,8 @@ static void opened_once(const void *name)
     free(text);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     in_child(opened_once, "once");
     in_child(opened_once, "once each ");
     const char *output = in_child(to_a_file, NULL);
@@ -186,10 +185,9 @@ static void lines_of_threads(const void *context)
         pthread_join(threads[i], NULL);
 }
 
-static void test_whole_lines(void **state)
+TEST(test_whole_lines)
 {
     int counts[THREADS] = {0};
-    (void)state;
     in_child(lines_of_threads, NULL);
     char *text = text_of("threads"), *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
@@ -271,9 +269,8 @@ static void callback(const void *context)
     CHECK_EQUAL(got.calls, 4);
 }
 
-static void test_callback(void **state)
+TEST(test_callback)
 {
-    (void)state;
     const char *output = in_child(callback, NULL);
     assert_int_equal(occurrences(output, "librex: info: to standard error\n"), 1);
     /* What librex said to the function itself. */
@@ -283,9 +280,8 @@ static void test_callback(void **state)
 }
 
 /* No error path changes errno, whether it is printed, kept from the log, or recorded alone. */
-static void errno_stays(const void *context)
+TEST_IN_CHILD(errno_stays)
 {
-    (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
     configure("debug:errno");
     for (int i = 0; i < 2; i++) {
@@ -297,12 +293,6 @@ static void errno_stays(const void *context)
         CHECK_EQUAL(errno, ENOTTY);
         CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
     }
-}
-
-static void test_errno(void **state)
-{
-    (void)state;
-    in_child(errno_stays, NULL);
 }
 
 /* ---- what others named -------------------------------------------------------------------------------------------- */
@@ -337,9 +327,8 @@ static void grown(const void *context)
     CHECK_EQUAL(occurrences(rex_last_error(), "\\x0a"), (REX_MESSAGE_MAX - 1) / 4);
 }
 
-static void test_escapes(void **state)
+TEST(test_escapes)
 {
-    (void)state;
     const char *output = in_child(named_by_others, NULL);
     assert_int_equal(occurrences(output, harmless), 4);
     assert_int_equal(occurrences(output, "\nlibrex: forged"), 0);
@@ -378,7 +367,7 @@ static void rows_in_words(const void *context)
     rex_rows_log("nothing", 1, &packet);
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     static const struct {
         int64_t type;
@@ -389,7 +378,6 @@ static void test_rows(void **state)
         {0x8c0, "return_param|private|0x800"}, {0x4400, "close|attach"},
     };
     char text[256], small[6];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         rex_type_text(cases[i].type, text, sizeof text);
         assert_string_equal(text, cases[i].text);
@@ -463,9 +451,8 @@ static void held_without_memory(const void *context)
     CHECK(strcmp(got.message, "held, too") == 0);
 }
 
-static void test_held_without_memory(void **state)
+TEST(test_held_without_memory)
 {
-    (void)state;
     const char *output = in_child(held_without_memory, NULL);
     assert_ptr_equal(strstr(output, "librex: info: no memory\n"), output);
     assert_int_equal(occurrences(output, "held"), 0);
@@ -561,9 +548,8 @@ static void passed_on(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     const char *output = in_child(logged_after_a_failure, NULL);
     assert_int_equal(occurrences(output, "data update: device 0, 1 rows"), 1);
     output = in_child(logged_once, NULL);
@@ -589,13 +575,8 @@ static void test_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files), cmocka_unit_test(test_whole_lines), cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_errno), cmocka_unit_test(test_escapes),   cmocka_unit_test(test_rows),        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_held_without_memory),
-    };
     make_folder(folder);
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = run_all_tests();
     remove_folder(folder);
     return result;
 }

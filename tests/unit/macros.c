@@ -19,33 +19,20 @@ static void check(const char *const *rewritten, const char *prefix)
     }
 }
 
-static void test_default(void **state)
+TEST(test_default)
 {
-    (void)state;
     check(macros_default_c, "rex_direct_");
     check(macros_default_cpp, "rex_direct_");
 }
 
-static void test_safe(void **state)
+TEST(test_safe)
 {
-    (void)state;
     check(macros_safe_c, "rex_direct_"); /* which registers as well */
     check(macros_safe_cpp, "rex_direct_");
 }
 
-static void test_internal(void **state)
+TEST(test_internal)
 {
-    (void)state;
     check(macros_internal_c, "");
     check(macros_internal_cpp, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default),
-        cmocka_unit_test(test_safe),
-        cmocka_unit_test(test_internal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -319,6 +319,7 @@ static struct {
 
 static void end_beside(const void *unused)
 {
+    (void)unused;
     enum { EACH = 8 };
     const struct beside *row = ended_beside.row;
     void *at = row->at >= 0 ? memory + row->at : NULL, *begins[] = {memory, at};
@@ -326,7 +327,6 @@ static void end_beside(const void *unused)
     struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
     struct rex_mapping found, other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
     bool any = false;
-    (void)unused;
     start();
     bool is_last = row->at == 200; /* of all */
     if (!is_last)
@@ -350,11 +350,11 @@ static void end_beside(const void *unused)
 /* What another row of the call ends is that one's. */
 static void end_with_it(const void *unused)
 {
+    (void)unused;
     void *begins[] = {memory + 8, memory + 4};
     int64_t sizes[] = {8, 0}, types[] = {REX_MAP_FROM, REX_MAP_ALLOC};
     struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
     struct rex_mapping found, made = {(uintptr_t)memory + 8, (uintptr_t)memory + 16, 0, 0};
-    (void)unused;
     start();
     rex_mappings_add(&made, 1);
     rex_mapping_ends(&map, 0);
@@ -362,9 +362,8 @@ static void end_with_it(const void *unused)
     CHECK(!rex_mapping_find(memory + 8, 8, 0, &found) && rex_all_mappings_are_seen());
 }
 
-static void test_end_beside(void **unused)
+TEST(test_end_beside)
 {
-    (void)unused;
     in_child(end_with_it, NULL);
     for (size_t i = 0; i < COUNT(besides); i++)
         for (enum when when = STAY; when < WHENS; when++) {
@@ -536,27 +535,25 @@ static void ways_to_end(const void *context)
     }
 }
 
-#define TEST(name)                         \
-    static void test_##name(void **state_) \
-    {                                      \
-        (void)state_;                      \
-        in_child(name, NULL);              \
+#define TEST_OF(name) \
+    TEST(test_##name) \
+    { \
+        in_child(name, NULL); \
     }
-TEST(at_random)
-TEST(two_ends)
-TEST(have_no_mapping)
-TEST(end_unknown)
-TEST(end_several)
-TEST(end_rows)
-static void test_leave_unseen(void **unused)
+TEST_OF(at_random)
+TEST_OF(two_ends)
+TEST_OF(have_no_mapping)
+TEST_OF(end_unknown)
+TEST_OF(end_several)
+TEST_OF(end_rows)
+TEST(test_leave_unseen)
 {
-    (void)unused;
     for (enum leaving leaving = ENDED; leaving < LEAVINGS; leaving++)
         in_child(leave_unseen, &leaving);
 }
-TEST(place_in_order)
-TEST(replace)
-TEST(ways_to_end)
+TEST_OF(place_in_order)
+TEST_OF(replace)
+TEST_OF(ways_to_end)
 
 /* ---- ends ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -601,10 +598,9 @@ static void end_apart(const void *context)
     CHECK(end_call(ends)->packet.rows == 2 && end_call(ends + 1)->packet.rows == 1);
 }
 
-static void test_ends(void **unused)
+TEST(test_ends)
 {
     static const int releases[] = {14, 15};
-    (void)unused;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(end_apart, &releases[i]);
 }
@@ -612,7 +608,7 @@ static void test_ends(void **unused)
 /* ---- rows that are mapped in part --------------------------------------------------------------------------------------------------- */
 
 /* An implicit row may be larger than its mapping where nothing of it is copied. */
-static void mapped_in_part(const void *context)
+TEST_IN_CHILD(mapped_in_part)
 {
     static const int64_t some = REX_MAP_IMPLICIT, always = REX_MAP_ALWAYS;
     const struct {
@@ -638,7 +634,6 @@ static void mapped_in_part(const void *context)
     void *begin = bytes;
     int64_t size = sizeof bytes, type;
     struct rex_map map = {.count = 1, .base = &begin, .begin = &begin, .sizes = &size, .types = &type};
-    (void)context;
     start();
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 64, 0x10000000};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -651,12 +646,6 @@ static void mapped_in_part(const void *context)
         CHECK_EQUAL(result, cases[i].result);
         rex_new_rows_free(&rows);
     }
-}
-
-static void test_mapped_in_part(void **unused)
-{
-    (void)unused;
-    in_child(mapped_in_part, NULL);
 }
 
 /* ---- who is asked before an end, and who is told of it ------------------------------------------------------------------------------- */
@@ -928,9 +917,8 @@ static void calls_are_told(const void *context)
     exit(0);
 }
 
-static void test_who_is_asked(void **unused)
+TEST(test_who_is_asked)
 {
-    (void)unused;
     const char *output = in_child(unfinished_are_asked, NULL);
     assert_int_equal(occurrences(output, "librex: info: a test waits for queue \"b\"\nlibrex: info: a test waits for queue \"a\"\n"), 1);
     assert_int_equal(occurrences(output, "librex: warning: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
@@ -942,7 +930,7 @@ static void test_who_is_asked(void **unused)
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
 
 /* Each once, up to the most that a message names. */
-static void test_lists(void **unused)
+TEST(test_lists)
 {
     static const char names[REX_KERNEL_LIST_MAX + 2][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
     static const char *const texts[] = {
@@ -958,7 +946,6 @@ static void test_lists(void **unused)
         "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\" and others",
         "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\" and others",
     };
-    (void)unused;
     for (size_t count = 0; count < COUNT(texts); count++) {
         struct rex_kernel_list list = {.count = 0}, all = {.count = 0};
         char text[REX_KERNEL_LIST_TEXT];
@@ -1003,10 +990,9 @@ static void leave_mapped(const void *count)
     exit(0);
 }
 
-static void test_never_ended(void **unused)
+TEST(test_never_ended)
 {
     static const char *const said[] = {"", "", "\n", ", and 1 more mapping\n", ", and 2 more mappings\n"};
-    (void)unused;
     for (size_t count = 0; count < COUNT(said); count++) {
         const char *output = in_child(leave_mapped, &count);
         const char *line = strstr(output, "librex: warning: a region was never ended: 16 bytes at 0x2000 are still mapped on device 0");
@@ -1014,17 +1000,4 @@ static void test_never_ended(void **unused)
         assert_int_equal(occurrences(output, "\n"), count > 1);
         assert_non_null(strstr(output, said[count]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_ends),        cmocka_unit_test(test_mapped_in_part),
-        cmocka_unit_test(test_at_random),   cmocka_unit_test(test_two_ends),    cmocka_unit_test(test_have_no_mapping),
-        cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
-        cmocka_unit_test(test_ways_to_end), cmocka_unit_test(test_end_rows),    cmocka_unit_test(test_place_in_order),
-        cmocka_unit_test(test_end_beside),  cmocka_unit_test(test_leave_unseen),
-        cmocka_unit_test(test_who_is_asked), cmocka_unit_test(test_never_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -349,10 +349,9 @@ static void shared(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], expected == REX_OK ? 1 : 0);
 }
 
-static void test_once(void **state)
+TEST(test_once)
 {
     static const int results[] = {REX_OK, REX_ENOKERNEL};
-    (void)state;
     in_child(published, NULL);
     in_child(inside, NULL);
     for (size_t i = 0; i < COUNT(results); i++)
@@ -421,9 +420,8 @@ static void at_the_end(const void *context)
     exit(0);
 }
 
-static void test_end(void **state)
+TEST(test_end)
 {
-    (void)state;
     in_child(at_the_end, NULL);
     in_child(last_one, NULL);
     in_child(unmapped, NULL);
@@ -652,7 +650,7 @@ static void prepared(const void *context)
     }
 }
 
-static void test_prepared(void **state)
+TEST(test_prepared)
 {
     static const struct prepared cases[] = {
         {90, 22, "tests/data/stateless_sm_90.cubin", NULL, false, 0, NULL, INT32_MAX, 3 + 2, 3},
@@ -663,7 +661,6 @@ static void test_prepared(void **state)
         {0, 22, HOST, "full", false, REX_AGAINST_DEVICE, NULL, INT32_MAX, 3 + 2, 3},
         {0, 14, HOST, "off", false, REX_AGAINST_DEVICE, NULL, 65536, 3 + 2, 3},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct child child = run_child(prepared, &cases[i]);
         if (child.status != 0)
@@ -689,10 +686,9 @@ static void pinned(const void *context)
         CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == library && rex_modules_first() == module);
 }
 
-static void test_modules(void **state)
+TEST(test_modules)
 {
     static const int flags[] = {0, 1};
-    (void)state;
     in_child(no_modules, NULL);
     for (size_t i = 0; i < COUNT(flags); i++) {
         in_child(keys_are_found, &flags[i]);
@@ -702,29 +698,26 @@ static void test_modules(void **state)
     in_child(two_keys_twice, NULL);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     in_child(own_names, NULL);
     assert_string_equal(in_child(asked_for, NULL), "librex: info: \"another.cubin\" was asked for; registered is " SM_90 "\n"
                                                    "librex: info: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
     assert_string_equal(in_child(asked_for_memory, NULL), "librex: info: \"mem\" was asked for; registered is memory\n");
 }
 
-static void test_late_images(void **state)
+TEST(test_late_images)
 {
     static const int releases[] = {18, 19, 22};
-    (void)state;
     in_child(kept, NULL);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(along, &releases[i]);
     in_child(ended_at_once, NULL);
 }
 
-static void test_given(void **state)
+TEST(test_given)
 {
     static const int is_disabled[] = {0, 1};
-    (void)state;
     for (size_t i = 0; i < COUNT(is_disabled); i++)
         in_child(prepares, &is_disabled[i]);
     in_child(loaded_on_all, NULL);
@@ -732,22 +725,11 @@ static void test_given(void **state)
     in_child(in_a_child, NULL);
 }
 
-static void test_pinned(void **state)
+TEST(test_pinned)
 {
     static const int is_apart[] = {0, 1};
-    (void)state;
     assert_string_equal(in_child(pinned, &is_apart[0]), "");
     const char *output = in_child(pinned, &is_apart[1]);
     assert_int_equal(occurrences(output, "/tests/fake/module.so cannot be pinned; do not dlclose it\n"), 1);
     assert_int_equal(occurrences(output, "librex: "), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modules), cmocka_unit_test(test_names),  cmocka_unit_test(test_once), cmocka_unit_test(test_end),
-        cmocka_unit_test(test_late_images),
-        cmocka_unit_test(test_given),   cmocka_unit_test(test_pinned), cmocka_unit_test(test_prepared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

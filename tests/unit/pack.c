@@ -163,9 +163,8 @@ static void complete_grid(const void *unused)
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), launches);
 }
 
-static void test_given(void **state)
+TEST(test_given)
 {
-    (void)state;
     in_child(give_addresses, NULL);
     in_child(count_arguments, NULL);
     in_child(look_once, NULL);
@@ -326,9 +325,8 @@ static void refuse_unknown(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.cubin does not say what parameters kernel \"absent__kernel__\" has");
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     in_child(refuse_absent, NULL);
     in_child(refuse_widths, NULL);
     in_child(refuse_kinds, NULL);
@@ -364,11 +362,10 @@ static void pack_words(struct rex_arguments *arguments, uint32_t count)
 }
 
 /* Room grows with the kernels, and is used again. */
-static void test_room(void **state)
+TEST(test_room)
 {
     static const uint32_t counts[] = {0, 1, 9, 15, 16, 17, 31, 32, 33, 40, 3, 100, MOST};
     struct rex_arguments arguments = {0};
-    (void)state;
     for (size_t i = 0; i < COUNT(counts); i++) {
         pack_words(&arguments, counts[i]);
         void **address = arguments.address;
@@ -379,10 +376,4 @@ static void test_room(void **state)
         assert_ptr_equal(arguments.values, values);
     }
     rex_arguments_free(&arguments);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given), cmocka_unit_test(test_refused), cmocka_unit_test(test_room)};
-    return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

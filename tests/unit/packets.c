@@ -193,10 +193,9 @@ static void refuses_plain(const void *context)
 }
 
 /* Kernels get their arguments whole on every release; LLVM 18 alone cannot run plain ones. */
-static void test_plain(void **state)
+TEST(test_plain)
 {
     static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22, 23, 24};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(plain_launch, &releases[i]);
         in_child(no_arguments, &releases[i]);
@@ -204,10 +203,9 @@ static void test_plain(void **state)
     in_child(refuses_plain, NULL);
 }
 
-static void test_env(void **state)
+TEST(test_env)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(env_launch, &releases[i]);
 }
@@ -238,10 +236,9 @@ static void launches_many_times(const void *context)
     CHECK(memcmp(sizes_before, sizes, sizeof sizes) == 0 && memcmp(types_before, types, sizeof types) == 0);
 }
 
-static void test_caller_packet_is_not_modified(void **state)
+TEST(test_caller_packet_is_not_modified)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(launches_many_times, &releases[i]);
 }
@@ -400,10 +397,9 @@ static void dynamic_memory(const void *context)
     CHECK_MENTIONS(rex_last_error(), "231425 bytes of dynamic shared memory and 1024 of its own; a block of the GPU has at most 232448");
 }
 
-static void test_grids(void **state)
+TEST(test_grids)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(grids, &releases[i]);
         in_child(large_grid, &releases[i]);
@@ -458,10 +454,9 @@ static void older_calls(const void *context)
     CHECK_EQUAL(last_call(FAKE_END)->device, -1);
 }
 
-static void test_older_calls(void **state)
+TEST(test_older_calls)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(older_calls, &releases[i]);
 }
@@ -556,10 +551,9 @@ static void many_rows(const void *context)
     CHECK_MENTIONS(rex_last_error(), "3168 bytes for the rows of a launch"); /* 66 of six words */
 }
 
-static void test_many_rows(void **state)
+TEST(test_many_rows)
 {
     static const int releases[] = {14, 16, 17, 19, 23, -23, -24}; /* negative: the host device */
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(many_rows, &releases[i]);
 }
@@ -681,18 +675,16 @@ static void blocks(const void *context)
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 65536 x 65536 x");
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
     static const int releases[] = {14, 16, 19, 20, 22};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(blocks, &releases[i]);
 }
 
-static void test_bad_launches(void **state)
+TEST(test_bad_launches)
 {
     static const int releases[] = {14, 16, 18, 19, 22, 23};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(bad_launches, &releases[i]);
 }
@@ -735,7 +727,7 @@ static void refuse_in_words(const void *context)
 
 #define ENV_KERNEL "kernel \"env__kernel__\": "
 
-static void test_words(void **state)
+TEST(test_words)
 {
     static const struct refused all[] = {
         {22, REX_EINVAL, THREADS(7, 11, 14), 2, 0, 0, 0, ENV_KERNEL "a block of 7 x 11 x 14 threads, and a GPU has at most 1024"},
@@ -765,7 +757,6 @@ static void test_words(void **state)
         {16, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 49153, 0, 0,
          ENV_KERNEL "49153 bytes of dynamic shared memory and 0 of its own; LLVM 16 launches nothing with more than 49152"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
         in_child(refuse_in_words, &all[i]);
 }
@@ -838,10 +829,9 @@ static void chosen(const void *context)
     CHECK(strcmp(rex_last_error(), "rex_module_launch: the module is NULL") == 0);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
     static const int releases[] = {14, 19, 22}, packets[] = {14, 17, 19, 22, 23};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(most_of_all, &releases[i]);
     in_child(ends_in_tor, "destfor");
@@ -950,10 +940,9 @@ static void in_turn(const void *context)
     }
 }
 
-static void test_again(void **state)
+TEST(test_again)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(again, &releases[i]);
         if (releases[i] != 18)
@@ -996,10 +985,9 @@ static void flags(const void *context)
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, key, &packet), 0);
 }
 
-static void test_flags(void **state)
+TEST(test_flags)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(flags, &releases[i]);
 }
@@ -1035,10 +1023,9 @@ static void widths(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER], before);
 }
 
-static void test_widths(void **state)
+TEST(test_widths)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(widths, &releases[i]);
 }
@@ -1093,10 +1080,9 @@ static void exec_modes(const void *context)
     free(again);
 }
 
-static void test_exec_modes(void **state)
+TEST(test_exec_modes)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(exec_modes, &releases[i]);
 }
@@ -1141,10 +1127,9 @@ static void other_headers(void)
     }
 }
 
-static void test_header(void **state)
+TEST(test_header)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     other_headers();
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(header, &releases[i]);
@@ -1296,10 +1281,9 @@ static void host_rows_in_image_order(const void *context)
     free(bytes);
 }
 
-static void test_devices(void **state)
+TEST(test_devices)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     in_child(wrong_architecture, NULL);
     in_child(minor_architecture, NULL);
     in_child(no_gpu, NULL);
@@ -1439,10 +1423,9 @@ static void default_device(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
 }
 
-static void test_registrations(void **state)
+TEST(test_registrations)
 {
     static const int releases[] = {ALL_RELEASES};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(order_of_calls, &releases[i]);
         in_child(late_registration, &releases[i]);
@@ -1452,28 +1435,4 @@ static void test_registrations(void **state)
     in_child(late_after_init, NULL);
     in_child(late_after_data, NULL);
     in_child(not_late, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_env),
-        cmocka_unit_test(test_caller_packet_is_not_modified),
-        cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_older_calls),
-        cmocka_unit_test(test_many_rows),
-        cmocka_unit_test(test_bad_launches),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_exec_modes),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_registrations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

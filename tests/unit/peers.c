@@ -248,9 +248,8 @@ static void in_use(const void *context)
     finish();
 }
 
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     const char *output = in_child(round_trip, NULL);
     assert_int_equal(occurrences(output, "copies between GPU 0 and GPU 1 go directly\n"), 1);
     assert_int_equal(occurrences(output, "copies between GPU 1 and GPU 0 go directly\n"), 1);
@@ -399,16 +398,9 @@ static void without_streams(const void *unused)
     finish();
 }
 
-static void test_streams(void **state)
+TEST(test_streams)
 {
-    (void)state;
     in_child(lent, NULL);
     in_child(theirs, NULL);
     in_child(without_streams, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_streams)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

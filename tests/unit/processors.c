@@ -38,18 +38,16 @@ static void begin(void)
 /* Whatever the limit: no more than the process is bound to, and at least 1. */
 #define EXPECT(limit) assert_int_equal(rex_processors(root), (limit) < bound ? (limit) : bound)
 
-static void test_nothing_known(void **state)
+TEST(test_nothing_known)
 {
-    (void)state;
     begin();
     EXPECT(bound);
     remove_folder(root);
 }
 
 /* Limits of the group itself and of all that it is in; the smallest counts. */
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     begin();
     write_file("/proc/self/cgroup", "0::/job/step/task\n");
     write_file("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
@@ -75,10 +73,9 @@ static void test_groups(void **state)
 }
 
 /* A group whose files' names would be too long is passed over, and no group with a shorter name is taken for it. */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
     char group[PATH_MAX], lines[2 * PATH_MAX];
-    (void)state;
     begin();
     size_t most = PATH_MAX - 1 - strlen(root) - strlen("/sys/fs/cgroup");
     write_file("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
@@ -96,9 +93,8 @@ static void test_long_names(void **state)
     remove_folder(root);
 }
 
-static void test_older_groups(void **state)
+TEST(test_older_groups)
 {
-    (void)state;
     begin();
     write_file("/proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/docker/1\nnonsense\n");
     write_file("/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n");
@@ -119,9 +115,8 @@ static void test_older_groups(void **state)
 }
 
 /* What the machine has is divided, not what the process is bound to. */
-static void test_jobs(void **state)
+TEST(test_jobs)
 {
-    (void)state;
     begin();
     write_file("/proc/self/cgroup", "0::/\n");
     write_file("/sys/fs/cgroup/cpuset.cpus.effective", "0-15\n");
@@ -145,16 +140,4 @@ static void test_jobs(void **state)
         EXPECT(all);
     }
     remove_folder(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_known),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_older_groups),
-        cmocka_unit_test(test_jobs),
-    };
-    return cmocka_run_group_tests_name("processors", tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void break_one(const void *context)
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* whatever context was entered was left */
 }
 
-static void test_each_call(void **state)
+TEST(test_each_call)
 {
     static const struct fault faults[] = {
         {"cuPointerGetAttribute", 1, 0}, {"cuStreamCreate", 1, 0},       {"cuStreamCreate", 2, 0},
@@ -185,7 +185,6 @@ static void test_each_call(void **state)
         /* A kernel that could not be loaded with its image is loaded at its launch. */
         {"cuModuleGetFunction", 1, 1},   {"cuFuncLoad", 1, 1},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(break_one, &faults[i]);
 }
@@ -368,9 +367,8 @@ static void use_in_fork(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void test_says(void **state)
+TEST(test_says)
 {
-    (void)state;
     in_child(say_what_failed, NULL);
     in_child(use_in_fork, NULL);
 }
@@ -610,9 +608,8 @@ static void pin_without_memory(const void *context)
     CHECK_EQUAL(rex_host_unregister(bytes), 0);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     in_child(run_out_of_memory, NULL);
     in_child(say_what_is_lacking, NULL);
     in_child(pin_without_memory, NULL);
@@ -798,10 +795,9 @@ static void lose_in_another(const void *context)
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
 }
 
-static void test_lost(void **state)
+TEST(test_lost)
 {
     static const int ways[] = {0, 1, 2};
-    (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
         in_child(fail_in_event, &ways[i]);
         in_child(lose_in_event, &ways[i]);
@@ -812,10 +808,9 @@ static void test_lost(void **state)
 }
 
 /* A driver without graphs has no queues; the rest works. */
-static void be_old(const void *context)
+TEST_IN_CHILD(be_old)
 {
     struct rex_queue *queue = NULL;
-    (void)context;
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -823,12 +818,6 @@ static void be_old(const void *context)
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver is too old: it has no cuStreamBeginCapture_v2, which came with CUDA 10.1");
     CHECK(queue == NULL);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-}
-
-static void test_old(void **state)
-{
-    (void)state;
-    in_child(be_old, NULL);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
@@ -959,22 +948,8 @@ static void share_event(const void *context)
     CHECK_EQUAL(context_users(), 0);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     in_child(use_threads, NULL);
     in_child(share_event, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call),
-        cmocka_unit_test(test_says),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

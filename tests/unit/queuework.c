@@ -210,10 +210,9 @@ static void arguments(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
     static const int releases[] = {16, 17, 18, 19, 20, 21, 22, 23};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(arguments, &releases[i]);
         in_child(launch_other_kinds, &releases[i]);
@@ -285,9 +284,8 @@ static void count_calls_of_windows(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     in_child(count_calls, NULL);
     in_child(count_calls_of_windows, NULL);
 }
@@ -304,9 +302,8 @@ static void check_moved(uint64_t to, uint64_t from, uint64_t size, uint64_t widt
 }
 
 /* The driver is asked for as much as the program says, between the places that it says. */
-static void move(const void *context)
+TEST_IN_CHILD(move)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "moves", 0);
     char *device = (char *)(uintptr_t)(DEVICE + 0x100000);
@@ -329,12 +326,6 @@ static void move(const void *context)
     CHECK_EQUAL(rex_queue_fill(queue, device + 4, &pattern, 4, 20), REX_OK);
     check_moved((uintptr_t)device + 4, pattern, 5, 4);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-}
-
-static void test_moves(void **state)
-{
-    (void)state;
-    in_child(move, NULL);
 }
 
 /* ---- unfinished work ----------------------------------------------------------------------------------------------------------------- */
@@ -524,9 +515,8 @@ static void log_function_at_the_end(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void test_unfinished(void **state)
+TEST(test_unfinished)
 {
-    (void)state;
     in_child(refuse_ends, NULL);
     in_child(end_on_another_device, NULL);
     in_child(refuse_ends_of_ranges, NULL);
@@ -778,9 +768,8 @@ static void log_rows(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void test_log(void **state)
+TEST(test_log)
 {
-    (void)state;
     const char *output = in_child(log_rows, NULL);
     assert_int_equal(occurrences(output, "narrow__kernel__: device 0, 5 x 4 x 3 teams of 32 x 2 x 1 threads, 24 bytes of dynamic shared "
                                          "memory, 4 rows\n"),
@@ -941,9 +930,8 @@ static void two_captures(const void *context)
         CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
 }
 
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
-    (void)state;
     in_child(graph_of_what_is_gone, NULL);
     in_child(join_queues, NULL);
     in_child(two_captures, NULL);
@@ -1104,9 +1092,8 @@ static void ask_for_shared_memory(const void *context)
 }
 
 /* No queue and no graph: an error, whatever is asked of them. */
-static void test_null(void **state)
+TEST(test_null)
 {
-    (void)state;
     static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_is_synchronous: the queue is NULL",
                                        "rex_graph_launches: the graph is NULL"};
     for (size_t asked = 0; asked < COUNT(says); asked++) {
@@ -1120,24 +1107,13 @@ static void test_null(void **state)
     }
 }
 
-static void test_image(void **state)
+TEST(test_image)
 {
     static const int releases[] = {19, 22}; /* with the header rewritten, and without */
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(load_in_time, &releases[i]);
     in_child(have_globals, NULL);
     in_child(two_gpus, NULL);
     in_child(ask_for_shared_memory, "on");
     in_child(ask_for_shared_memory, "off"); /* the image alone says what a kernel has then */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_moves), cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image), cmocka_unit_test(test_null),
-        cmocka_unit_test(test_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,12 +47,11 @@ static void *ask(void *unused)
     return unused;
 }
 
-static void registers_again(const void *context)
+TEST_IN_CHILD(registers_again)
 {
     enum { THREADS = 3, ROUNDS = 40 };
     pthread_t threads[THREADS];
     const char *images[] = {FAKE("host.so"), "tests/data/sm_90.cubin"};
-    (void)context;
     use_gpu(90);
     use_release(16);
     for (int i = 0; i < KERNELS; i++) {
@@ -73,12 +72,6 @@ static void registers_again(const void *context)
     if (wrong != NULL)
         fprintf(stderr, "%s\n", wrong);
     CHECK(wrong == NULL);
-}
-
-static void test_registers_again(void **state)
-{
-    (void)state;
-    in_child(registers_again, NULL);
 }
 
 /* ---- what is remembered while nobody may launch ------------------------------------------------------------------------------------- */
@@ -102,10 +95,9 @@ static void remembers_late(const void *context)
     rex_flight_registered();
 }
 
-static void test_remembers_late(void **state)
+TEST(test_remembers_late)
 {
     static const int releases[] = {14, 19, 22};
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(remembers_late, &releases[i]);
 }
@@ -258,16 +250,14 @@ static void ends_beside(const void *context)
     CHECK_EQUAL(the_record()->registered, 1);
 }
 
-static void test_modules_alone(void **state)
+TEST(test_modules_alone)
 {
-    (void)state;
     in_child(module_never_alone, NULL);
     in_child(ends_beside, NULL);
 }
 
-static void test_never_alone(void **state)
+TEST(test_never_alone)
 {
-    (void)state;
     const char *output = in_child(never_alone, NULL);
     assert_int_equal(occurrences(output, "librex: info: a test: waiting for launches and data calls of other threads\n"), 1);
 }
@@ -301,9 +291,8 @@ static void look_at_gate(void)
         let_leave();
 }
 
-static void is_let_in(const void *context)
+TEST_IN_CHILD(is_let_in)
 {
-    (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
     CHECK_EQUAL(pthread_create(&leaver, NULL, be_inside, NULL), 0);
@@ -316,12 +305,6 @@ static void is_let_in(const void *context)
     CHECK(would_wait());
     rex_flight_registered();
     CHECK(!would_wait());
-}
-
-static void test_gate(void **state)
-{
-    (void)state;
-    in_child(is_let_in, NULL);
 }
 
 /* A launch that is like the one before asks nobody: one that begins between the two looks is seen by the second. */
@@ -348,9 +331,8 @@ static void lets_begin(void)
     pthread_barrier_wait(&is_inside);
 }
 
-static void begins_late(const void *context)
+TEST_IN_CHILD(begins_late)
 {
-    (void)context;
     pthread_barrier_init(&is_listed, NULL, 2);
     pthread_barrier_init(&may_begin, NULL, 2);
     pthread_barrier_init(&is_inside, NULL, 2);
@@ -362,12 +344,6 @@ static void begins_late(const void *context)
     CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
     CHECK(naps > 0 && times_forgotten > 2);
     rex_flight_registered();
-}
-
-static void test_begins_late(void **state)
-{
-    (void)state;
-    in_child(begins_late, NULL);
 }
 
 /* ---- forks, and ends ------------------------------------------------------------------------------------------------ */
@@ -457,10 +433,9 @@ static void forks(const void *other_thread)
     goes_on();
 }
 
-static void test_forks(void **state)
+TEST(test_forks)
 {
     void *(*inside)(void *) = be_inside, *(*registering)(void *) = is_registering;
-    (void)state;
     in_child(forks, &inside);
     in_child(forks, &registering);
 }
@@ -530,9 +505,8 @@ static void asks(const void *context)
     pthread_join(thread, NULL);
 }
 
-static void test_asks(void **state)
+TEST(test_asks)
 {
-    (void)state;
     in_child(asks, NULL);
 }
 
@@ -567,9 +541,8 @@ static void waits_to_register(const void *context)
     rex_flight_registered();
 }
 
-static void test_waits(void **state)
+TEST(test_waits)
 {
-    (void)state;
     in_child(waits_to_register, NULL);
     in_child(waits_for_a_registration, NULL);
 }
@@ -697,9 +670,8 @@ static void process_ends(const void *context)
     exit(0);
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
-    (void)state;
     if (IS_CUT_SHORT)
         print_message("left out: the last two rounds of a thread's destructors: ThreadSanitizer ends the thread itself in the last\n");
     in_child(last_destructors, NULL);
@@ -709,9 +681,8 @@ static void test_ends(void **state)
 }
 
 /* What is said of the devices is what each thread has from its next call on. */
-static void test_devices(void **state)
+TEST(test_devices)
 {
-    (void)state;
     assert_int_equal(rex_flight_enter(), REX_OK);
     rex_flight_leave();
     rex_flight_devices(5, 7);
@@ -723,22 +694,4 @@ static void test_devices(void **state)
     assert_int_equal(rex_flight_enter(), REX_OK);
     assert_true(rex_flight.numbers == 0 && rex_flight.devices == 0);
     rex_flight_leave();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registers_again),
-        cmocka_unit_test(test_remembers_late),
-        cmocka_unit_test(test_never_alone),
-        cmocka_unit_test(test_modules_alone),
-        cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_begins_late),
-        cmocka_unit_test(test_forks),
-        cmocka_unit_test(test_asks),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_devices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

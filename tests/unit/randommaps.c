@@ -288,19 +288,12 @@ static void one_round(void)
     rex_map_free(&map);
 }
 
-static void maps_at_random(void **state)
+TEST(maps_at_random)
 {
-    (void)state;
     for (int i = 0; i < 4; i++)
         pairs[i].pointer = arrays[i];
     for (int round = 0; round < ROUNDS; round++) {
         random_state = (uint64_t)round;
         one_round();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,9 +132,8 @@ static int as_child(char **arguments)
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
-static void test_release_is_told(void **state)
+TEST(test_release_is_told)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++) {
         const struct rex_release *release = NULL;
         char why[256] = "";
@@ -144,16 +143,14 @@ static void test_release_is_told(void **state)
     }
 }
 
-static void test_binds(void **state)
+TEST(test_binds)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         again("bind", releases[i], 0);
 }
 
-static void test_one_openmp(void **state)
+TEST(test_one_openmp)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         for (size_t j = 0; j < COUNT(releases); j++) {
             const char *output = again("other-openmp", releases[i], releases[j]);
@@ -161,28 +158,21 @@ static void test_one_openmp(void **state)
         }
 }
 
-static void test_bare(void **state)
+TEST(test_bare)
 {
-    (void)state;
     again("bare", 15, 0);
     again("bare", 16, 0);
 }
 
-int main(int count, char **arguments)
+int before_tests(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_release_is_told),
-        cmocka_unit_test(test_binds),
-        cmocka_unit_test(test_one_openmp),
-        cmocka_unit_test(test_bare),
-    };
-    if (count == 4)
-        return as_child(arguments);
-    program = arguments[0];
+    if (argc == 4)
+        return as_child(argv);
+    program = argv[0];
     for (size_t i = 0; i < COUNT(releases); i++)
         if (access(library_of(releases[i]), R_OK) != 0) {
             printf("skip: LLVM %d is not unpacked under build/llvm (tests/llvm)\n", releases[i]);
             return getenv("CI") != NULL ? 1 : 77;
         }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return -1;
 }

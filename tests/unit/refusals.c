@@ -393,17 +393,10 @@ static void before_registration(const void *context)
     CHECK(!rex_target_is_present(bytes, sizeof bytes, 0));
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const int where[] = {HOST, GPU};
-    (void)state;
     for (size_t i = 0; i < COUNT(where); i++)
         in_child(refuse, &where[i]);
     in_child(before_registration, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

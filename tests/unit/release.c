@@ -36,9 +36,8 @@ static int told(int release, int named)
     return row != NULL ? row->number : 0;
 }
 
-static void test_told_from_exports(void **state)
+TEST(test_told_from_exports)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         assert_int_equal(told(release, release), release);
         /* Only 20 and 21 need the number in a name; without one the older is taken. */
@@ -51,9 +50,8 @@ static void test_told_from_exports(void **state)
     assert_int_equal(told(25, 25), 24);
 }
 
-static void test_told_from_files(void **state)
+TEST(test_told_from_files)
 {
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         char path[PATH_MAX], why[256] = "";
         const struct rex_release *row = NULL;
@@ -93,9 +91,8 @@ static const struct fact {
     {24,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
 };
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     assert_int_equal(COUNT(facts), 24 - 14 + 1);
     for (size_t i = 0; i < COUNT(facts); i++) {
         const struct fact *fact = &facts[i];
@@ -159,7 +156,7 @@ static void add_program(const char *group, const char *name, const char *value, 
 }
 
 /* Whose programs a release runs: a row for each runtime, a column for each clang; 2: on GPUs alone. */
-static void test_programs(void **state)
+TEST(test_programs)
 {
     static const char *const takes[] = {
         /*       14 to 24 */
@@ -168,7 +165,6 @@ static void test_programs(void **state)
         /* 19 */ "10110111000", "10110111000", "10110111000", "10110111100",
         /* 23 */ "20220222211", "20220222211",
     };
-    (void)state;
     for (int runtime = 14; runtime <= 24; runtime++) {
         char answers[16] = "";
         assert_int_equal(rex_info(runtime, add_program, answers), 0);
@@ -176,10 +172,9 @@ static void test_programs(void **state)
     }
 }
 
-static void test_tell(void **state)
+TEST(test_tell)
 {
     char path[PATH_MAX];
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         fake_path(release, path);
         assert_int_equal(rex_runtime_tell(path), release);
@@ -213,10 +208,9 @@ static void add_row(const char *group, const char *name, const char *value, void
 }
 
 /* What librex does for each release, as rex-info prints it with the real ones; there is none of 20. */
-static void test_words(void **state)
+TEST(test_words)
 {
     static struct rows rows;
-    (void)state;
     for (int release = 14; release <= 24; release++) {
         char path[64];
         size_t size;
@@ -247,25 +241,10 @@ static void ask_unknown(const void *context)
     CHECK_EQUAL(rows.length, 0);
 }
 
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     assert_string_equal(in_child(ask_unknown, NULL), "");
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
     assert_int_equal(rex_info(19, NULL, NULL), REX_EINVAL);
     assert_string_equal(rex_last_error(), "rex_info: the function that is to be called is NULL");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told_from_exports),
-        cmocka_unit_test(test_told_from_files),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_tell),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,29 +237,26 @@ static void expect(void (*program)(const void *), const void *context, const cha
         fail_msg("not \"%s\" alone: %s", advice, said);
 }
 
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
     static const int few = LAUNCHES;
-    (void)state;
     expect(wait_for_each, NULL,
            "199 launches were waited for, 3.98 ms in all, though the same thread launched again next: a queue (rex_queue_create(3)) "
            "would save up to 3.18 ms.");
     expect(use_queue, &few, "");
 }
 
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
     static const int many = IN_QUEUE;
-    (void)state;
     expect(use_queue, &many,
            "1 200 launches were put in queues one by one, which took 24 ms: where they repeat, a graph (rex_graph_begin(3)) would save up "
            "to 23.0 ms.");
     expect(use_graph, NULL, "");
 }
 
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     expect(copy_at_each, NULL,
            ") is copied both ways anew at each of 199 launches, 318 kB in all: a data region around them (rex_data_enter(3)) would save up "
            "to 3.");
@@ -267,10 +264,9 @@ static void test_copies(void **state)
     expect(copy_once, NULL, "199 launches were waited for");
 }
 
-static void test_pinned(void **state)
+TEST(test_pinned)
 {
     static const bool ordinary = false, pinned = true;
-    (void)state;
     expect(
         copy_large, &ordinary,
         "32 MB of ordinary memory were copied, which took about 20 us: pinned memory (rex_host_alloc(3)), copied four times as fast on "
@@ -278,21 +274,19 @@ static void test_pinned(void **state)
     expect(copy_large, &pinned, "");
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     expect(fail_once, NULL, "1 launch of plain__kernel__ failed with 1: what it should have computed is missing. REX_LOG=debug says more.");
 }
 
 /* The module of the same program without device globals is that of test_waiting(). */
-static void test_sender(void **state)
+TEST(test_sender)
 {
     static const int many = LAUNCHES, few = 99;
     const char *advice =
         "launches of plain__kernel__ went by libomptarget, 4 ms in all, because its module has device globals, \"table\" for "
         "one, which a second load would have again: by the driver (librex(7), Who launches on a GPU) they would take up to "
         "1.20 ms less.\n";
-    (void)state;
     in_child(use_globals, &many);
     if (strstr(advice_for_last(), advice) == NULL)
         fail_msg("%s", advice_for_last());
@@ -310,9 +304,8 @@ static void expect_figure(char *figure, const char *expected)
     free(figure);
 }
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
-    (void)state;
     expect_figure(figure_count(0), "0");
     expect_figure(figure_count(999), "999");
     expect_figure(figure_count(4280), "4 280");
@@ -329,7 +322,7 @@ static void test_figures(void **state)
     expect_figure(figure_share(1, 8), "12.5 %");
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
     static const char *const none[] = {"",
                                        "[",
@@ -343,7 +336,6 @@ static void test_lines(void **state)
                                        "{\"ph\":\"X\" \"cat\":\"launch\"}"};
     struct event event;
     char line[512];
-    (void)state;
     for (size_t i = 0; i < COUNT(none); i++) {
         snprintf(line, sizeof line, "%s", none[i]);
         if (event_read(&event, line))
@@ -383,10 +375,9 @@ static uint64_t in_bins(const struct timeline *timeline)
 }
 
 /* What lies in another slice counts once, and nothing is lost when bins become wider, on either side. */
-static void test_timeline(void **state)
+TEST(test_timeline)
 {
     struct timeline timeline;
-    (void)state;
     timeline_begin(&timeline);
     add(&timeline, 1000000, 1000010);
     add(&timeline, 1000020, 1000030);
@@ -405,14 +396,9 @@ static void test_timeline(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waiting), cmocka_unit_test(test_graphs),   cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_pinned),  cmocka_unit_test(test_failures), cmocka_unit_test(test_sender),
-        cmocka_unit_test(test_figures), cmocka_unit_test(test_lines),    cmocka_unit_test(test_timeline),
-    };
     make_folder(folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests();
     remove_folder(folder);
     return failed;
 }

@@ -495,9 +495,8 @@ static void fail_small(const void *unused)
     end_region(&region, true);
 }
 
-static void test_regions(void **state)
+TEST(test_regions)
 {
-    (void)state;
     in_child(copy_region, NULL);
     in_child(copy_least, NULL);
     in_child(copy_small, "2");
@@ -538,7 +537,7 @@ static void trace_region(const void *context)
     exit(0);
 }
 
-static void test_traced_regions(void **state)
+TEST(test_traced_regions)
 {
     static const struct {
         const char *part;
@@ -552,7 +551,6 @@ static void test_traced_regions(void **state)
                  {"\"data begin\"", 2},
                  {"\"data end\"", 2}};
     char folder[PATH_MAX];
-    (void)state;
     make_folder(folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     in_child(trace_region, NULL);
@@ -560,10 +558,4 @@ static void test_traced_regions(void **state)
         if (in_file(trace, lines[i].part) != lines[i].count)
             fail_msg("%s is not there %d times", lines[i].part, lines[i].count);
     remove_folder(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_regions), cmocka_unit_test(test_traced_regions)};
-    return cmocka_run_group_tests_name("rowcopies", tests, NULL, NULL);
 }

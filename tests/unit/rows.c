@@ -105,20 +105,12 @@ static void check_rows(int32_t (*rows)(struct rex_row *to, struct given *given))
     rex_map_free(&given.built);
 }
 
-static void in_c11(void **state)
+TEST(in_c11)
 {
-    (void)state;
     check_rows(rows_c11);
 }
 
-static void in_cxx11(void **state)
+TEST(in_cxx11)
 {
-    (void)state;
     check_rows(rows_cxx11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_c11), cmocka_unit_test(in_cxx11)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void ask_process(const void *context)
     }
 #define TOOL REX_AGAINST_TOOL, "an OMPT tool is loaded"
 
-static void test_process(void **state)
+TEST(test_process)
 {
     static const struct process all[] = {
         OBEYED("LIBOMPTARGET_INFO"),
@@ -62,7 +62,6 @@ static void test_process(void **state)
         {"REX_LAUNCH_BY", "driver", NULL, NULL, 0, NULL},
         {"REX_LAUNCH_BY", "runtime", "OMP_NUM_TEAMS", "2", REX_AGAINST_ASKED | REX_AGAINST_ENVIRONMENT, "REX_LAUNCH_BY=runtime"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
         struct child child = run_child(ask_process, &all[i]);
         if (child.status != 0)
@@ -80,7 +79,7 @@ static void ask_tool(const void *path)
 }
 
 /* libomp and archer have the function of tools, and are none. */
-static void test_tools(void **state)
+TEST(test_tools)
 {
     static const struct {
         const char *name;
@@ -88,7 +87,6 @@ static void test_tools(void **state)
     } libraries[] = {{"libomp.so.5", false}, {"libiomp5.so", false}, {"libarcher.so", false}, {"libtool.so", true},
                      {"libom.so", true},       {"libiom.so", true},     {"libarche.so", true},   {"a_libomp.so", true}};
     char folder[PATH_MAX], path[PATH_MAX + 64];
-    (void)state;
     make_folder(folder);
     /* the folder's name says nothing */
     snprintf(path, sizeof path, "%s/libomp", folder);
@@ -141,9 +139,8 @@ static void bind_behind(const void *unused)
     CHECK(!rex_mapping_find(memory, 1, 0, &found));
 }
 
-static void test_binding(void **state)
+TEST(test_binding)
 {
-    (void)state;
     in_child(bind_otherwise, NULL);
     in_child(demand, NULL);
     in_child(bind_behind, NULL);
@@ -159,9 +156,8 @@ static const char *text_of(unsigned against, const char *about)
 }
 
 /* The first reason speaks, and says what it is about. */
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     assert_string_equal(text_of(REX_AGAINST_OVERLAP, "x"), "rows that are mapped for the launch overlap");
     assert_string_equal(text_of(REX_AGAINST_MAPPER | REX_AGAINST_OVERLAP, NULL), "a row has a mapper");
     assert_string_equal(text_of(REX_AGAINST_DEVICE_LIBRARY, "malloc"), "its module calls malloc on the device");
@@ -171,11 +167,4 @@ static void test_texts(void **state)
     assert_string_equal(text_of(REX_AGAINST_CALLED, NULL), "the program calls libomptarget itself");
     assert_string_equal(text_of(REX_AGAINST_CALLED | REX_AGAINST_OVERLAP, NULL), "rows that are mapped for the launch overlap");
     assert_string_equal(text_of(REX_AGAINST_NO_DRIVER | REX_AGAINST_CALLED, NULL), "there is no NVIDIA GPU, or its driver is too old");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_process), cmocka_unit_test(test_tools), cmocka_unit_test(test_binding),
-                                       cmocka_unit_test(test_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void run_as_caller(const void *argument)
 
 static int skipped;
 
-static void test_set_user_id(void **state)
+TEST(test_set_user_id)
 {
-    (void)state;
     /* Where every user may look, unlike in a private TMPDIR. */
     char folder[] = "/tmp/rex-setuid.XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -68,14 +67,13 @@ static void test_set_user_id(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_set_user_id)};
     if (count == 2)
         as_child(arguments[1]);
     if (geteuid() != 0) {
         puts("skip: only root can make a program that is set-user-ID to somebody else");
         return 77;
     }
-    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    int result = run_all_tests();
     if (result == 0 && skipped) {
         puts("skip: /tmp is mounted without set-user-ID");
         return 77;

@@ -394,14 +394,13 @@ static void check_messages(void)
     }
 }
 
-static void test_each(void **state)
+TEST(test_each)
 {
     static const struct shortage shortages[] = {
         {0, 14, 0, 0, "on", use_all, false},       {0, 22, 0, 0, "on", use_all, false},       {0, 18, 90, MAPPED, "on", use_all, false},
         {0, 19, 90, ENV, "full", use_all, false},  {0, 23, 90, PLAIN, "on", use_all, false},   {0, 14, 0, 0, "on", use_libraries, false},
         {0, 22, 90, 0, "on", use_libraries, false}, {0, 22, 90, 0, "on", use_libraries, true}, {0, 19, 90, 0, "on", use_unchecked, false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(shortages); i++)
         run_out_each(shortages[i]);
     check_messages();
@@ -465,9 +464,8 @@ static void function_without_room(const void *unused)
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
-    (void)state;
     for (int number = 1; number <= 2; number++)
         in_child(no_room, &number);
     in_child(function_without_room, NULL);
@@ -603,17 +601,10 @@ static void nothing_stays_of_launches(const void *unused)
     CHECK_EQUAL(left_by_module(true), left);
 }
 
-static void test_nothing_stays(void **state)
+TEST(test_nothing_stays)
 {
     static const int gpus[] = {90, 0};
-    (void)state;
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(nothing_stays, &gpus[i]);
     in_child(nothing_stays_of_launches, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_no_room), cmocka_unit_test(test_nothing_stays)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

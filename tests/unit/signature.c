@@ -39,7 +39,7 @@ static int read_numbers(struct rex_view *view, const char *name, const uint16_t 
     return rex_signature_read_numbers(view, name, (const char *)numbers, size);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     static const struct {
         uint16_t numbers[20];
@@ -66,7 +66,6 @@ static void test_numbers(void **state)
         {{UINT16_MAX, 1}, 4, NULL},
         {{2, 11}, 3, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_view view;
         char what[20];
@@ -79,11 +78,10 @@ static void test_numbers(void **state)
 }
 
 /* As many words as have an offset, and one more, of which nothing is told. */
-static void test_many_words(void **state)
+TEST(test_many_words)
 {
     enum { MOST = UINT16_MAX / 8 };
     static uint16_t numbers[MOST + 2] = {2};
-    (void)state;
     for (size_t i = 1; i < COUNT(numbers); i++)
         numbers[i] = REX_KIND_I64;
     for (size_t count = MOST; count <= MOST + 1; count++) {
@@ -99,9 +97,8 @@ static void test_many_words(void **state)
     }
 }
 
-static void test_is_mangled(void **state)
+TEST(test_is_mangled)
 {
-    (void)state;
     assert_true(rex_signature_is_mangled("_Z15rex_signature_kP9rex_kinds"));
     assert_false(rex_signature_is_mangled("_Z14rex_signature_kP9rex_kinds"));
     assert_false(rex_signature_is_mangled("_Z13rex_signature_kP9rex_kinds"));
@@ -110,10 +107,9 @@ static void test_is_mangled(void **state)
 }
 
 /* A view that takes no more bytes. */
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
     struct rex_view view;
-    (void)state;
     open_view(&view, REX_IMAGE_HOST, REX_PARAMETERS_UNKNOWN);
     view.most = view.taken + 2 * sizeof *view.parameters;
     assert_int_equal(read_numbers(&view, "k", (const uint16_t[]){2, 9, 9, 9}, 8), -1);
@@ -123,7 +119,7 @@ static void test_no_room(void **state)
     check_view(&view, "an int", "(pointer, int)");
 }
 
-static void test_mangled(void **state)
+TEST(test_mangled)
 {
     static const struct {
         const char *name, *list;
@@ -160,7 +156,6 @@ static void test_mangled(void **state)
         {"rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
         {"_Z15rex_signature_k", NULL, 0},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_view view;
         open_view(&view, REX_IMAGE_CUBIN, cases[i].parameters);
@@ -170,7 +165,7 @@ static void test_mangled(void **state)
 }
 
 /* A signature with a parameter that is wider than the image's is dropped, whole, and so is one before it; the log names the parameter. */
-static void test_too_wide(void **state)
+TEST(test_too_wide)
 {
     static const struct {
         const char *name;
@@ -187,7 +182,6 @@ static void test_too_wide(void **state)
         {"_Z15rex_signature_kP9rex_kindsIJLj1ELj1027EEE", 4, NULL},
         {"_Z15rex_signature_kP9rex_kindsIJLj1ELj1027EEE", 8, "(pointer, value of 4 bytes)"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_view view;
         open_view(&view, REX_IMAGE_PTX, 2);
@@ -202,11 +196,10 @@ static void test_too_wide(void **state)
 }
 
 /* The list in a message ends, however many parameters there are. */
-static void test_long_list(void **state)
+TEST(test_long_list)
 {
     static struct rex_image_parameter parameters[500];
     char list[REX_SIGNATURE_MAX];
-    (void)state;
     for (size_t i = 0; i < COUNT(parameters); i++)
         parameters[i].kind = REX_KIND_POINTER;
     rex_signature_print(parameters, COUNT(parameters), list);
@@ -229,13 +222,12 @@ static void check_kernel(const struct rex_view *view, const char *name, const ch
 
 /* nvcc's -O3, -rdc=true with the linker, and its PTX, by librex 0.1 and by this one; a host image of this build. They add no kernel and no
  * global to those that a list shows. */
-static void test_images(void **state)
+TEST(test_images)
 {
     static const char *const files[] = {
         "tests/data/signed_sm_75.cubin", "tests/data/signed_sm_90.cubin",  "tests/data/signed_sm_120.cubin", "tests/data/signed_rdc_sm_90.cubin",
         "tests/data/signed_sm_90.ptx",   "tests/data/typed_sm_75.cubin",   "tests/data/typed_sm_90.cubin",   "tests/data/typed_sm_120.cubin",
         "tests/data/typed_rdc_sm_90.cubin", "tests/data/typed_sm_90.ptx", TEST_BUILD "/tests/fake/host.so"};
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct rex_view view;
         size_t size;
@@ -264,15 +256,4 @@ static void test_images(void **state)
         rex_view_close(&view);
         free(bytes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_many_words), cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_is_mangled),
-        cmocka_unit_test(test_mangled), cmocka_unit_test(test_long_list),  cmocka_unit_test(test_images),
-        cmocka_unit_test(test_too_wide),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,10 +272,9 @@ static void use_stream(const void *unused)
     rex_slot_give(slot, entered);
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
     static const long few = 2, many = 70;
-    (void)state;
     in_child(take_and_give, &few);
     in_child(take_and_give, &many);
     in_child(enter_in_vain, NULL);
@@ -566,11 +565,10 @@ static void be_refused(const void *call)
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
 }
 
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
     static const char *const calls[] = {"cuStreamBeginCapture:1:0", "cuStreamGetCaptureInfo:1:0", "cuStreamEndCapture:1:0",
                                         "cuGraphInstantiate:1:0", "cuGraphLaunch:1:0"};
-    (void)state;
     in_child(make_and_change, NULL);
     in_child(share, NULL);
     in_child(lie_apart, NULL);
@@ -786,9 +784,8 @@ static void make_room_for_arena(const void *unused)
     rex_slot_give(slot, entered);
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     in_child(round_sizes, NULL);
     in_child(reuse_blocks, NULL);
     in_child(free_blocks, NULL);
@@ -797,10 +794,4 @@ static void test_blocks(void **state)
     in_child(fit_together, NULL);
     in_child(make_room_for_program, NULL);
     in_child(make_room_for_arena, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slots), cmocka_unit_test(test_graphs), cmocka_unit_test(test_blocks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

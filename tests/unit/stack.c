@@ -91,17 +91,10 @@ static void use_little(const void *unused)
 #define HAS_LARGE_FRAMES false
 #endif
 
-static void test_stack(void **state)
+TEST(test_stack)
 {
-    (void)state;
     if (HAS_LARGE_FRAMES)
         puts("left out: the depth of the stack, of which a sanitizer needs more");
     else
         in_child(use_little, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stack)};
-    return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
 }

@@ -68,10 +68,9 @@ static void copy_device(const void *context)
     finish();
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
     static const char *const threads[] = {"0", "1", "2", "8"};
-    (void)state;
     in_child(copy_all, "at once");
     in_child(copy_all, "late");
     for (size_t i = 0; i < COUNT(threads); i++)
@@ -93,13 +92,12 @@ static void fill_device(struct rex_queue *in, unsigned char value, size_t size)
 }
 
 /* What is put in before a copy is done before it, also by another queue that it waits for; what comes after, after it. */
-static void keep_order(const void *context)
+TEST_IN_CHILD(keep_order)
 {
     unsigned seed = 9;
     struct rex_queue *other;
     struct rex_event *event;
     unsigned char *whole;
-    (void)context;
     start("late", "3");
     whole = bytes_at_device(device, MOST * MIB);
     fill_device(queue, 0x5a, MOST * MIB);
@@ -124,12 +122,6 @@ static void keep_order(const void *context)
     finish();
 }
 
-static void test_order(void **state)
-{
-    (void)state;
-    in_child(keep_order, NULL);
-}
-
 /* ---- what the driver does ---------------------------------------------------------------------------------------------------------------
  */
 
@@ -143,10 +135,9 @@ static void expect_one_call(const void *from)
 }
 
 /* Pinned memory, wholly or at one end; what is captured; and what is beyond the device's memory, of which nothing is copied. */
-static void leave_to_driver(const void *context)
+TEST_IN_CHILD(leave_to_driver)
 {
     struct rex_graph *graph;
-    (void)context;
     start("late", "3");
     unsigned char *pinned = rex_host_alloc(8 * MIB);
     CHECK(pinned != NULL);
@@ -173,12 +164,6 @@ static void leave_to_driver(const void *context)
     CHECK(is_all(bytes_at_device(device, 1), 0x77, MOST * MIB));
     CHECK_EQUAL(rex_host_free(pinned), REX_OK);
     finish();
-}
-
-static void test_driver(void **state)
-{
-    (void)state;
-    in_child(leave_to_driver, NULL);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------------------------------
@@ -223,13 +208,12 @@ static void fail_once(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
     static const char *const calls[] = {"cuMemHostAlloc",        "cuStreamCreate",           "cuEventCreate",
                                         "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",        "cuEventRecord",
                                         "cuEventSynchronize",    "cuStreamSynchronize",      "cuCtxPushCurrent",
                                         "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxPopCurrent"};
-    (void)state;
     for (size_t i = 0; i < COUNT(calls); i++)
         for (int number = 0; number < 10; number++) {
             struct failure failure = {calls[i], number, number % 2 == 0};
@@ -311,9 +295,8 @@ static void take_twice(const void *context)
     finish();
 }
 
-static void test_at_once(void **state)
+TEST(test_at_once)
 {
-    (void)state;
     in_child(copy_at_once, "at once");
     in_child(copy_at_once, "late");
     in_child(take_twice, NULL);
@@ -447,9 +430,8 @@ static void look_at_threads(const void *context)
     finish();
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(halves); i++)
         in_child(count_threads, &halves[i]);
     in_child(choose_threads, "0");
@@ -492,11 +474,10 @@ static void count_traced(const char *threads, int counts[COUNT(traced)])
 }
 
 /* The same lines, whoever copies. */
-static void test_trace(void **state)
+TEST(test_trace)
 {
     char folder[PATH_MAX];
     int driver[COUNT(traced)], threads[COUNT(traced)];
-    (void)state;
     make_folder(folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     count_traced("0", driver);
@@ -512,9 +493,8 @@ static void test_trace(void **state)
  */
 
 /* A child is refused, whether others are copying or not, and ends; the parent's threads go on. */
-static void fork_often(const void *context)
+TEST_IN_CHILD(fork_often)
 {
-    (void)context;
     start("late", "2");
     there_and_back(0, 8 * MIB, 1);
     run_threads();
@@ -535,17 +515,3 @@ static void fork_often(const void *context)
     finish();
 }
 
-static void test_forks(void **state)
-{
-    (void)state;
-    in_child(fork_often, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_order),   cmocka_unit_test(test_driver), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),  cmocka_unit_test(test_trace),
-    };
-    return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
-}

@@ -125,9 +125,8 @@ static void use_few(const void *unused)
     expect_nothing();
 }
 
-static void test_given_back(void **state)
+TEST(test_given_back)
 {
-    (void)state;
     in_child(give_back, "late");
     in_child(give_back, "at once");
     in_child(give_back_later, NULL);
@@ -243,19 +242,17 @@ static void copy_whole(const void *unused)
     finish();
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
-    (void)state;
     in_child(have_old_driver, NULL);
     in_child(wait_in_vain, NULL);
     in_child(copy_whole, NULL);
 }
 
-static void test_lacking(void **state)
+TEST(test_lacking)
 {
     static const char *const calls[] = {"cuMemHostAlloc", "cuStreamCreate", "cuEventCreate", "cuDevicePrimaryCtxRetain",
                                         "cuCtxPushCurrent"};
-    (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         expect_said((struct failure){calls[i], 0, "3", 2});
         expect_said((struct failure){calls[i], 1, "1", 1});
@@ -269,7 +266,7 @@ static void test_lacking(void **state)
 }
 
 /* Of one thread, so that the calls have an order: whichever fails, its copy is made again. */
-static void test_failing(void **state)
+TEST(test_failing)
 {
     static const struct {
         const char *name;
@@ -279,17 +276,9 @@ static void test_failing(void **state)
                  {"cuEventRecord", 12, 2},
                  {"cuEventSynchronize", 10, 2}, /* of the first two chunks nobody waits to fill them */
                  {"cuStreamSynchronize", 2, 2}};
-    (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         expect_said((struct failure){calls[i].name, 0, "1", (uint32_t)calls[i].ways});
         for (int number = 1; number <= calls[i].calls; number++)
             expect_said((struct failure){calls[i].name, number, "1", 1});
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_back), cmocka_unit_test(test_choice), cmocka_unit_test(test_lacking),
-                                       cmocka_unit_test(test_failing)};
-    return cmocka_run_group_tests_name("stagingbuffers", tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static enum rex_state ask(const struct symbol *symbol, unsigned index, char name
     return rex_cubin_state(&elf, name);
 }
 
-static void test_symbols(void **state)
+TEST(test_symbols)
 {
     static const struct symbol all[] = {
         /* memory that stays */
@@ -111,7 +111,6 @@ static void test_symbols(void **state)
         {"free", STT_OBJECT, NULL, REX_STATE_NONE},
         {"calloc", STT_FUNC, NULL, REX_STATE_NONE},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
         char name[REX_STATE_NAME] = "";
         if (ask(&all[i], all[i].section != NULL ? OBJECTS : SHN_UNDEF, name) != all[i].state)
@@ -121,20 +120,13 @@ static void test_symbols(void **state)
 }
 
 /* What lies in no section that there is, and an image without symbols. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const struct symbol global = {"sum", STT_OBJECT, ".nv.global", REX_STATE_NONE};
     char name[REX_STATE_NAME] = "";
     struct rex_elf elf;
-    (void)state;
     assert_int_equal(ask(&global, NOWHERE, name), REX_STATE_NONE);
     image.section[SYMBOLS].sh_type = SHT_NOTE;
     assert_int_equal(rex_elf_open(&elf, &image, sizeof image), 0);
     assert_int_equal(rex_cubin_state(&elf, name), REX_STATE_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_symbols), cmocka_unit_test(test_damaged)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,10 +130,9 @@ static void check(const char *path, const char *expected)
 
 /* ---- queues on a GPU ----------------------------------------------------------------------------------------------------------------- */
 
-static void test_queue(void **state)
+TEST(test_queue)
 {
     struct file *file = new_file();
-    (void)state;
     in_child(use_and_finish, file->path);
     check(file->path,
           "--tracks 1 launch/plain__kernel__=3:0,0 'launch/graph of 2 launches=1:0,0' 'data/queue copy to device=1:64,0' "
@@ -174,30 +173,22 @@ static void use_in_context(const void *trace)
     finish(queue);
 }
 
-static void test_current_context(void **state)
+TEST(test_current_context)
 {
     struct file *file = new_file();
-    (void)state;
     in_child(use_in_context, file->path);
     check(file->path, "--tracks 1 launch/plain__kernel__=3:0,0");
     remove_folder(file->folder);
 }
 
-static void without_trace(const void *context)
+TEST_IN_CHILD(without_trace)
 {
-    (void)context;
     struct rex_queue *queue = start("");
     for (int i = 0; i < 3; i++)
         launch(queue);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(driver_calls("cuEventCreate") + driver_calls("cuEventRecord") + driver_calls("cuEventElapsedTime"), 0);
     finish(queue);
-}
-
-static void test_no_calls_without_trace(void **state)
-{
-    (void)state;
-    in_child(without_trace, NULL);
 }
 
 enum { MANY = 5000 };
@@ -215,20 +206,18 @@ static void without_waiting(const void *trace)
     finish(queue);
 }
 
-static void test_more_than_is_kept(void **state)
+TEST(test_more_than_is_kept)
 {
     struct file *file = new_file();
-    (void)state;
     in_child(without_waiting, file->path);
     check(file->path, "launch/plain__kernel__=5000");
     remove_folder(file->folder);
 }
 
 /* Only times are lost: no call fails, and nothing is said. */
-static void test_driver_without_events(void **state)
+TEST(test_driver_without_events)
 {
     static const char *const functions[] = {"cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime", "cuEventQuery"};
-    (void)state;
     for (size_t i = 0; i < COUNT(functions); i++) {
         struct file *file = new_file();
         char setting[64];
@@ -289,12 +278,11 @@ static void let_time_pass(const void *trace)
     finish(queue);
 }
 
-static void test_time(void **state)
+TEST(test_time)
 {
     static const char *const times[] = {"5000001500", "5000004500", "5000007500", "5000010500", "5000013500", "5001001500"};
     struct file *file = new_file();
     char words[64];
-    (void)state;
     in_child(let_time_pass, file->path);
     for (size_t i = 0; i < COUNT(times); i++) {
         snprintf(words, sizeof words, "\"ts\":%s.00%d,\"dur\":1500.000", times[i], i == 5);
@@ -317,10 +305,9 @@ static void use_without_new_events(const void *trace)
     finish(queue);
 }
 
-static void test_no_new_events(void **state)
+TEST(test_no_new_events)
 {
     struct file *file = new_file();
-    (void)state;
     assert_string_equal(in_child(use_without_new_events, file->path), "");
     check(file->path, "launch/any=0 'queue/queue launch=3'");
     remove_folder(file->folder);
@@ -342,10 +329,9 @@ static void fail_traced(const void *trace)
     finish(queue);
 }
 
-static void test_failing(void **state)
+TEST(test_failing)
 {
     struct file *file = new_file();
-    (void)state;
     assert_string_equal(in_child(fail_traced, file->path), "");
     check(file->path, "--tracks 1 launch/plain__kernel__=2 'queue/queue launch=2' data/any=0");
     remove_folder(file->folder);
@@ -370,7 +356,7 @@ static void register_all(const void *trace)
 }
 
 /* What each part works on is told with it. */
-static void test_phases(void **state)
+TEST(test_phases)
 {
     static const struct {
         const char *name, *object;
@@ -379,7 +365,6 @@ static void test_phases(void **state)
                   {"load image", "tests/data/sm_90.cubin", 1}, {"adopt", "the program", 1},
                   {"activate contexts", NULL, 2},              {"bind libomptarget", FAKE("22/libomptarget.so.22"), 1}};
     struct file *file = new_file();
-    (void)state;
     in_child(register_all, file->path);
     for (size_t i = 0; i < COUNT(phases); i++) {
         char words[PATH_MAX];
@@ -424,10 +409,9 @@ static void tell_what_is_asked(const void *trace)
 }
 
 /* What a launch does not ask for is not written. */
-static void test_what_is_asked(void **state)
+TEST(test_what_is_asked)
 {
     struct file *file = new_file();
-    (void)state;
     in_child(tell_what_is_asked, file->path);
     check(file->path, "launch/plain__kernel__=3");
     assert_int_equal(in_file(file->path, "\"trip_count\":12345"), 1);
@@ -482,10 +466,9 @@ static void use_at_once(const void *trace)
     exit(0);
 }
 
-static void test_at_once(void **state)
+TEST(test_at_once)
 {
     struct file *file = new_file();
-    (void)state;
     assert_string_equal(in_child(use_at_once, file->path), "");
     check(file->path, "--tracks 1 launch/plain__kernel__=3 'data/queue copy to device=2:56,0' 'data/queue copy from device=1:0,24' "
                       "'data/queue fill=1:0,0' 'queue/queue launch=3' 'queue/queue call=2' 'queue/queue copy to device=2' "
@@ -515,13 +498,12 @@ static void fork_and_kill(const void *context)
 }
 
 /* A file called after the process: a child of fork has one of its own. What it wrote until it was killed is whole lines. */
-static void test_killed_child(void **state)
+TEST(test_killed_child)
 {
     struct file *file = new_file();
     char pattern[PATH_MAX], command[3 * PATH_MAX];
     int ends[2];
     pid_t both[2];
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     snprintf(pattern, sizeof pattern, "%s/%%p.json", file->folder);
     setenv("TEST_PATTERN", pattern, 1);
@@ -651,7 +633,7 @@ static void normalise(char *text, char *to)
     ",{\"ph\":\"X\",\"cat\":\"" category "\",\"pid\":P,\"tid\":" id "," times ",\"name\":\"" name "\",\"args\":{" args "}}\n"
 #define TIMES(begin, took) "\"ts\":" begin ",\"dur\":" took
 
-static void test_every_byte(void **state)
+TEST(test_every_byte)
 {
     static const char expected[] =
         "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":P,\"tid\":P,\"args\":{\"name\":\"a program\"}}\n" NAME_OF("P", "main thread")
@@ -677,7 +659,6 @@ static void test_every_byte(void **state)
                         SLICE_OF("data", "P", TIMES("6.000", "#"), "copy to device", "\"device\":64,\"bytes_to\":67,\"bytes_from\":0") "]\n";
     struct file *file = new_file();
     size_t size;
-    (void)state;
     assert_string_equal(in_child(write_slices, file->path), "");
     unsigned char *bytes = read_bytes(file->path, &size);
     char *text = calloc(1, size + 1), *plain = malloc(2 * size + 64);
@@ -740,10 +721,9 @@ static void write_when(const void *trace)
     exit(0);
 }
 
-static void test_when_it_is_written(void **state)
+TEST(test_when_it_is_written)
 {
     struct file *file = new_file();
-    (void)state;
     assert_string_equal(in_child(write_when, file->path), "");
     size_t size, longest = 0;
     char *text = (char *)read_bytes(file->path, &size);
@@ -775,10 +755,9 @@ static void end_within(const void *trace)
 }
 
 /* A process that ends in the midst of a slice, as in a signal's handler, leaves whole lines and no bracket, after a second. */
-static void test_end_within(void **state)
+TEST(test_end_within)
 {
     struct file *file = new_file();
-    (void)state;
     assert_string_equal(in_child(end_within, file->path), "");
     size_t size;
     char *text = (char *)read_bytes(file->path, &size);
@@ -817,10 +796,9 @@ static void fork_without_folder(const void *trace)
     exit(0);
 }
 
-static void test_child_without_folder(void **state)
+TEST(test_child_without_folder)
 {
     struct file *file = new_file();
-    (void)state;
     const char *output = in_child(fork_without_folder, file->path);
     assert_int_equal(occurrences(output, "\n"), 1);
     assert_int_equal(strncmp(output, "librex: warning: REX_TRACE: ", 28), 0);
@@ -874,7 +852,7 @@ static void make_calls(const void *trace)
     exit(0);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
     static const char because[] = "the program is linked with libomptarget itself, so that librex does not see all calls",
                       *const copies[] = {"\"bytes_to\":8,\"bytes_from\":0", "\"bytes_to\":8,\"bytes_from\":16", "\"bytes_to\":0,\"bytes_from\":16"};
@@ -882,7 +860,6 @@ static void test_calls(void **state)
     unsigned long long from, until;
     char expected[16][700], rows[128];
     size_t size, count = 0;
-    (void)state;
     assert_int_equal(sscanf(in_child(make_calls, file->path), "%llu %llu", &from, &until), 2);
     snprintf(rows, sizeof rows, "\"rows\":[\"to 8 bytes at %p\",\"from 16 bytes at %p\"]", (void *)&module, (void *)&entry);
     for (int i = 0; i < 6; i++) {
@@ -934,11 +911,10 @@ static void test_calls(void **state)
 
 /* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
 
-static void test_tracks_of_devices(void **state)
+TEST(test_tracks_of_devices)
 {
     struct rex_track *tracks[32];
     char name[64];
-    (void)state;
     for (size_t i = 0; i < COUNT(tracks); i++) {
         tracks[i] = rex_track_take(3);
         assert_non_null(tracks[i]);
@@ -976,7 +952,7 @@ static struct rex_line new_line(void)
     return (struct rex_line){.text = text};
 }
 
-static void test_strings(void **state)
+TEST(test_strings)
 {
     static const struct {
         const char *text, *expected;
@@ -991,7 +967,6 @@ static void test_strings(void **state)
         {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},               /* beyond the last character */
     };
     char name[3000];
-    (void)state;
     for (size_t i = 0; i < COUNT(strings); i++) {
         struct rex_line line = new_line();
         rex_line_string(&line, strings[i].text);
@@ -1010,11 +985,10 @@ static void test_strings(void **state)
 }
 
 /* Numbers as printf() has them, and a line that they no longer fit into: nothing is written behind it. */
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     static const int64_t numbers[] = {0, 1, -1, 9, 10, 999, 1000, 123456789, INT64_MAX, INT64_MIN};
     char expected[256];
-    (void)state;
     for (size_t i = 0; i < COUNT(numbers); i++) {
         struct rex_line line = new_line();
         uint64_t number = (uint64_t)numbers[i];
@@ -1050,11 +1024,10 @@ static void test_numbers(void **state)
 }
 
 /* Words of a type in room that ends anywhere. */
-static void test_room_for_words(void **state)
+TEST(test_room_for_words)
 {
     static const char whole[] = "to|from|delete|member_of(2)|0x800";
     char words[sizeof whole + 1];
-    (void)state;
     for (size_t size = 0; size <= sizeof whole; size++) {
         memset(words, '!', sizeof words);
         rex_type_text(INT64_C(2) << 48 | 0x80b, words, size);
@@ -1074,12 +1047,11 @@ static bool is_second(const void *address)
 }
 
 /* Rows whose memory is pinned say so, once somebody tells which it is. */
-static void test_pinned_rows(void **state)
+TEST(test_pinned_rows)
 {
     void *begin[] = {bytes_of_rows, bytes_of_rows + 1, (void *)7};
     int64_t sizes[] = {1, 1, 8}, types[] = {1, 2, 0x120};
     char expected[256];
-    (void)state;
     for (int round = 0; round < 3; round++) {
         struct rex_line line = new_line();
         rex_line_pinned(round == 1 ? is_second : NULL);
@@ -1090,7 +1062,7 @@ static void test_pinned_rows(void **state)
     }
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     enum { ROWS = 40 };
     static int64_t memory[ROWS];
@@ -1099,7 +1071,6 @@ static void test_rows(void **state)
     } dimensions[] = {{0, 3, 64}, {0, 1, 24}}, huge[] = {{0, UINT64_MAX, 64}, {0, 2, 24}};
     void *begin[ROWS];
     int64_t sizes[ROWS], types[ROWS];
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         begin[i] = &memory[i];
         sizes[i] = 8;
@@ -1179,7 +1150,7 @@ static void print_summary(const void *context)
 }
 
 /* Every word and number, the longest first, those that took as long by name; nothing is left for the next one. */
-static void test_summary(void **state)
+TEST(test_summary)
 {
     static const char mapper[] = "a row has a mapper";
     static const struct rex_slice slices[] = {
@@ -1197,7 +1168,6 @@ static void test_summary(void **state)
     };
     char head[128];
     char *name = program_invocation_short_name;
-    (void)state;
     assert_string_equal(said_by(print_summary), "");
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < COUNT(slices); i++)
@@ -1233,11 +1203,10 @@ static void test_summary(void **state)
 }
 
 /* 31 reasons have numbers of their own, told from each other by 255 bytes; all others are the 32nd. */
-static void test_more_reasons_than_are_kept(void **state)
+TEST(test_more_reasons_than_are_kept)
 {
     char because[300], line[320];
     const struct rex_slice slice = {.name = "k", .counted = REX_COUNTED_KERNEL, .end = 1000, .by = "libomptarget", .because = because};
-    (void)state;
     for (int i = 0; i < 80; i++) {
         memset(because, 'x', sizeof because);
         snprintf(because + 200, 100, "%02d", i % 40);
@@ -1265,9 +1234,8 @@ static void test_more_reasons_than_are_kept(void **state)
 }
 
 /* 1024 of the 1500 have a row of their own, with two calls each. */
-static void test_more_kernels_than_rows(void **state)
+TEST(test_more_kernels_than_rows)
 {
-    (void)state;
     const char *output = said_by(many_kernels);
     assert_int_equal(occurrences(output, "\n  kernel_"), 1024);
     /* Those that took as long are in the order of their names. */
@@ -1277,37 +1245,4 @@ static void test_more_kernels_than_rows(void **state)
     assert_non_null(others);
     assert_int_equal(strtol(others + strlen("\n  others "), NULL, 10), 2 * (1500 - 1024));
     rex_summary_forget();
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_current_context),
-        cmocka_unit_test(test_no_calls_without_trace),
-        cmocka_unit_test(test_more_than_is_kept),
-        cmocka_unit_test(test_driver_without_events),
-        cmocka_unit_test(test_no_new_events),
-        cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_what_is_asked),
-        cmocka_unit_test(test_killed_child),
-        cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_when_it_is_written),
-        cmocka_unit_test(test_end_within),
-        cmocka_unit_test(test_child_without_folder),
-        cmocka_unit_test(test_tracks_of_devices),
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_room_for_words),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_pinned_rows),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_more_reasons_than_are_kept),
-        cmocka_unit_test(test_more_kernels_than_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,9 +68,8 @@ static void check_kernel(const struct rex_view *view, const char *name, uint16_t
         assert_int_equal(kernel->odd_index, odd_index);
 }
 
-static void test_cubins(void **state)
+TEST(test_cubins)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(cubins); i++) {
         struct rex_view view;
         size_t size;
@@ -105,7 +104,7 @@ static void check_parameter(const struct rex_view *view, const char *kernel, siz
 
 /* The marks that rex/kernel.h made before there were signatures, at a byte for each kernel: nvcc's -O3 and -rdc=true with the linker left
  * them. */
-static void test_marks(void **state)
+TEST(test_marks)
 {
     static const char *const files[] = {"tests/data/marked_sm_75.cubin", "tests/data/marked_sm_90.cubin", "tests/data/marked_sm_120.cubin",
                                         "tests/data/marked_rdc_sm_90.cubin", "tests/data/sm_90.cubin"};
@@ -114,7 +113,6 @@ static void test_marks(void **state)
     } marks[] = {{"plain__kernel__", "rex_plain_plain__kernel__"},
                  {"none__kernel__", "rex_plain_none__kernel__"},
                  {"env__kernel__", "rex_env_env__kernel__"}};
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct rex_view view;
         size_t size;
@@ -155,12 +153,11 @@ static void check_limits(const struct rex_view *view, unsigned reserved)
 }
 
 /* How clang wants its kernels launched, from LLVM 18 on. */
-static void test_environments(void **state)
+TEST(test_environments)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/environments_sm_90.cubin", &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, "environments"), 0);
     assert_int_equal(rex_view_find(&view, "generic")->environment_size, 48);
     assert_int_equal(rex_view_find(&view, "generic")->environment_mode, 1);
@@ -175,7 +172,7 @@ static void test_environments(void **state)
  * As users see it: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared
  * memory.
  */
-static void test_limits(void **state)
+TEST(test_limits)
 {
     static const struct {
         const char *file;
@@ -183,7 +180,6 @@ static void test_limits(void **state)
     } images[] = {{"tests/data/limits_sm_75.cubin", 75, 0},
                   {"tests/data/limits_sm_90.cubin", 90, 1024},
                   {"tests/data/limits_sm_120.cubin", 120, 1024}};
-    (void)state;
     for (size_t i = 0; i < COUNT(images); i++) {
         struct rex_image_list *list = NULL;
         struct rex_image_view *view = NULL;
@@ -205,12 +201,11 @@ static void test_limits(void **state)
 }
 
 /* A parameter that is numbered twice, or past the last one, is refused. */
-static void test_misnumbered_parameters(void **state)
+TEST(test_misnumbered_parameters)
 {
     static const unsigned char first[] = {0x04, 0x17, 12, 0, 0, 0, 0, 0, 0, 0};
     size_t size, refused = 0;
     unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size);
-    (void)state;
     for (size_t i = 0; i + 16 <= size; i++) {
         if (memcmp(bytes + i, first, sizeof first) != 0)
             continue;
@@ -226,12 +221,11 @@ static void test_misnumbered_parameters(void **state)
     free(bytes);
 }
 
-static void test_view_arguments(void **state)
+TEST(test_view_arguments)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[0].file, &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, "", 0, "x"), REX_EIMAGE);
     assert_int_equal(rex_view_open(&view, "text", 4, "x"), REX_EIMAGE);
     assert_int_equal(rex_view_open(&view, bytes, size, "x"), 0);
@@ -287,7 +281,7 @@ static void check_bounded(size_t number, const unsigned char *bytes, size_t size
 }
 
 /* What is read of the kernel "bounded" where bytes are others. */
-static void test_changed_bytes(void **state)
+TEST(test_changed_bytes)
 {
     static const struct {
         struct change changes[3];
@@ -337,7 +331,6 @@ static void test_changed_bytes(void **state)
     };
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size), *changed = malloc(size);
-    (void)state;
     assert_non_null(changed);
     for (size_t i = 0; i < COUNT(cases); i++) {
         memcpy(changed, bytes, size);
@@ -350,13 +343,12 @@ static void test_changed_bytes(void **state)
 }
 
 /* More than 4 KiB of parameters have an attribute of their own, with 16 bits for the size. */
-static void test_large_parameter(void **state)
+TEST(test_large_parameter)
 {
     static const struct change changes[] = {{PARAMETER + KIND, 1, 0x45}, {PARAMETER + WORD_2, 4, 0x05004e20}};
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size);
-    (void)state;
     for (size_t i = 0; i < COUNT(changes); i++)
         memcpy(bytes + changes[i].at, &changes[i].value, changes[i].width);
     assert_int_equal(rex_view_open(&view, bytes, size, "changed"), 0);
@@ -368,7 +360,7 @@ static void test_large_parameter(void **state)
 }
 
 /* The same for headers of sections: TYPE, NAME and SIZE, where they are not those of the file. */
-static void test_changed_sections(void **state)
+TEST(test_changed_sections)
 {
     static const char cut[] = ": the attributes of a kernel are cut off", many[] = ": its attributes take more bytes than the file has",
                       as_ever[] = "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters";
@@ -402,7 +394,6 @@ static void test_changed_sections(void **state)
     };
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size), *changed = malloc(size);
-    (void)state;
     assert_non_null(changed);
     assert_int_equal(size, ALL);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -420,7 +411,7 @@ static void test_changed_sections(void **state)
 }
 
 /* Environments that are too large for a number, or end where their mode would be. Places are those of the file. */
-static void test_changed_environments(void **state)
+TEST(test_changed_environments)
 {
     enum { GENERIC = 1296 + 7 * 24, SPMD = 1296 + 9 * 24, ST_SIZE = 16, BYTES = 4096, ENVIRONMENTS = 96 };
     static const struct {
@@ -437,7 +428,6 @@ static void test_changed_environments(void **state)
     };
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/environments_sm_90.cubin", &size), *changed = malloc(size);
-    (void)state;
     assert_non_null(changed);
     bytes[BYTES + ENVIRONMENTS - 1] = 9;
     bytes[BYTES + ENVIRONMENTS] = 10;
@@ -456,13 +446,12 @@ static void test_changed_environments(void **state)
 }
 
 /* The older header says the architecture in its low byte. */
-static void test_older_header(void **state)
+TEST(test_older_header)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     const uint32_t flags = 0x007f5c5a;
-    (void)state;
     static const struct {
         unsigned char osabi, version;
         unsigned architecture;
@@ -485,12 +474,11 @@ static void test_older_header(void **state)
 
 /* ---- PTX --------------------------------------------------------------------------------------------------------- */
 
-static void test_ptx(void **state)
+TEST(test_ptx)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, "sm_90.ptx"), 0);
     assert_int_equal(view.kind, REX_IMAGE_PTX);
     assert_int_equal(view.architecture, 90);
@@ -512,7 +500,7 @@ static void test_ptx(void **state)
 }
 
 /* What else the language has: comments, bounds, aligned pointers, arrays of arrays, what other files define. */
-static void test_ptx_language(void **state)
+TEST(test_ptx_language)
 {
     static const char text[] = "/* .version */ // no\n.version 8.7\n.target sm_100f, debug\n.address_size 64\n"
                                ".extern .global .align 4 .b8 elsewhere[4];\n"
@@ -526,7 +514,6 @@ static void test_ptx_language(void **state)
                                ".entry twice\n.maxntid 16, 2\n.reqntid 8\n{ ret; }\n"
                                ".file 1 \"a { b.cu\"\n.visible .entry last(){ret;}";
     struct rex_view view;
-    (void)state;
     assert_int_equal(rex_view_open(&view, text, sizeof text - 1, "text"), 0);
     assert_int_equal(view.architecture, 100);
     assert_int_equal(view.count, 9);
@@ -568,7 +555,7 @@ static void test_ptx_language(void **state)
 }
 
 /* How many bytes a declaration says, up to what no number holds; and where its parameters lie. */
-static void test_ptx_declarations(void **state)
+TEST(test_ptx_declarations)
 {
     static const struct {
         const char *declaration;
@@ -610,7 +597,6 @@ static void test_ptx_declarations(void **state)
                                      ".entry fifth().maxntid {ret;}.entry sixth().maxntid 3, {ret;}";
     static const uint16_t offsets[] = {0, 16, 20, 24, 32, 36, 37, 40};
     struct rex_view view;
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[256];
         int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n.global %s\n;", cases[i].declaration);
@@ -643,7 +629,7 @@ static void test_ptx_declarations(void **state)
 }
 
 /* What is PTX, and for which GPU, by its first bytes. */
-static void test_ptx_targets(void **state)
+TEST(test_ptx_targets)
 {
     static const struct {
         const char *text;
@@ -661,7 +647,6 @@ static void test_ptx_targets(void **state)
     char text[REX_PTX_HEAD + 64];
     unsigned architecture;
     char suffix;
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         architecture = 0;
         suffix = 'x';
@@ -684,7 +669,7 @@ static void test_ptx_targets(void **state)
 }
 
 /* Symbols KERNEL_exec_mode, as nvcc and clang write them, before the kernel and behind it. */
-static void test_ptx_exec_modes(void **state)
+TEST(test_ptx_exec_modes)
 {
     static const struct {
         const char *global;
@@ -705,7 +690,6 @@ static void test_ptx_exec_modes(void **state)
                  {".extern .global .align 1 .u8 k_exec_mode;", -1},
                  {".global .align 1 .u8 l_exec_mode = 1;", -1}};
     static const char cut[] = ".version 8.0\n.target sm_75\n.entry k(){}.global .u8 k_exec_mode =";
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT(cases); i++) {
         const char *global = cases[i / 2].global, *kernel = ".entry k(){ret;}";
         struct rex_view view;
@@ -724,13 +708,12 @@ static void test_ptx_exec_modes(void **state)
 }
 
 /* What is told by the name of a symbol, whichever comes first; of a kernel's name no more than 1023 bytes are compared. */
-static void test_ptx_names(void **state)
+TEST(test_ptx_names)
 {
     static const char marks[] = ".version 8.0\n.target sm_75\n.global .b8 rex_env_k[1];\n.entry k(.param .u64 e){ret;}\n"
                                 ".global .b8 rex_plain_l[1];\n.entry l(){ret;}\n.entry m(){ret;}\n.global .b8 rex_plain_n[1];\n.global .b8 n[1];";
     struct rex_view view;
     char name[1025], text[4096];
-    (void)state;
     assert_int_equal(rex_view_open(&view, marks, sizeof marks - 1, "marks"), 0);
     assert_true(rex_view_find(&view, "k")->env && !rex_view_find(&view, "k")->plain);
     assert_true(rex_view_find(&view, "l")->plain && !rex_view_find(&view, "l")->env);
@@ -748,7 +731,7 @@ static void test_ptx_names(void **state)
 }
 
 /* No byte more than may be taken: for each symbol and its name, each parameter, and PTX itself. */
-static void test_overfull(void **state)
+TEST(test_overfull)
 {
     static const char text[] = ".version 8.0\n.target sm_75\n.global .b8 g[4];\n"
                                ".entry _Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1ELj1EEE(){ret;}\n"
@@ -757,7 +740,6 @@ static void test_overfull(void **state)
     size_t size, count = 0;
     unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);
     const size_t symbol = sizeof *view.symbols + sizeof *view.names, parameter = sizeof *view.parameters;
-    (void)state;
     rex_configure(REX_OPTION_LOG, "off");
     for (int kind = 0; kind < 2; kind++) {
         const void *bytes = kind == 0 ? (const void *)text : cubin;
@@ -784,13 +766,12 @@ static void test_overfull(void **state)
 }
 
 /* So many parameters that their number would mean that it is unknown. */
-static void test_ptx_parameters(void **state)
+TEST(test_ptx_parameters)
 {
     static const char head[] = ".version 9.0\n.target sm_90\n.entry many(", one[] = ".param .b8 a[n],";
     enum { COUNT_OF_ALL = REX_PARAMETERS_UNKNOWN + 2 };
     char *text = malloc(sizeof head + COUNT_OF_ALL * sizeof one + 32), *end;
     struct rex_view view;
-    (void)state;
     assert_non_null(text);
     end = stpcpy(text, head);
     for (int i = 0; i < COUNT_OF_ALL; i++)
@@ -802,13 +783,12 @@ static void test_ptx_parameters(void **state)
     free(text);
 }
 
-static void test_ptx_damaged(void **state)
+TEST(test_ptx_damaged)
 {
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
     uint64_t random = 1;
     struct rex_view view;
-    (void)state;
     rex_configure(REX_OPTION_LOG, "off");
     for (size_t i = 0; i < size + 4000; i++) {
         size_t length = i < size ? i : size, at = (size_t)(random >> 33) % size;
@@ -883,14 +863,13 @@ static void expect_same(const struct rex_view *whole, const unsigned char *chang
 }
 
 /* The strings lie in the first section of the memory, or in the last one: those on the other side are in none, as it says. */
-static void test_ends_of_memory(void **state)
+TEST(test_ends_of_memory)
 {
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *changed = malloc(size);
     struct rex_view whole;
     Elf64_Ehdr header;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
-    (void)state;
     assert_non_null(changed);
     memcpy(&header, bytes, sizeof header);
     assert_int_equal(rex_view_open(&whole, bytes, size, HOST), 0);
@@ -913,7 +892,7 @@ static void test_ends_of_memory(void **state)
 }
 
 /* The headers of sections need not be in the order of their addresses. */
-static void test_sections_in_another_order(void **state)
+TEST(test_sections_in_another_order)
 {
     size_t size, places[2] = {0, 0};
     unsigned char *bytes = read_bytes(HOST, &size), *changed = read_bytes(HOST, &size);
@@ -922,7 +901,6 @@ static void test_sections_in_another_order(void **state)
     Elf64_Shdr section;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
     uint64_t begin = address_of_section(bytes, size, ".init", &length);
-    (void)state;
     memcpy(&header, bytes, sizeof header);
     for (size_t i = 1; i < header.e_shnum; i++) {
         memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
@@ -940,12 +918,11 @@ static void test_sections_in_another_order(void **state)
     free(bytes);
 }
 
-static void test_host_image(void **state)
+TEST(test_host_image)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, HOST), 0);
     assert_int_equal(view.kind, REX_IMAGE_HOST);
     check_kernel(&view, "plain__kernel__", 2, 0, 0);
@@ -989,7 +966,7 @@ static Elf64_Sym *symbol_of(unsigned char *bytes, size_t size, const char *name)
 }
 
 /* A symbol that is of another type, without a name, or elsewhere, is no kernel, and calls none. */
-static void test_host_symbols(void **state)
+TEST(test_host_symbols)
 {
     static const struct {
         const char *symbol;
@@ -1005,7 +982,6 @@ static void test_host_symbols(void **state)
     };
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_view view;
         Elf64_Sym *symbol = symbol_of(bytes, size, cases[i].symbol), saved = *symbol;
@@ -1029,7 +1005,7 @@ static void test_host_symbols(void **state)
 }
 
 /* A signature whose numbers are not all in one section says nothing; the kernel is there all the same. */
-static void test_host_signatures(void **state)
+TEST(test_host_signatures)
 {
     static const char signature[] = "rex_signature_plain__kernel__", text[] = "0(rex_arg value, uint64_t *out)";
     enum { UNKNOWN = REX_PARAMETERS_UNKNOWN };
@@ -1057,7 +1033,6 @@ static void test_host_signatures(void **state)
         {0, saved.st_size, saved.st_shndx, UNKNOWN},
         {UINT64_MAX, saved.st_size, saved.st_shndx, UNKNOWN},
     };
-    (void)state;
     memcpy(bytes + section->sh_offset, bytes + section->sh_offset + (saved.st_value - begin), saved.st_size);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_view view;
@@ -1121,11 +1096,10 @@ static void compare_kernels(const struct rex_view *whole, const struct rex_view 
 }
 
 /* Each symbol is the first one in turn, and the last one: there is one more in front, which is none. */
-static void test_symbols_in_another_order(void **state)
+TEST(test_symbols_in_another_order)
 {
     static const char *const files[] = {HOST, "tests/data/signed_sm_90.cubin", "tests/data/limits_sm_90.cubin",
                                         "tests/data/environments_sm_90.cubin"};
-    (void)state;
     for (size_t file = 0; file < COUNT(files); file++) {
         struct rex_view whole, view;
         struct rex_elf elf;
@@ -1167,7 +1141,7 @@ static Elf64_Rela *last_name(unsigned char *bytes, const Elf64_Shdr *relocations
 }
 
 /* Names of entries that relocations do not give, or that lie where no string is. */
-static void test_host_entries(void **state)
+TEST(test_host_entries)
 {
     static const char nameless[] = ": an entry of its section omp_offloading_entries has no name",
                       odd[] = ": the length of its section omp_offloading_entries is no multiple of an entry's 32 bytes",
@@ -1178,7 +1152,6 @@ static void test_host_entries(void **state)
                *text = section_of(bytes, size, ".text"), *comment = section_of(bytes, size, ".comment"), saved = *entries, plt = {0};
     struct rex_elf elf;
     Elf64_Rela *last = last_name(bytes, relocations, entries), relocation = *last;
-    (void)state;
     assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
     if (rex_elf_find(&elf, ".rela.plt", &plt) != 0) /* it is there, if the image calls a function elsewhere */
         plt.sh_size = 0;
@@ -1228,14 +1201,13 @@ static void test_host_entries(void **state)
 }
 
 /* Linkers differ in whether they leave the address in place as well; without it the relocations have to tell. */
-static void test_positions_from_relocations(void **state)
+TEST(test_positions_from_relocations)
 {
     struct rex_elf elf;
     struct rex_view before, after;
     Elf64_Shdr section;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *copy = read_bytes(HOST, &size);
-    (void)state;
     assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
     assert_int_equal(rex_elf_find(&elf, "omp_offloading_entries", &section), 0);
     memset(copy + section.sh_offset, 0, section.sh_size);
@@ -1250,9 +1222,8 @@ static void test_positions_from_relocations(void **state)
     free(copy);
 }
 
-static void test_packed_relocations(void **state)
+TEST(test_packed_relocations)
 {
-    (void)state;
     if (access(PACKED_HOST, R_OK) != 0) {
         print_message("skip: this linker has no -z pack-relative-relocs\n");
         skip();
@@ -1261,12 +1232,11 @@ static void test_packed_relocations(void **state)
 }
 
 /* A shared object without a table of its own: kernels by name alone. */
-static void test_host_image_without_table(void **state)
+TEST(test_host_image_without_table)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/19/libomp.so.5", &size);
-    (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, "libomp"), 0);
     assert_int_equal(view.position_count, 0);
     assert_true(rex_view_find(&view, "omp_get_default_device")->kernel);
@@ -1293,12 +1263,11 @@ static void refused_file(const char *file, const char *because)
     free(bytes);
 }
 
-static void test_refused_kinds(void **state)
+TEST(test_refused_kinds)
 {
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
     const uint16_t another_machine = 0xf3, program = ET_EXEC, none = 0;
-    (void)state;
     refused("", 0, "is empty");
     refused("x", 1, "not an ELF file");
     refused("\x7f" "EL", 3, "not an ELF file");
@@ -1344,11 +1313,10 @@ static size_t used_bytes(const unsigned char *bytes, size_t size)
 
 /* Every cut that takes a byte which something refers to. Copied, so that AddressSanitizer sees a read behind the cut.
  */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
     static const char *const files[] = {"tests/data/sm_75.cubin", "tests/data/sm_90.cubin", "tests/data/sm_120.cubin",
                                         HOST};
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         size_t size, taken = 0;
         unsigned char *bytes = read_bytes(files[i], &size);
@@ -1373,10 +1341,9 @@ static void test_truncated(void **state)
 }
 
 /* A header that is marked as unused may point anywhere. */
-static void test_unused_sections(void **state)
+TEST(test_unused_sections)
 {
     static const char *const files[] = {"tests/data/limits_sm_90.cubin", HOST};
-    (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         size_t size;
         unsigned char *bytes = read_bytes(files[i], &size);
@@ -1421,9 +1388,8 @@ static const char *nearest_of(const char *name, const char *other)
 }
 
 /* Up to 255 letters are compared, apart from the common end. */
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
-    (void)state;
     const char *const names[] = {"axpy__kernel__", "gemm__kernel__", "apxy__kernel__"};
     assert_ptr_equal(rex_nearest_name("axpi__kernel__", names, COUNT(names)), names[0]);
     assert_ptr_equal(rex_nearest_name("gemn__kernel__", names, COUNT(names)), names[1]);
@@ -1487,7 +1453,7 @@ static void mutate(unsigned char *bytes, size_t size)
     }
 }
 
-static void test_mutations_never_crash(void **state)
+TEST(test_mutations_never_crash)
 {
     static const char *const files[] = {"tests/data/sm_75.cubin",
                                         "tests/data/sm_90.cubin",
@@ -1496,7 +1462,6 @@ static void test_mutations_never_crash(void **state)
                                         PACKED_HOST,
                                         TEST_BUILD "/tests/fake/19/libomptarget.so.19"};
     int taken = 0, refusals = 0;
-    (void)state;
     setenv("REX_LOG", "off", 1);
     random_state = 0x9e3779b97f4a7c15u;
     for (size_t i = 0; i < COUNT(files); i++) {
@@ -1529,10 +1494,9 @@ static void test_mutations_never_crash(void **state)
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 /* Of symbols with one name the first is found; names with one hash are told from each other. */
-static void test_equal_names(void **state)
+TEST(test_equal_names)
 {
     static const char *const names[] = {"8yn0iYCKYHlIj4-BwPqk", "x", "x", "GReLUrM4wMqfg9yzV3KQ", "x", "8yn0iYCKYHlIj4-BwPqk"};
-    (void)state;
     for (size_t count = 1; count <= COUNT(names); count++) {
         struct rex_view view = {.most = SIZE_MAX};
         for (size_t i = 0; i < count; i++) {
@@ -1548,13 +1512,12 @@ static void test_equal_names(void **state)
     }
 }
 
-static void test_nearest_name(void **state)
+TEST(test_nearest_name)
 {
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     char long_name[600];
-    (void)state;
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     assert_int_equal(rex_view_open(&view, bytes, size, "x"), 0);
@@ -1565,48 +1528,4 @@ static void test_nearest_name(void **state)
     assert_null(rex_view_nearest(&view, long_name, true));
     rex_view_close(&view);
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cubins),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_environments),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_misnumbered_parameters),
-        cmocka_unit_test(test_view_arguments),
-        cmocka_unit_test(test_ptx),
-        cmocka_unit_test(test_ptx_language),
-        cmocka_unit_test(test_ptx_declarations),
-        cmocka_unit_test(test_ptx_targets),
-        cmocka_unit_test(test_ptx_exec_modes),
-        cmocka_unit_test(test_ptx_parameters),
-        cmocka_unit_test(test_ptx_names),
-        cmocka_unit_test(test_overfull),
-        cmocka_unit_test(test_large_parameter),
-        cmocka_unit_test(test_ptx_damaged),
-        cmocka_unit_test(test_changed_bytes),
-        cmocka_unit_test(test_changed_sections),
-        cmocka_unit_test(test_changed_environments),
-        cmocka_unit_test(test_older_header),
-        cmocka_unit_test(test_ends_of_memory),
-        cmocka_unit_test(test_host_image),
-        cmocka_unit_test(test_host_symbols),
-        cmocka_unit_test(test_host_signatures),
-        cmocka_unit_test(test_host_entries),
-        cmocka_unit_test(test_symbols_in_another_order),
-        cmocka_unit_test(test_sections_in_another_order),
-        cmocka_unit_test(test_positions_from_relocations),
-        cmocka_unit_test(test_packed_relocations),
-        cmocka_unit_test(test_host_image_without_table),
-        cmocka_unit_test(test_refused_kinds),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_unused_sections),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_mutations_never_crash),
-        cmocka_unit_test(test_equal_names),
-        cmocka_unit_test(test_nearest_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

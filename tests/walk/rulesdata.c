@@ -80,8 +80,7 @@ static void add_part(struct walk_map *map, const struct call *call, int type, in
     }
     int64_t *array = walk_host[number];
     struct rex_row row = REX_SECTION(clause(call, type), array, lower, length);
-    row.type &= parameter ? -1 : ~REX_MAP_TARGET_PARAM;
-    add(map, row, (struct part){.host = number, .begin = 8 * lower, .size = 8 * length});
+    add(map, parameter ? row : REX_NO_PARAM(row), (struct part){.host = number, .begin = 8 * lower, .size = 8 * length});
 }
 
 /* A kernel works on the first cells of each array, which have to be mapped. */

@@ -194,46 +194,40 @@ static void check(const struct form *form)
     free(image.bytes);
 }
 
-static void raw(void **state)
+TEST(raw)
 {
-    (void)state;
     check(&(struct form){0, 0});
 }
 
-static void in_container(void **state)
+TEST(in_container)
 {
-    (void)state;
     check(&(struct form){1, 0});
 }
 
-static void in_newer_container(void **state)
+TEST(in_newer_container)
 {
-    (void)state;
     check(&(struct form){2, 0});
 }
 
-static void with_new_entries(void **state)
+TEST(with_new_entries)
 {
-    (void)state;
     check(&(struct form){0, 1});
 }
 
-static void with_all(void **state)
+TEST(with_all)
 {
-    (void)state;
     check(&(struct form){2, 1});
 }
 
 /* A module of librex beside the adopted code: each finds its own kernels. */
 REX_KERNEL(add);
 
-static void beside_a_module(void **state)
+TEST(beside_a_module)
 {
     struct bytes image = adoptable_image();
     double x = 1, y = 0, amount = 41;
     int64_t n = 1;
     struct rows rows = {0};
-    (void)state;
     assert_int_equal(rex_configure(REX_OPTION_ADOPT, "on"), 0);
     struct program *program = make_program(&(struct form){1, 0}, &image);
     __rex_real___tgt_register_lib(&program->descriptor);
@@ -249,13 +243,4 @@ static void beside_a_module(void **state)
     launch(8);
     __rex_real___tgt_unregister_lib(&program->descriptor);
     free(image.bytes);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw),              cmocka_unit_test(in_container), cmocka_unit_test(in_newer_container),
-        cmocka_unit_test(with_new_entries), cmocka_unit_test(with_all),     cmocka_unit_test(beside_a_module),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -136,9 +136,8 @@ static void check_launch(const struct form *form, int which, launch_function *la
                      (unsigned long long)value_of(i, launch));
 }
 
-static void every_argument_arrives(void **state)
+TEST(every_argument_arrives)
 {
-    (void)state;
     int launch = 0;
     start();
     for (int again = 0; again < 2; again++)
@@ -148,9 +147,8 @@ static void every_argument_arrives(void **state)
                     check_launch(&forms[f], which, launchers[l], launch++);
 }
 
-static void a_name_in_tor(void **state)
+TEST(a_name_in_tor)
 {
-    (void)state;
     struct report report = {0};
     struct rows rows = {0};
     start();
@@ -168,9 +166,8 @@ static void a_name_in_tor(void **state)
     assert_int_equal(report.calls, 0);
 }
 
-static void reused_packet_keeps_its_bytes(void **state)
+TEST(reused_packet_keeps_its_bytes)
 {
-    (void)state;
     start();
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         struct report report = {0};
@@ -194,9 +191,8 @@ static void reused_packet_keeps_its_bytes(void **state)
     }
 }
 
-static void literals_of_every_size(void **state)
+TEST(literals_of_every_size)
 {
-    (void)state;
     struct report report = {0};
     struct rows rows = {0};
     const struct parts parts = {-12345, 200};
@@ -246,9 +242,8 @@ static void literals_of_every_size(void **state)
 }
 
 /* x from the packet, from the call where the packet has none, and from neither. */
-static void grid_of_packet_or_call(void **state)
+TEST(grid_of_packet_or_call)
 {
-    (void)state;
     static const struct {
         int32_t teams, threads, call_teams, call_threads;
         int64_t trip_count;
@@ -280,9 +275,8 @@ static bool has_dimensions(const struct form *form)
     return rex_module_on_host(&rex_this_module) || (release >= 20 && (release < 23 || form->env));
 }
 
-static void grid_of_three_dimensions(void **state)
+TEST(grid_of_three_dimensions)
 {
-    (void)state;
     static const uint32_t teams[] = {4, 2, 3}, threads[] = {16, 2, 4};
     start();
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
@@ -333,9 +327,8 @@ static uint64_t most_shared_memory(void)
  * As much as there is arrives, which LLVM 22 raises to 48 KiB where that and the kernel's own are more than 48 KiB; a byte more is refused,
  * and the process goes on.
  */
-static void dynamic_shared_memory(void **state)
+TEST(dynamic_shared_memory)
 {
-    (void)state;
     start();
     bool host = rex_module_on_host(&rex_this_module);
     uint64_t most = host ? 0 : most_shared_memory(), sizes[] = {1024, 29152, 29153, most, most + 1, most / 2, UINT32_MAX, most};
@@ -363,9 +356,8 @@ static void dynamic_shared_memory(void **state)
 }
 
 /* Rows that are no parameters are mapped and not passed. */
-static void rows_that_are_no_parameters(void **state)
+TEST(rows_that_are_no_parameters)
 {
-    (void)state;
     start();
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         struct report report = {0};
@@ -380,19 +372,4 @@ static void rows_that_are_no_parameters(void **state)
         for (int i = 1; i < 7; i++)
             assert_true(report.arguments[i] == value_of(i, 3));
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_argument_arrives),
-        cmocka_unit_test(reused_packet_keeps_its_bytes),
-        cmocka_unit_test(literals_of_every_size),
-        cmocka_unit_test(grid_of_packet_or_call),
-        cmocka_unit_test(grid_of_three_dimensions),
-        cmocka_unit_test(rows_that_are_no_parameters),
-        cmocka_unit_test(dynamic_shared_memory),
-        cmocka_unit_test(a_name_in_tor),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

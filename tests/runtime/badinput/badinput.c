@@ -121,9 +121,8 @@ static void start_unregistered(void)
     assert_int_equal(rex_module_add(&rex_this_module), 0);
 }
 
-static void missing_image(void **state)
+TEST(missing_image)
 {
-    (void)state;
     start_unregistered();
     REFUSED_IMAGE("/nowhere/image.cubin", REX_ENOIMAGE, "no device image");
     /* A bare name: the message says where it was looked for. */
@@ -131,17 +130,15 @@ static void missing_image(void **state)
     good_launch();
 }
 
-static void directory_as_image(void **state)
+TEST(directory_as_image)
 {
-    (void)state;
     start_unregistered();
     REFUSED_IMAGE(own_folder(), REX_EREAD, "directory");
     good_launch();
 }
 
-static void empty_image(void **state)
+TEST(empty_image)
 {
-    (void)state;
     struct path path = temporary_file("empty");
     start_unregistered();
     write_bytes(path.text, "", 0);
@@ -150,9 +147,8 @@ static void empty_image(void **state)
     good_launch();
 }
 
-static void image_that_is_no_elf_file(void **state)
+TEST(image_that_is_no_elf_file)
 {
-    (void)state;
     struct path path = temporary_file("text");
     start_unregistered();
     write_bytes(path.text, "int main(void);\n", 16);
@@ -206,9 +202,8 @@ static void ptx_for_another_machine(const char *path, struct bytes image)
     free(other.bytes);
 }
 
-static void image_for_another_machine(void **state)
+TEST(image_for_another_machine)
 {
-    (void)state;
     struct path path = temporary_file("machine");
     struct bytes image = read_bytes(default_image().text);
     start_unregistered();
@@ -236,9 +231,8 @@ static void refused_part(const struct bytes *image, size_t size, const char *pat
     module->image = NULL;
 }
 
-static void truncated_image(void **state)
+TEST(truncated_image)
 {
-    (void)state;
     struct path path = temporary_file("truncated");
     struct bytes image = read_bytes(default_image().text);
     /* Of PTX the end of the last kernel is what has to be there. Each part is compiled, in a context that is made for it. */
@@ -258,9 +252,8 @@ static void truncated_image(void **state)
     good_launch();
 }
 
-static void unreadable_image(void **state)
+TEST(unreadable_image)
 {
-    (void)state;
     struct path path = temporary_file("unreadable");
     start_unregistered();
     copy_file(default_image().text, path.text);
@@ -320,9 +313,8 @@ static void refused_module(int line, struct rex_module *module, int code, const 
 }
 #define REFUSED_MODULE(module, code, word, other) refused_module(__LINE__, module, code, word, other)
 
-static void bad_tables(void **state)
+TEST(bad_tables)
 {
-    (void)state;
     static struct __tgt_offload_entry first_without_key[] = {{NULL, add_name, 0, 0, 0}, {&keys[1], add_name, 0, 0, 0}};
     static struct __tgt_offload_entry duplicate[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[0], add_name, 0, 0, 0}};
     static struct __tgt_offload_entry without_name[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[1], NULL, 0, 0, 0}};
@@ -351,9 +343,8 @@ static void bad_tables(void **state)
     good_launch();
 }
 
-static void entries_without_counterpart(void **state)
+TEST(entries_without_counterpart)
 {
-    (void)state;
     static struct __tgt_offload_entry near[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[1], near_name, 0, 0, 0}};
     static struct __tgt_offload_entry far[] = {{&keys[0], far_name, 0, 0, 0}};
     static struct __tgt_offload_entry not_a_kernel[] = {{&keys[0], offset_name, 0, 0, 0}};
@@ -368,9 +359,8 @@ static void entries_without_counterpart(void **state)
     good_launch();
 }
 
-static void one_key_in_two_modules(void **state)
+TEST(one_key_in_two_modules)
 {
-    (void)state;
     static struct __tgt_offload_entry entries[] = {{&keys[0], offset_name, sizeof offset, 0, 0}, {&add__id__, add_name, 0, 0, 0}};
     struct rex_module *other = module_of(entries, 2);
     start();
@@ -389,9 +379,8 @@ static void one_key_in_two_modules(void **state)
     good_launch();
 }
 
-static void no_module(void **state)
+TEST(no_module)
 {
-    (void)state;
     start();
     assert_int_equal(rex_module_register(NULL, NULL), REX_EINVAL);
     ERROR(REX_EINVAL, "the module is NULL");
@@ -413,9 +402,8 @@ static void no_module(void **state)
 
 /* ---- launches and data calls ------------------------------------------------------------------------------------------------- */
 
-static void device_numbers(void **state)
+TEST(device_numbers)
 {
-    (void)state;
     int64_t one = 1, sum = 0;
     struct rows rows;
     start();
@@ -458,9 +446,8 @@ static void device_numbers(void **state)
     good_launch();
 }
 
-static void bad_packets(void **state)
+TEST(bad_packets)
 {
-    (void)state;
     static const char *const columns[] = {"base addresses", "begin addresses", "sizes", "map types"};
     int64_t one = 1, sum = 0;
     struct rows rows;
@@ -503,9 +490,8 @@ static void bad_packets(void **state)
 }
 
 /* A CUBIN says how many parameters a kernel has; a host image does not. */
-static void rows_that_do_not_fit(void **state)
+TEST(rows_that_do_not_fit)
 {
-    (void)state;
     int64_t one = 1, sum = 0;
     struct rows rows;
     start();
@@ -524,9 +510,8 @@ static void rows_that_do_not_fit(void **state)
 }
 
 /* libomptarget aborts on what the driver refuses. */
-static void blocks_too_large(void **state)
+TEST(blocks_too_large)
 {
-    (void)state;
     int64_t one = 1, sum = 0;
     struct rows rows;
     start();
@@ -545,9 +530,8 @@ static void blocks_too_large(void **state)
     good_launch();
 }
 
-static void bad_data_calls(void **state)
+TEST(bad_data_calls)
 {
-    (void)state;
     static const char *const columns[] = {"base addresses", "begin addresses", "sizes", "map types"};
     int64_t one = 1, sum = 0;
     struct rows rows;
@@ -576,9 +560,8 @@ static void bad_data_calls(void **state)
     good_launch();
 }
 
-static void keys_of_no_kernel(void **state)
+TEST(keys_of_no_kernel)
 {
-    (void)state;
     static char stranger;
     int64_t one = 1, sum = 0;
     struct rows rows;
@@ -601,28 +584,4 @@ static void keys_of_no_kernel(void **state)
     }
     assert_int_equal(sum, 0);
     good_launch();
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_image),
-        cmocka_unit_test(directory_as_image),
-        cmocka_unit_test(empty_image),
-        cmocka_unit_test(image_that_is_no_elf_file),
-        cmocka_unit_test(image_for_another_machine),
-        cmocka_unit_test(truncated_image),
-        cmocka_unit_test(unreadable_image),
-        cmocka_unit_test(bad_tables),
-        cmocka_unit_test(entries_without_counterpart),
-        cmocka_unit_test(one_key_in_two_modules),
-        cmocka_unit_test(no_module),
-        cmocka_unit_test(device_numbers),
-        cmocka_unit_test(bad_packets),
-        cmocka_unit_test(rows_that_do_not_fit),
-        cmocka_unit_test(blocks_too_large),
-        cmocka_unit_test(bad_data_calls),
-        cmocka_unit_test(keys_of_no_kernel),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -34,9 +34,8 @@ static void fetch(void)
     assert_int_equal(rex_queue_sync(queue), 0);
 }
 
-static void narrow_ones(void **state)
+TEST(narrow_ones, .set_up = start)
 {
-    (void)state;
     int a = -7;
     float b = 2.5f;
     int16_t c = -300;
@@ -47,9 +46,8 @@ static void narrow_ones(void **state)
     assert_true(out[0] == -7 && out[1] == 2.5 && out[2] == -300);
 }
 
-static void wide_ones(void **state)
+TEST(wide_ones, .set_up = start)
 {
-    (void)state;
     struct triple triple = {0.1, 0.5f, 1L << 40};
     char before = 'b';
     int after = 77, graph_launched;
@@ -83,9 +81,8 @@ static void wide_ones(void **state)
     rex_graph_destroy(graph);
 }
 
-static void wrong_widths(void **state)
+TEST(wrong_widths, .set_up = start)
 {
-    (void)state;
     int64_t a = 1;
     float b = 1;
     int16_t c = 1;
@@ -102,9 +99,8 @@ static void wrong_widths(void **state)
 }
 
 /* Nothing but the driver can pass this one: a queue's launch, or one that is waited for and goes to it. */
-static void wide_and_waited_for(void **state)
+TEST(wide_and_waited_for, .set_up = start)
 {
-    (void)state;
     struct triple triple = {0.1, 0.5f, 1L << 40};
     char before = 'b';
     int after = 77;
@@ -118,15 +114,4 @@ static void wide_and_waited_for(void **state)
     assert_int_equal(rex_launch(&launch, &args), 0);
     fetch();
     assert_true(out[0] == 'b' && out[1] == 0.1 && out[2] == 0.5 && out[3] == (double)(1L << 40) && out[4] == 77);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(narrow_ones, start),
-        cmocka_unit_test_setup(wide_ones, start),
-        cmocka_unit_test_setup(wrong_widths, start),
-        cmocka_unit_test_setup(wide_and_waited_for, start),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -97,9 +97,8 @@ static void cancel(void (*use)(void))
 
 /* Once for the first use of all, and once more. */
 #define CANCELLED(use)                          \
-    static void cancelled_##use(void **state)   \
-    {                                           \
-        (void)state;                            \
+    TEST(cancelled_##use) \
+    { \
         cancel(use);                            \
         cancel(use);                            \
     }
@@ -119,28 +118,16 @@ static void write_to(const char *variable, const char *before, const char *name)
     assert_int_equal(setenv(variable, value, 1), 0);
 }
 
-static void cancelled_log(void **state)
+TEST(cancelled_log)
 {
-    (void)state;
     write_to("REX_LOG", "debug:", "log");
     cancel(refused);
     cancel(data);
 }
 
-static void cancelled_trace(void **state)
+TEST(cancelled_trace)
 {
-    (void)state;
     write_to("REX_TRACE", "", "trace.json");
     cancel(data);
     cancel(use_queue);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancelled_init),    cmocka_unit_test(cancelled_launch),  cmocka_unit_test(cancelled_data),
-        cmocka_unit_test(cancelled_use_queue), cmocka_unit_test(cancelled_library), cmocka_unit_test(cancelled_fini),
-        cmocka_unit_test(cancelled_log),     cmocka_unit_test(cancelled_trace),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -68,9 +68,8 @@ static struct list listed(const char *first, const char *second, const char *thi
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
-static void list_of_files(void **state)
+TEST(list_of_files)
 {
-    (void)state;
     const struct path host = in_folder("rex_lib_host.so"), other = in_folder("other_host.so"), cubin = in_folder("rex_lib_nvidia.cubin"),
                       foreign = in_folder("other.cubin");
     if (gpu_present()) {
@@ -83,9 +82,8 @@ static void list_of_files(void **state)
     check_list(listed(other.text, "tests/data/three_zstd.fatbin", FOREIGN).text, other.text, 2);
 }
 
-static void list_in_the_environment(void **state)
+TEST(list_in_the_environment)
 {
-    (void)state;
     const struct path taken = image_file("zstd.fatbin", "other_host.so");
     setenv("REX_CUBIN", listed("./missing.cubin", gpu_present() ? in_folder("other.cubin").text : FOREIGN, taken.text).text, 1);
     assert_int_equal(rex_offload_init(), 0);
@@ -94,15 +92,13 @@ static void list_in_the_environment(void **state)
 }
 
 /* Bare names are looked for one by one. */
-static void list_of_bare_names(void **state)
+TEST(list_of_bare_names)
 {
-    (void)state;
     check_list("missing.cubin:rex_lib_nvidia.cubin:rex_lib_host.so", default_image().text, 1);
 }
 
-static void nothing_suits(void **state)
+TEST(nothing_suits)
 {
-    (void)state;
     const char *names = gpu_present() ? in_folder("other.cubin").text : FOREIGN;
     assert_int_not_equal(rex_module_register(&rex_this_module, listed("./missing.so", names, "").text), 0);
     assert_int_equal(rex_last_error_code(), REX_ENODEVICE);
@@ -162,9 +158,8 @@ static struct bytes container_of(const char *taken)
     return container;
 }
 
-static void container_in_a_file(void **state)
+TEST(container_in_a_file)
 {
-    (void)state;
     const struct path file = temporary_file("images.offload");
     const char *const gpu[] = {"rex_lib_nvidia.cubin", "zstd.fatbin"}, *const cpu[] = {"rex_lib_host.so", "other_host.so"};
     const int64_t factors[2][2] = {{1, 2}, {1, 4}};
@@ -177,9 +172,8 @@ static void container_in_a_file(void **state)
     unlink(file.text);
 }
 
-static void container_in_memory(void **state)
+TEST(container_in_memory)
 {
-    (void)state;
     struct bytes container = container_of(image_file("lz4.fatbin", "other_host.so").text);
     rex_this_module.image = container.bytes;
     rex_this_module.image_size = container.size;
@@ -193,9 +187,8 @@ static void container_in_memory(void **state)
 }
 
 /* Code for the CPU is not taken from where others can put it, also out of a container; code for a GPU is. */
-static void container_that_others_can_write(void **state)
+TEST(container_that_others_can_write)
 {
-    (void)state;
     const struct path folder = temporary_file("open");
     char file[sizeof folder.text + 32];
     struct bytes container = container_of(default_image().text);
@@ -228,9 +221,8 @@ static void check_refused(const char *file, const char *target)
     assert_non_null(strstr(rex_last_error(), "this process has no NVIDIA GPU"));
 }
 
-static void fatbins(void **state)
+TEST(fatbins)
 {
-    (void)state;
     if (!gpu_present()) {
         check_refused("tests/data/three.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
         check_refused("tests/data/three_lz4.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
@@ -241,9 +233,8 @@ static void fatbins(void **state)
     check_list(in_folder("lz4.fatbin").text, in_folder("lz4.fatbin").text, 5);
 }
 
-static void ptx(void **state)
+TEST(ptx)
 {
-    (void)state;
     const struct path cache = temporary_file("cache");
     char command[sizeof cache.text + 64];
     if (!gpu_present()) {
@@ -263,9 +254,8 @@ static void ptx(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void broken_ptx(void **state)
+TEST(broken_ptx)
 {
-    (void)state;
     const struct path file = temporary_file("broken.ptx");
     const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry multiply__kernel__() { nonsense; }\n";
     write_bytes(file.text, text, sizeof text - 1);
@@ -282,23 +272,12 @@ static void broken_ptx(void **state)
     check_list(default_image().text, default_image().text, 1);
 }
 
-int main(int argc, char **argv)
+int before_tests(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list_of_files),
-        cmocka_unit_test(list_in_the_environment),
-        cmocka_unit_test(list_of_bare_names),
-        cmocka_unit_test(nothing_suits),
-        cmocka_unit_test(container_in_a_file),
-        cmocka_unit_test(container_in_memory),
-        cmocka_unit_test(container_that_others_can_write),
-        cmocka_unit_test(fatbins),
-        cmocka_unit_test(ptx),
-        cmocka_unit_test(broken_ptx),
-    };
+    (void)argc, (void)argv;
     if (gpu_present() && access(in_folder("plain.fatbin").text, F_OK) != 0) {
         puts("skip: there is no nvcc, which alone makes fatbins");
         return 77;
     }
-    return RUN_EACH(argc, argv, tests);
+    return -1;
 }

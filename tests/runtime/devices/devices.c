@@ -66,9 +66,8 @@ static void check_second(struct rex_module *module, struct rex_module *second, v
     assert_non_null(strstr(rex_last_error(), second == &other ? REX_HOST_IMAGE_NAME : REX_CUBIN_NAME));
 }
 
-static void own_image_first(void **state)
+TEST(own_image_first)
 {
-    (void)state;
     assert_int_equal(rex_device_gpu(0), REX_EDEVICE);
     assert_int_equal(rex_module_register(&rex_this_module, NULL), 0);
     assert_int_equal(rex_module_on_host(&rex_this_module), !gpu_is_here());
@@ -76,9 +75,8 @@ static void own_image_first(void **state)
     check_devices(&rex_this_module, REX_KERNEL_ID(square));
 }
 
-static void host_image_first(void **state)
+TEST(host_image_first)
 {
-    (void)state;
     assert_int_equal(rex_module_register(&other, NULL), 0);
     assert_true(rex_module_on_host(&other));
     check_second(&other, &rex_this_module, REX_KERNEL_ID(square));
@@ -86,10 +84,9 @@ static void host_image_first(void **state)
 }
 
 /* What the driver says of a GPU makes sense. */
-static void described(void **state)
+TEST(described)
 {
     struct rex_gpu gpu;
-    (void)state;
     int count = rex_gpu_count();
     for (int i = 0; i < count; i++) {
         assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, i), 0);
@@ -98,14 +95,4 @@ static void described(void **state)
         printf("%d: %s, %d.%d\n", i, gpu.name, gpu.capability_major, gpu.capability_minor);
     }
     assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, count), REX_EDEVICE);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_image_first),
-        cmocka_unit_test(host_image_first),
-        cmocka_unit_test(described),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -122,9 +122,8 @@ static void launch_in_turn(void)
             OK(put_follow(device, NULL, step));
 }
 
-static void launches(void **state)
+TEST(launches)
 {
-    (void)state;
     start();
     printf("%d devices\n", devices);
     with_every_device(launch_in_turn);
@@ -140,9 +139,8 @@ static void queue_in_turn(void)
         OK(rex_queue_sync(queue[device]));
 }
 
-static void queues(void **state)
+TEST(queues)
 {
-    (void)state;
     start();
     make_queues();
     with_every_device(queue_in_turn);
@@ -171,9 +169,8 @@ static void record_in_turn(void)
     }
 }
 
-static void graphs(void **state)
+TEST(graphs)
 {
-    (void)state;
     start();
     make_queues();
     with_every_device(record_in_turn);
@@ -207,9 +204,8 @@ static void thread_for_each(void)
     }
 }
 
-static void threads(void **state)
+TEST(threads)
 {
-    (void)state;
     start();
     make_queues();
     with_every_device(thread_for_each);
@@ -218,10 +214,9 @@ static void threads(void **state)
 }
 
 /* The device that -1 stands for is the thread's own, and a queue keeps the one that it was made for. */
-static void default_device(void **state)
+TEST(default_device)
 {
     void (*set_default_device)(int device);
-    (void)state;
     start();
     void *function = dlsym(RTLD_DEFAULT, "omp_set_default_device");
     assert_non_null(function);
@@ -264,12 +259,11 @@ static int64_t slowed(int64_t began, int64_t turns, int times)
 }
 
 /* A number goes round all devices, in one kernel after the other, and the program waits for the last one alone. */
-static void events(void **state)
+TEST(events)
 {
     enum { ROUNDS = 20, TURNS = 20000 };
     struct rex_event *event[MOST_DEVICES];
     int rounds = rounds_of(ROUNDS);
-    (void)state;
     start();
     make_queues();
     int64_t *baton = rex_host_alloc(sizeof *baton);
@@ -301,9 +295,8 @@ static void events(void **state)
 }
 
 /* Work that is not finished keeps the mappings of its own device, no other's. */
-static void busy_device(void **state)
+TEST(busy_device)
 {
-    (void)state;
     start();
     make_queues();
     int64_t *release = rex_host_alloc(sizeof *release), *first = value[0];
@@ -336,13 +329,12 @@ static void busy_device(void **state)
 
 /* An array goes from device to device, and a kernel changes it on each: the queues know of each other by events alone. With one device it
  * goes between two places of that. */
-static void copies(void **state)
+TEST(copies)
 {
     enum { ROUNDS = 5, TURNS = 20000, BYTES = 1 << 20 };
     struct rex_event *event[MOST_DEVICES];
     int64_t *memory[MOST_DEVICES + 1], back = 0, first = 7;
     int rounds = rounds_of(ROUNDS), places;
-    (void)state;
     start();
     make_queues();
     places = devices > 1 ? devices : 2;
@@ -405,11 +397,10 @@ static void *map_and_launch(void *number)
     return result == REX_OK ? NULL : number;
 }
 
-static void regions_of_threads(void **state)
+TEST(regions_of_threads)
 {
     pthread_t thread[MOST_DEVICES];
     int number[MOST_DEVICES];
-    (void)state;
     start();
     for (int device = 0; device < devices; device++) {
         number[device] = device;
@@ -421,14 +412,4 @@ static void regions_of_threads(void **state)
         assert_null(failed);
     }
     check_values(steps);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches),    cmocka_unit_test(queues),         cmocka_unit_test(graphs),
-        cmocka_unit_test(threads),     cmocka_unit_test(default_device), cmocka_unit_test(events),
-        cmocka_unit_test(busy_device), cmocka_unit_test(copies),         cmocka_unit_test(regions_of_threads),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -20,18 +20,9 @@ static void check(const void *key)
         assert_int_equal(out[1], 64);
 }
 
-static void blocks_as_asked_for(void **state)
+TEST(blocks_as_asked_for)
 {
-    (void)state;
     assert_int_equal(rex_offload_init(), 0);
     check(REX_KERNEL_ID(with_zero));
     check(REX_KERNEL_ID(with_one));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_as_asked_for),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -155,23 +155,32 @@ static void check_end(const char *way)
         fail_msg("%s: wait status %#x, standard error: '%s'", way, (unsigned)status, text);
 }
 
-#define WAY(name)                                                                                                      \
-    static void name(void **state)                                                                                     \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        check_end(#name);                                                                                              \
+#define WAY(name)         \
+    TEST(name)            \
+    {                     \
+        check_end(#name); \
     }
-#define WAYS(X)                                                                                                        \
-    X(nothing) X(bound_only) X(registered_only) X(return_from_main) X(return_lazy) X(return_after_fini)                \
-    X(return_with_region) X(return_other_thread_lives) X(by_exit) X(by_exit_lazy_with_region) X(in_thread)             \
-    X(in_thread_with_region) X(underscore) X(underscore_with_region) X(launch_at_exit)               \
-    X(use_in_destructor) X(use_at_early_exit) X(use_in_destructor_lazy_with_region)
-WAYS(WAY)
+WAY(nothing)
+WAY(bound_only)
+WAY(registered_only)
+WAY(return_from_main)
+WAY(return_lazy)
+WAY(return_after_fini)
+WAY(return_with_region)
+WAY(return_other_thread_lives)
+WAY(by_exit)
+WAY(by_exit_lazy_with_region)
+WAY(in_thread)
+WAY(in_thread_with_region)
+WAY(underscore)
+WAY(underscore_with_region)
+WAY(launch_at_exit)
+WAY(use_in_destructor)
+WAY(use_at_early_exit)
+WAY(use_in_destructor_lazy_with_region)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test(name),
-    const struct CMUnitTest tests[] = {WAYS(TEST)};
     setenv("REX_LOG", "error", 1); /* a region that stays open, and a GPU image without a GPU, are warned of */
-    return argc > 1 ? end(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? end(argv[1]) : run_all_tests();
 }

@@ -22,9 +22,8 @@ static void run(const char *name)
 
 /* cmocka has no parameters for tests: one function for each program. */
 #define PROGRAM(name)                                                                                                  \
-    static void name(void **state)                                                                                     \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
+    TEST(name) \
+    { \
         run(#name);                                                                                                    \
     }
 PROGRAM(c_init)
@@ -34,12 +33,3 @@ PROGRAM(cxx_init)
 PROGRAM(cxx_lazy)
 PROGRAM(clangxx_init)
 PROGRAM(clangxx_lazy)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_init),   cmocka_unit_test(c_lazy),       cmocka_unit_test(c_safe),       cmocka_unit_test(cxx_init),
-        cmocka_unit_test(cxx_lazy), cmocka_unit_test(clangxx_init), cmocka_unit_test(clangxx_lazy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -62,9 +62,8 @@ static void fetch(struct rex_queue *queue, int64_t *value)
 
 /* ---- again and again ---------------------------------------------------------------------------------------------------------------- */
 
-static void replayed(void **state)
+TEST(replayed)
 {
-    (void)state;
     static int64_t value[VALUES];
     int launches = rounds_of(LAUNCHES);
     struct rex_queue *queue = new_queue("replay");
@@ -89,9 +88,8 @@ static void replayed(void **state)
 }
 
 /* Other values and pointers for some launches, and then back. */
-static void changed(void **state)
+TEST(changed)
 {
-    (void)state;
     static int64_t value[VALUES], other[VALUES];
     struct rex_queue *queue = new_queue("change");
     REX_MAP(region, REX_TOFROM(value, VALUES), REX_TOFROM(other, VALUES));
@@ -125,9 +123,8 @@ static void add_one(void *argument)
     ++*(int *)argument;
 }
 
-static void everything(void **state)
+TEST(everything)
 {
-    (void)state;
     static int64_t value[VALUES], result[VALUES];
     struct rex_queue *queue = new_queue("all");
     struct rex_graph *graph = NULL;
@@ -165,9 +162,8 @@ static void everything(void **state)
 
 /* ---- mappings ------------------------------------------------------------------------------------------------------------------------ */
 
-static void mapped_elsewhere(void **state)
+TEST(mapped_elsewhere)
 {
-    (void)state;
     enum { TIMES = 6 };
     static int64_t value[VALUES], filler[TIMES][VALUES];
     struct rex_queue *queue = new_queue("elsewhere");
@@ -208,9 +204,8 @@ static void mapped_elsewhere(void **state)
     OK(rex_queue_destroy(queue));
 }
 
-static void busy_end(void **state)
+TEST(busy_end)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("held");
     struct rex_graph *graph = NULL;
@@ -238,9 +233,8 @@ static void busy_end(void **state)
 }
 
 /* The module ends and comes again while there is a graph of it. */
-static void registered_again(void **state)
+TEST(registered_again)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("again");
     struct rex_graph *graph = NULL;
@@ -263,9 +257,8 @@ static void registered_again(void **state)
 
 /* ---- two queues in one graph --------------------------------------------------------------------------------------------------------- */
 
-static void branches(void **state)
+TEST(branches)
 {
-    (void)state;
     static int64_t a[VALUES], b[VALUES], c[VALUES], result[VALUES];
     struct rex_queue *left = new_queue("left"), *right = new_queue("right");
     struct rex_event *begun = NULL, *done = NULL;
@@ -311,9 +304,8 @@ static void branches(void **state)
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------------------------- */
 
 /* What a launch in a graph would be refused for, its capture is. */
-static void bad_arguments(void **state)
+TEST(bad_arguments)
 {
-    (void)state;
     static int64_t value[VALUES];
     int64_t n = VALUES;
     struct rex_queue *queue = new_queue("bad"), *nowhere = NULL;
@@ -347,9 +339,8 @@ static void bad_arguments(void **state)
     OK(rex_queue_destroy(queue));
 }
 
-static void bad_calls(void **state)
+TEST(bad_calls)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("bad"), *other = new_queue("other");
     struct rex_graph *graph = NULL, *empty = NULL;
@@ -381,9 +372,8 @@ static void bad_calls(void **state)
     OK(rex_queue_destroy(other));
 }
 
-static void fault_later(void **state)
+TEST(fault_later)
 {
-    (void)state;
     static int64_t value[VALUES];
     int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("faulty");
@@ -405,21 +395,4 @@ static void fault_later(void **state)
     rex_graph_destroy(graph);
     OK(rex_data_exit(-1, &region));
     OK(rex_queue_destroy(queue));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replayed),
-        cmocka_unit_test(changed),
-        cmocka_unit_test(everything),
-        cmocka_unit_test(mapped_elsewhere),
-        cmocka_unit_test(busy_end),
-        cmocka_unit_test(registered_again),
-        cmocka_unit_test(branches),
-        cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(bad_calls),
-        cmocka_unit_test(fault_later),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

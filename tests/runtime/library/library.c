@@ -58,9 +58,8 @@ static void end(struct rex_queue *queue, struct rex_library *library, double *de
     assert_int_equal(rex_library_unload(library), 0);
 }
 
-static void in_a_queue(void **state)
+TEST(in_a_queue)
 {
-    (void)state;
     struct rex_library *library = load();
     struct rex_queue *queue = new_queue();
     double *device = fill(queue);
@@ -74,10 +73,9 @@ static void in_a_queue(void **state)
 }
 
 /* A kernel that no table of entries could have: in a queue by an array and by a block, and in a graph. More than 48 KiB has to be asked for. */
-static void of_another_compiler(void **state)
+TEST(of_another_compiler)
 {
     enum { SHARED = 64 * 1024 };
-    (void)state;
     if (!gpu_present())
         return; /* arguments of a host image have 8 bytes each */
     struct rex_library *library = load();
@@ -121,9 +119,8 @@ static void of_another_compiler(void **state)
 }
 
 /* The signature says what each argument is. */
-static void against_the_signature(void **state)
+TEST(against_the_signature)
 {
-    (void)state;
     struct rex_library *library = load();
     struct rex_queue *queue = new_queue();
     double *device = fill(queue);
@@ -139,9 +136,8 @@ static void against_the_signature(void **state)
     end(queue, library, device);
 }
 
-static void in_a_graph(void **state)
+TEST(in_a_graph)
 {
-    (void)state;
     struct rex_library *library = load();
     struct rex_queue *queue = new_queue();
     struct rex_graph *graph = NULL;
@@ -166,9 +162,8 @@ static void in_a_graph(void **state)
 }
 
 /* Whoever looks, there is one copy of a global. */
-static void globals(void **state)
+TEST(globals)
 {
-    (void)state;
     struct rex_library *library = load();
     struct rex_queue *queue = new_queue();
     struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "count_call__kernel__"), 1, 1);
@@ -186,9 +181,8 @@ static void globals(void **state)
 }
 
 /* An image that is loaded again begins anew; LLVM 18 loads none after a device was used. */
-static void again(void **state)
+TEST(again)
 {
-    (void)state;
     for (int i = 0; i < 5; i++) {
         struct rex_library *library = NULL;
         int result = rex_library_load(&library, -1, NULL, 0, images);
@@ -201,13 +195,4 @@ static void again(void **state)
         check(queue, device, 3);
         end(queue, library, device);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_a_queue), cmocka_unit_test(of_another_compiler), cmocka_unit_test(against_the_signature),
-        cmocka_unit_test(in_a_graph), cmocka_unit_test(globals), cmocka_unit_test(again),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

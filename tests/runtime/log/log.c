@@ -44,9 +44,8 @@ static void launch(void)
     assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(twice), &packet), 0);
 }
 
-static void every_launch(void **state)
+TEST(every_launch)
 {
-    (void)state;
     for (int i = 0; i < 8; i++)
         values[i] = 1;
     rex_set_log_callback(receive, NULL);
@@ -80,9 +79,8 @@ static void every_launch(void **state)
 }
 
 /* The function may call librex; what would wait for itself is an error. */
-static void during_a_registration(void **state)
+TEST(during_a_registration)
 {
-    (void)state;
     seen.use_module = true;
     rex_set_log_callback(receive, NULL);
     assert_int_equal(rex_configure(REX_OPTION_LOG, "debug"), 0);
@@ -108,10 +106,9 @@ static void *launch_often(void *unused)
 }
 
 /* The level changes while others launch: nothing is lost or stuck, and afterwards each launch is written down. */
-static void from_several_threads(void **state)
+TEST(from_several_threads)
 {
     pthread_t threads[4];
-    (void)state;
     rex_set_log_callback(receive, NULL);
     assert_int_equal(rex_offload_init(), 0);
     for (int i = 0; i < 4; i++)
@@ -127,14 +124,4 @@ static void from_several_threads(void **state)
     launch_often(NULL);
     assert_int_equal(seen.launches, before + 50);
     rex_set_log_callback(NULL, NULL);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_launch),
-        cmocka_unit_test(during_a_registration),
-        cmocka_unit_test(from_several_threads),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -169,9 +169,8 @@ static void check_row(const struct rex_map *map, int32_t row, const void *base, 
     assert_int_equal(map->types[row], type);
 }
 
-static void rows_of_a_section(void **state)
+TEST(rows_of_a_section)
 {
-    (void)state;
     const int64_t member = REX_MAP_MEMBER_OF(0);
     struct leaf *leaf = grow_leaves(3);
     struct rex_map map = build(map_leaf, REX_TOFROM(leaf, 3), sizeof *leaf);
@@ -204,9 +203,8 @@ static void rows_of_a_section(void **state)
     fell_leaves(leaf, 3);
 }
 
-static void rows_of_nested_sections(void **state)
+TEST(rows_of_nested_sections)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(3);
     struct branch branch = {3, leaf, 0};
     struct rex_map map = build(map_branch, REX_TO(&branch, 1), sizeof branch);
@@ -234,9 +232,8 @@ static void run_region(rex_mapper *mapper, int64_t type, struct leaf *leaf, int6
     check_leaves_absent(leaf, count);
 }
 
-static void expansion_in_regions(void **state)
+TEST(expansion_in_regions)
 {
-    (void)state;
     static rex_mapper *const mappers[] = {map_leaf, map_leaf_by_members};
     struct leaf *leaf = grow_leaves(11);
     int64_t rounds = 0;
@@ -254,9 +251,8 @@ static void expansion_in_regions(void **state)
 }
 
 /* As a launch's own arguments, a row before it: two parameters, however many rows. */
-static void expansion_in_launches(void **state)
+TEST(expansion_in_launches)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(9);
     struct section section = {map_leaf, REX_TOFROM(leaf, 9), sizeof *leaf};
     struct rex_map map;
@@ -272,9 +268,8 @@ static void expansion_in_launches(void **state)
     fell_leaves(leaf, 9);
 }
 
-static void expansion_in_updates(void **state)
+TEST(expansion_in_updates)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(7);
     struct rex_map region, update;
     start();
@@ -294,9 +289,8 @@ static void expansion_in_updates(void **state)
     fell_leaves(leaf, 7);
 }
 
-static void expansion_by_enter_and_exit(void **state)
+TEST(expansion_by_enter_and_exit)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(7);
     struct rex_map enter, delete;
     start();
@@ -314,9 +308,8 @@ static void expansion_by_enter_and_exit(void **state)
 }
 
 /* Branches share one array of leaves, as the host sees it; the device has as many as there are branches. */
-static void nested_mappers(void **state)
+TEST(nested_mappers)
 {
-    (void)state;
     struct branch branch[BRANCHES] = {0};
     start();
     for (int64_t i = 0; i < BRANCHES; i++)
@@ -341,9 +334,8 @@ static void nested_mappers(void **state)
  * More rows than a member can number its parent by. Only built: libomptarget itself takes time by the square of the pointers that are
  * mapped (its list of shadow pointers is walked for each), minutes for as many.
  */
-static void very_many_elements(void **state)
+TEST(very_many_elements)
 {
-    (void)state;
     int64_t count = 70000;
     struct leaf *leaf = grow_leaves(count);
     struct rex_map map = build_leaves(map_leaf, REX_MAP_TOFROM, leaf, count);
@@ -357,9 +349,8 @@ static void very_many_elements(void **state)
 }
 
 /* The same at work, with few pointers: rows after the last one that can be named are members, too. */
-static void very_many_elements_at_work(void **state)
+TEST(very_many_elements_at_work)
 {
-    (void)state;
     int64_t count = REX_PARENT_MAX / 2 + 1;
     struct leaf *leaf = calloc((size_t)count, sizeof *leaf), *last = leaf + count - 1;
     assert_non_null(leaf);
@@ -389,9 +380,8 @@ static void *address_of(mapper_function *function)
     return address;
 }
 
-static void runtime_kind(void **state)
+TEST(runtime_kind)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(11);
     void *mapper = address_of(runtime_leaf);
     int64_t n = 11;
@@ -419,9 +409,8 @@ static void runtime_kind(void **state)
     fell_leaves(leaf, n);
 }
 
-static void runtime_kind_in_launches(void **state)
+TEST(runtime_kind_in_launches)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(8);
     void *mappers[] = {NULL, address_of(runtime_leaf)};
     start();
@@ -435,9 +424,8 @@ static void runtime_kind_in_launches(void **state)
     fell_leaves(leaf, 8);
 }
 
-static void runtime_kind_nested(void **state)
+TEST(runtime_kind_nested)
 {
-    (void)state;
     struct branch branch[2] = {{6, grow_leaves(6), 0}, {4, grow_leaves(4), 0}};
     void *mapper = address_of(runtime_branch);
     start();
@@ -465,9 +453,8 @@ static int half_a_mapper(struct rex_map_builder *builder, void *element)
 REX_RUNTIME_MAPPER(runtime_half, half_a_mapper, struct leaf)
 REX_RUNTIME_MAPPER(runtime_misfit, map_leaf, char[7])
 
-static void runtime_kind_with_errors(void **state)
+TEST(runtime_kind_with_errors)
 {
-    (void)state;
     struct leaf *leaf = grow_leaves(5);
     void *half = address_of(runtime_half), *misfit = address_of(runtime_misfit);
     start();
@@ -486,9 +473,8 @@ static void runtime_kind_with_errors(void **state)
 }
 
 /* Memory at NULL would be copied from there. */
-static void runtime_kind_with_null(void **state)
+TEST(runtime_kind_with_null)
 {
-    (void)state;
     struct leaf leaf[2] = {{.count = 4}, {.count = 4}};
     void *mapper = address_of(runtime_leaf);
     start();
@@ -537,9 +523,8 @@ static void check_wrong(rex_mapper *mapper, struct rex_row row, int64_t element_
     assert_int_equal(map.count, 55);
 }
 
-static void wrong_mappers(void **state)
+TEST(wrong_mappers)
 {
-    (void)state;
     char bytes[16] = {0}, *none = NULL;
     struct section section = {map_fails, REX_TO(bytes, 2), 1};
     struct rex_map map;
@@ -576,9 +561,8 @@ static int map_fewer(struct rex_map_builder *builder, void *element)
     return passes++ == 0 ? rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO)) : 0;
 }
 
-static void passes_that_disagree(void **state)
+TEST(passes_that_disagree)
 {
-    (void)state;
     char byte = 0;
     struct section section = {map_fewer, REX_TO(&byte, 1), 1};
     struct rex_map map = {.count = 55};
@@ -590,27 +574,4 @@ static void passes_that_disagree(void **state)
     assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "pushes more rows"));
     assert_int_equal(map.count, 55);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_a_section),
-        cmocka_unit_test(rows_of_nested_sections),
-        cmocka_unit_test(expansion_in_regions),
-        cmocka_unit_test(expansion_in_launches),
-        cmocka_unit_test(expansion_in_updates),
-        cmocka_unit_test(expansion_by_enter_and_exit),
-        cmocka_unit_test(nested_mappers),
-        cmocka_unit_test(very_many_elements),
-        cmocka_unit_test(very_many_elements_at_work),
-        cmocka_unit_test(runtime_kind),
-        cmocka_unit_test(runtime_kind_in_launches),
-        cmocka_unit_test(runtime_kind_nested),
-        cmocka_unit_test(runtime_kind_with_errors),
-        cmocka_unit_test(runtime_kind_with_null),
-        cmocka_unit_test(wrong_mappers),
-        cmocka_unit_test(passes_that_disagree),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

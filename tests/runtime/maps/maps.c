@@ -58,9 +58,8 @@ static void check_values(const int64_t *values, int64_t lower, int64_t end, int6
 
 /* ---- columns -------------------------------------------------------------------------------------------------------- */
 
-static void columns_of_memory(void **state)
+TEST(columns_of_memory)
 {
-    (void)state;
     static int32_t array[COUNT];
     int32_t *pointer = array, one = 1;
     REX_MAP(map, REX_TO(array, 4), REX_FROM(pointer, 5), REX_TOFROM(pointer, 6), REX_ALLOC(pointer, 7), REX_RELEASE(pointer, 8),
@@ -95,9 +94,8 @@ static void columns_of_memory(void **state)
     ROW(region, 2, array, array, 8, 0x60);
 }
 
-static void columns_of_structs(void **state)
+TEST(columns_of_structs)
 {
-    (void)state;
     static int64_t values[COUNT];
     struct inner next = {0, values};
     struct outer s = {.inner = {COUNT, values}, .next = &next};
@@ -118,16 +116,15 @@ static void check_literal(const struct rex_map *map, int32_t row, uint64_t bits,
     assert_int_equal(map->types[row] & ~REX_MAP_KIND_MASK, 0x120);
 }
 
-static void columns_of_values(void **state)
+TEST(columns_of_values)
 {
-    (void)state;
     const char pattern[] = {1, 2, 3};
     struct three {
         char byte[3];
     } three;
     memcpy(&three, pattern, sizeof three);
     REX_MAP(map, REX_VALUE((int8_t)-2), REX_VALUE((uint16_t)0xfffe), REX_VALUE(-2), REX_VALUE(INT64_C(-2)), REX_VALUE(1.0f),
-            REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE((void *)state), REX_IS_DEVICE_PTR(state));
+            REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE((void *)&three), REX_IS_DEVICE_PTR(&three));
     check_literal(&map, 0, UINT64_C(0xfffffffffffffffe), 1);
     check_literal(&map, 1, 0xfffe, 2);
     check_literal(&map, 2, UINT64_C(0xfffffffffffffffe), 4);
@@ -136,8 +133,8 @@ static void columns_of_values(void **state)
     check_literal(&map, 5, UINT64_C(0x3ff0000000000000), 8);
     check_literal(&map, 6, 1, 1);
     check_literal(&map, 7, 0x030201, 3);
-    check_literal(&map, 8, (uintptr_t)state, 8);
-    check_literal(&map, 9, (uintptr_t)state, 8);
+    check_literal(&map, 8, (uintptr_t)&three, 8);
+    check_literal(&map, 9, (uintptr_t)&three, 8);
 }
 
 /* Each expression of a row counts how often it is evaluated. */
@@ -165,9 +162,8 @@ static struct outer *counted_outer(struct outer *outer)
         assert_int_equal(evaluations, (times));                                                                        \
     } while (0)
 
-static void expressions_are_evaluated_once(void **state)
+TEST(expressions_are_evaluated_once)
 {
-    (void)state;
     static int64_t x[COUNT];
     struct outer s = {.inner = {COUNT, x}};
     EVALUATED(1, REX_VALUE(counted(7)));
@@ -194,9 +190,8 @@ static void expressions_are_evaluated_once(void **state)
 }
 
 /* C leaves the order open; gcc and clang go from left to right. */
-static void rows_are_evaluated_in_order(void **state)
+TEST(rows_are_evaluated_in_order)
 {
-    (void)state;
     evaluations = 0;
     REX_MAP(map, REX_VALUE(counted(evaluations)), REX_VALUE(counted(evaluations)), REX_VALUE(counted(evaluations)));
     for (int i = 0; i < 3; i++)
@@ -208,9 +203,8 @@ static void rows_are_evaluated_in_order(void **state)
     REX_VALUE(n + 0), REX_VALUE(n + 1), REX_VALUE(n + 2), REX_VALUE(n + 3), REX_VALUE(n + 4), REX_VALUE(n + 5),        \
         REX_VALUE(n + 6), REX_VALUE(n + 7), REX_VALUE(n + 8), REX_VALUE(n + 9)
 
-static void many_rows(void **state)
+TEST(many_rows)
 {
-    (void)state;
     REX_MAP(map, TEN_VALUES(0), TEN_VALUES(10), TEN_VALUES(20), TEN_VALUES(30), TEN_VALUES(40), TEN_VALUES(50), REX_VALUE(60),
             REX_VALUE(61), REX_VALUE(62), REX_VALUE(63));
     assert_int_equal(map.count, 64);
@@ -223,9 +217,8 @@ static void many_rows(void **state)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------- */
 
-static void to_from_tofrom_alloc(void **state)
+TEST(to_from_tofrom_alloc)
 {
-    (void)state;
     int64_t x[COUNT], y[COUNT], n = COUNT;
     start();
     fill(x, 100);
@@ -250,9 +243,8 @@ static void to_from_tofrom_alloc(void **state)
     assert_false(rex_target_is_present(y, sizeof y, -1));
 }
 
-static void always_copies(void **state)
+TEST(always_copies)
 {
-    (void)state;
     int64_t x[COUNT], n = COUNT;
     start();
     fill(x, 0);
@@ -269,9 +261,8 @@ static void always_copies(void **state)
     check_values(x, 0, n, 1001);
 }
 
-static void present_is_demanded(void **state)
+TEST(present_is_demanded)
 {
-    (void)state;
     int64_t x[COUNT], n = COUNT;
     start();
     fill(x, 0);
@@ -297,9 +288,8 @@ static void present_is_demanded(void **state)
         assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
 }
 
-static void hold_outlives_delete(void **state)
+TEST(hold_outlives_delete)
 {
-    (void)state;
     int64_t x[COUNT], n = COUNT;
     start();
     REX_MAP(held, REX_HOLD(REX_TO(x, n)));
@@ -320,9 +310,8 @@ static void hold_outlives_delete(void **state)
 }
 
 /* The kernel indexes from the base, as the host does, and only the section is copied. */
-static void sections_with_a_lower_bound(void **state)
+TEST(sections_with_a_lower_bound)
 {
-    (void)state;
     int64_t x[COUNT];
     start();
     fill(x, 0);
@@ -351,9 +340,8 @@ static uint64_t address_at_kernel(struct rex_row row)
     return address;
 }
 
-static void sections_of_no_length(void **state)
+TEST(sections_of_no_length)
 {
-    (void)state;
     int64_t x[COUNT];
     start();
     uint64_t absent = address_at_kernel(REX_POINTER(x));
@@ -374,9 +362,8 @@ static void sections_of_no_length(void **state)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
 
-static void values_arrive(void **state)
+TEST(values_arrive)
 {
-    (void)state;
     uint64_t to[VALUES];
     struct pair pair = {-300, 200}, back;
     struct full full = {-7, 2.5f}, full_back;
@@ -406,9 +393,8 @@ static void values_arrive(void **state)
     assert_true(to[5] == (uint64_t)(uintptr_t)to && to[6] == 0 && to[7] == (uint64_t)(uintptr_t)&to[1]);
 }
 
-static void private_memory(void **state)
+TEST(private_memory)
 {
-    (void)state;
     static struct big large;
     struct full small = {5, 3.0f};
     int64_t scratch[2] = {77, 78}, sum = 0, expected = 8;
@@ -426,9 +412,8 @@ static void private_memory(void **state)
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------------ */
 
-static void device_pointers(void **state)
+TEST(device_pointers)
 {
-    (void)state;
     int64_t x[COUNT], n = COUNT;
     start();
     fill(x, 50);
@@ -443,9 +428,8 @@ static void device_pointers(void **state)
     rex_device_free(device, -1);
 }
 
-static void device_addresses_come_back(void **state)
+TEST(device_addresses_come_back)
 {
-    (void)state;
     int64_t x[COUNT], y[COUNT], n = COUNT;
     start();
     fill(x, 10);
@@ -466,9 +450,8 @@ static void device_addresses_come_back(void **state)
 }
 
 /* A map whose rows were written over is begun again, ended or not, and another may take its place. */
-static void device_addresses_come_back_again(void **state)
+TEST(device_addresses_come_back_again)
 {
-    (void)state;
     int64_t x[COUNT], y[COUNT];
     start();
     REX_MAP(region, REX_RETURN(REX_TOFROM(x, COUNT)), REX_RETURN(REX_SECTION(REX_MAP_ALLOC, y, 4, 2)), REX_USE_DEVICE_PTR(x));
@@ -501,9 +484,8 @@ static void device_addresses_come_back_again(void **state)
 
 /* ---- structs ---------------------------------------------------------------------------------------------------------------- */
 
-static void struct_members(void **state)
+TEST(struct_members)
 {
-    (void)state;
     int64_t values[COUNT];
     struct outer s = {1, 10, {COUNT, values}, NULL, 2};
     start();
@@ -522,9 +504,8 @@ static void struct_members(void **state)
 }
 
 /* What a member points to points on. */
-static void pointers_behind_pointers(void **state)
+TEST(pointers_behind_pointers)
 {
-    (void)state;
     int64_t values[COUNT];
     struct inner next = {COUNT, values};
     struct outer s = {.next = &next};
@@ -542,9 +523,8 @@ static void pointers_behind_pointers(void **state)
     assert_false(rex_target_is_present(values, 1, -1));
 }
 
-static void pointees_with_a_lower_bound(void **state)
+TEST(pointees_with_a_lower_bound)
 {
-    (void)state;
     int64_t x[COUNT], y[COUNT], *first = x, *second = y;
     start();
     fill(x, 0);
@@ -561,9 +541,8 @@ static void pointees_with_a_lower_bound(void **state)
 
 /* ---- the map elsewhere ------------------------------------------------------------------------------------------------------- */
 
-static void raw_calls_take_the_columns(void **state)
+TEST(raw_calls_take_the_columns)
 {
-    (void)state;
     int64_t x[COUNT], n = COUNT;
     start();
     fill(x, 0);
@@ -585,9 +564,8 @@ static void check_refused(struct rex_row row, const char *why)
         fail_msg("%s for a row that %s: %s", rex_error_name(result), why, rex_last_error());
 }
 
-static void rows_that_no_release_takes(void **state)
+TEST(rows_that_no_release_takes)
 {
-    (void)state;
     int64_t x[COUNT], *none = NULL;
     start();
     check_refused(REX_TO(x, -1), "negative size");
@@ -603,33 +581,4 @@ static void rows_that_no_release_takes(void **state)
     check_refused(rex_row_of(NULL, x, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_TO), "pointer is at NULL");
     REX_MAP(literal, REX_VALUE(1));
     assert_int_equal(rex_data_enter(-1, &literal), REX_EINVAL);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_of_memory),
-        cmocka_unit_test(columns_of_structs),
-        cmocka_unit_test(columns_of_values),
-        cmocka_unit_test(expressions_are_evaluated_once),
-        cmocka_unit_test(rows_are_evaluated_in_order),
-        cmocka_unit_test(many_rows),
-        cmocka_unit_test(to_from_tofrom_alloc),
-        cmocka_unit_test(always_copies),
-        cmocka_unit_test(present_is_demanded),
-        cmocka_unit_test(hold_outlives_delete),
-        cmocka_unit_test(sections_with_a_lower_bound),
-        cmocka_unit_test(sections_of_no_length),
-        cmocka_unit_test(values_arrive),
-        cmocka_unit_test(private_memory),
-        cmocka_unit_test(device_pointers),
-        cmocka_unit_test(device_addresses_come_back),
-        cmocka_unit_test(device_addresses_come_back_again),
-        cmocka_unit_test(struct_members),
-        cmocka_unit_test(pointers_behind_pointers),
-        cmocka_unit_test(pointees_with_a_lower_bound),
-        cmocka_unit_test(raw_calls_take_the_columns),
-        cmocka_unit_test(rows_that_no_release_takes),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

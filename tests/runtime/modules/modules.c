@@ -36,9 +36,8 @@ static void check_generated(int number)
     assert_int_equal(result, 507);
 }
 
-static void image_in_a_file(void **state)
+TEST(image_in_a_file)
 {
-    (void)state;
     int64_t result = -1;
     image = default_image();
     generator_image(0, image.text, NULL, 0);
@@ -51,9 +50,8 @@ static void image_in_a_file(void **state)
     check_generated(0);
 }
 
-static void image_in_memory(void **state)
+TEST(image_in_memory)
 {
-    (void)state;
     struct bytes bytes = read_bytes(default_image().text);
     generator_image(1, NULL, bytes.bytes, bytes.size);
     assert_int_equal(generator_add(1), 0);
@@ -66,9 +64,8 @@ static void image_in_memory(void **state)
     check_generated(1);
 }
 
-static void image_in_memory_wins(void **state)
+TEST(image_in_memory_wins)
 {
-    (void)state;
     struct bytes bytes = read_bytes(default_image().text);
     generator_image(1, "/nowhere/image.cubin", bytes.bytes, bytes.size);
     assert_int_equal(generator_add(1), 0);
@@ -76,9 +73,8 @@ static void image_in_memory_wins(void **state)
     free(bytes.bytes);
 }
 
-static void several_beside_the_header_s_own(void **state)
+TEST(several_beside_the_header_s_own)
 {
-    (void)state;
     struct bytes bytes = read_bytes(default_image().text);
     struct rows rows = {0};
     int64_t value = 9, result = -1;
@@ -133,9 +129,8 @@ static double weighed(void)
     return result;
 }
 
-static void device_globals(void **state)
+TEST(device_globals)
 {
-    (void)state;
     assert_int_equal(rex_offload_init(), 0);
     /* The device's own value until the host's is sent; neither is the other. */
     assert_int_equal(shifted(1), 501);
@@ -179,16 +174,14 @@ static void check_globals_after_fini(void)
     }
 }
 
-static void globals_after_fini(void **state)
+TEST(globals_after_fini)
 {
-    (void)state;
     check_globals_after_fini();
 }
 
 /* LLVM 19 on forget everything with the last module, and nothing while there is one. */
-static void globals_after_fini_beside_a_module(void **state)
+TEST(globals_after_fini_beside_a_module)
 {
-    (void)state;
     image = default_image();
     generator_image(0, image.text, NULL, 0);
     assert_int_equal(generator_add(0), 0);
@@ -196,15 +189,4 @@ static void globals_after_fini_beside_a_module(void **state)
     check_generated(0);
     check_globals_after_fini();
     check_generated(0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(image_in_a_file),     cmocka_unit_test(image_in_memory),
-        cmocka_unit_test(image_in_memory_wins), cmocka_unit_test(several_beside_the_header_s_own),
-        cmocka_unit_test(device_globals),      cmocka_unit_test(globals_after_fini),
-        cmocka_unit_test(globals_after_fini_beside_a_module),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -23,9 +23,8 @@ static void check_times(int64_t factor)
         assert_int_equal(values[i], factor * (i + 1));
 }
 
-static void region_of_the_program(void **state)
+TEST(region_of_the_program)
 {
-    (void)state;
     int ran = 0, code = rex_last_error_code();
     fill();
     REX_MAP(region, REX_TOFROM(values, COUNT));
@@ -45,9 +44,8 @@ static void region_of_the_program(void **state)
     assert_int_equal(solver_triple(values, COUNT), REX_EABSENT);
 }
 
-static void data_calls(void **state)
+TEST(data_calls)
 {
-    (void)state;
     fill();
     REX_MAP(to, REX_TO(values, COUNT));
     REX_MAP(from, REX_FROM(values, COUNT));
@@ -58,17 +56,15 @@ static void data_calls(void **state)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-static void after_the_shared_object(void **state)
+TEST(after_the_shared_object)
 {
-    (void)state;
     assert_int_equal(solver_init(), 0);
-    data_calls(state);
-    region_of_the_program(state);
+    data_calls(NULL);
+    region_of_the_program(NULL);
 }
 
-static void raw_data_calls(void **state)
+TEST(raw_data_calls)
 {
-    (void)state;
     void *rows[] = {values};
     int64_t sizes[] = {sizeof values}, types[] = {TOFROM}, from[] = {FROM};
     fill();
@@ -81,9 +77,8 @@ static void raw_data_calls(void **state)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-static void device_memory(void **state)
+TEST(device_memory)
 {
-    (void)state;
     int64_t copy[COUNT] = {0};
     fill();
     void *memory = rex_device_alloc(sizeof values, -1);
@@ -95,30 +90,27 @@ static void device_memory(void **state)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-static void queue_of_the_program(void **state)
+TEST(queue_of_the_program)
 {
-    (void)state;
     struct rex_queue *queue = NULL;
     assert_int_equal(rex_queue_create(&queue, -1, "program", 0), 0);
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
 
 /* Launches and the program's own registration need kernels. */
-static void registration(void **state)
+TEST(registration)
 {
-    (void)state;
     assert_ptr_equal(rex_this_module.entries_begin, rex_this_module.entries_end);
     assert_int_equal(rex_offload_init(), REX_EENTRIES);
     assert_non_null(strstr(rex_last_error(), "is empty"));
-    region_of_the_program(state);
+    region_of_the_program(NULL);
 }
 
 static struct rex_module foreign = {.struct_size = sizeof foreign, .image_name = "none.cubin"};
 
 /* As a linker makes one that finds no table in the program. */
-static void table_of_the_shared_object(void **state)
+TEST(table_of_the_shared_object)
 {
-    (void)state;
     REX_MAP(map, REX_TOFROM(values, COUNT));
     solver_table(&foreign.entries_begin, &foreign.entries_end);
     assert_int_equal(rex_module_register(&foreign, NULL), REX_EENTRIES);
@@ -131,9 +123,8 @@ static void table_of_the_shared_object(void **state)
     check_times(3);
 }
 
-static void disabled(void **state)
+TEST(disabled)
 {
-    (void)state;
     REX_MAP(map, REX_TOFROM(values, COUNT));
     void *rows[] = {values};
     int64_t sizes[] = {sizeof values}, types[] = {TOFROM};
@@ -143,20 +134,4 @@ static void disabled(void **state)
     assert_int_equal(solver_triple(values, COUNT), REX_EHOST);
     __tgt_target_data_end(-1, 1, rows, rows, sizes, types);
     assert_int_equal(rex_data_exit(-1, &map), 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(region_of_the_program),
-        cmocka_unit_test(data_calls),
-        cmocka_unit_test(after_the_shared_object),
-        cmocka_unit_test(raw_data_calls),
-        cmocka_unit_test(device_memory),
-        cmocka_unit_test(queue_of_the_program),
-        cmocka_unit_test(registration),
-        cmocka_unit_test(table_of_the_shared_object),
-        cmocka_unit_test(disabled),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -57,9 +57,8 @@ static void check_on_host(int64_t device)
     assert_int_equal(result, -1);
 }
 
-static void offloading_disabled(void **state)
+TEST(offloading_disabled)
 {
-    (void)state;
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
     for (int64_t device = -1; device < 3; device++) {
         check_on_host(device);
@@ -78,9 +77,8 @@ static void offloading_disabled(void **state)
 }
 
 /* The number behind the last device is the host, whose memory is its own. */
-static void the_host_as_a_device(void **state)
+TEST(the_host_as_a_device)
 {
-    (void)state;
     start();
     int64_t host = rex_device_count(), back = 0;
     check_on_host(host);
@@ -96,9 +94,8 @@ static void the_host_as_a_device(void **state)
     assert_int_equal(back, 4);
 }
 
-static void numbers_of_no_device(void **state)
+TEST(numbers_of_no_device)
 {
-    (void)state;
     const int64_t numbers[] = {-2, INT64_MIN, INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(0x7fffffff00000000), INT64_MAX};
     int64_t result = -1;
     REX_MAP(map, REX_TOFROM(x, 8));
@@ -122,9 +119,8 @@ static void numbers_of_no_device(void **state)
 /* ---- presence ---------------------------------------------------------------------------------------------------------- */
 
 /* An exit asks for what it says must be present; the end of a region does not ask again. */
-static void present_at_an_exit(void **state)
+TEST(present_at_an_exit)
 {
-    (void)state;
     start();
     REX_MAP(present, REX_PRESENT(REX_RELEASE(x, 8)));
     REX_MAP(larger, REX_PRESENT(REX_RELEASE(x, 8)), REX_PRESENT(REX_RELEASE(x + 2, 6)));
@@ -142,9 +138,8 @@ static void present_at_an_exit(void **state)
 }
 
 /* A section does not make what lies between its base and its begin present. */
-static void below_a_section(void **state)
+TEST(below_a_section)
 {
-    (void)state;
     start();
     REX_MAP(section, REX_SECTION(REX_MAP_TO, x, 4, 4));
     REX_MAP(below, REX_FROM(x + 1, 2));
@@ -159,9 +154,8 @@ static void below_a_section(void **state)
 }
 
 /* A row that was present is not looked for again until a mapping has ended, however that came about. */
-static void present_no_longer(void **state)
+TEST(present_no_longer)
 {
-    (void)state;
     int64_t value = 4, *pointer = x;
     struct rex_launch_config launch;
     start();
@@ -192,9 +186,8 @@ static void present_no_longer(void **state)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
 
-static void refused_launches(void **state)
+TEST(refused_launches)
 {
-    (void)state;
     int64_t result = -1, value = 4;
     start();
     REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result));
@@ -225,9 +218,8 @@ static void refused_launches(void **state)
     assert_false(rex_target_is_present(&result, 1, -1));
 }
 
-static void refused_maps(void **state)
+TEST(refused_maps)
 {
-    (void)state;
     int64_t value = 4;
     start();
     struct rex_launch_config launch = launch_on(-1);
@@ -282,28 +274,11 @@ static void check_mapper(mapper_function *function, int code)
     assert_false(rex_target_is_present(x, 1, -1));
 }
 
-static void mappers_of_the_runtime_that_fail(void **state)
+TEST(mappers_of_the_runtime_that_fail)
 {
-    (void)state;
     start();
     check_mapper(failing, -77);
     assert_non_null(strstr(rex_last_error(), "-77"));
     check_mapper(endless, REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "without end"));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(offloading_disabled),
-        cmocka_unit_test(the_host_as_a_device),
-        cmocka_unit_test(numbers_of_no_device),
-        cmocka_unit_test(present_at_an_exit),
-        cmocka_unit_test(below_a_section),
-        cmocka_unit_test(present_no_longer),
-        cmocka_unit_test(refused_launches),
-        cmocka_unit_test(refused_maps),
-        cmocka_unit_test(mappers_of_the_runtime_that_fail),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -21,36 +21,24 @@ static void check(const char *language, form *run)
         fail_msg("%s: not %s; last error: %s", language, wrong, rex_last_error());
 }
 
-#define TEST(name)                        \
-    static void name(void **state)        \
-    {                                     \
-        (void)state;                      \
-        check("C11", in_c11.name);        \
-        check("C++11", in_cxx11.name);    \
+#define FORM(name)                     \
+    TEST(name)                         \
+    {                                  \
+        check("C11", in_c11.name);     \
+        check("C++11", in_cxx11.name); \
     }
-TEST(numbers_of_rows)
-TEST(iterations)
-TEST(configurations)
-TEST(evaluation)
-TEST(ways_out_of_a_region)
-TEST(failing_regions)
-TEST(regions_together)
-TEST(messages)
+FORM(numbers_of_rows)
+FORM(iterations)
+FORM(configurations)
+FORM(evaluation)
+FORM(ways_out_of_a_region)
+FORM(failing_regions)
+FORM(regions_together)
+FORM(messages)
 
-static void on_host(void **state)
+TEST(on_host)
 {
-    (void)state;
     assert_false(rex_on_host());
     assert_int_equal(REX_LAUNCH(nothing, 1, 1), REX_OK);
     assert_int_equal(rex_on_host(), !gpu_present());
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_rows),      cmocka_unit_test(iterations),      cmocka_unit_test(configurations),   cmocka_unit_test(evaluation),
-        cmocka_unit_test(ways_out_of_a_region), cmocka_unit_test(failing_regions), cmocka_unit_test(regions_together), cmocka_unit_test(messages),
-        cmocka_unit_test(on_host),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

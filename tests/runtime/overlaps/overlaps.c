@@ -58,9 +58,8 @@ static void nothing_is_mapped(void)
 
 /* ---- rows of one map --------------------------------------------------------------------------------------------------- */
 
-static void rows_of_one_map(void **state)
+TEST(rows_of_one_map)
 {
-    (void)state;
     start();
     BEGINS(0, part(0, 32, TO), part(32, 32, TO));              /* neighbours */
     BEGINS(0, part(0, 32, TO), part(0, 32, FROM));             /* the same */
@@ -85,9 +84,8 @@ static void rows_of_one_map(void **state)
 }
 
 /* The bytes behind what is mapped are the host's own, whatever the release does with such rows. */
-static void bytes_behind_an_implicit_row(void **state)
+TEST(bytes_behind_an_implicit_row)
 {
-    (void)state;
     int64_t n = 1;
     start();
     for (int i = 0; i < 64; i++)
@@ -99,9 +97,8 @@ static void bytes_behind_an_implicit_row(void **state)
     nothing_is_mapped();
 }
 
-static void rows_of_a_launch(void **state)
+TEST(rows_of_a_launch)
 {
-    (void)state;
     int64_t n = 1;
     start();
     REX_MAP(parts, REX_VALUE(n), part(0, 32, TOFROM), part(8, 8, TO), part(16, 0, 0));
@@ -116,13 +113,12 @@ static void rows_of_a_launch(void **state)
 }
 
 /* More rows than there is room for at first, in any order. */
-static void many_rows(void **state)
+TEST(many_rows)
 {
     enum { ROWS = 3000, STEP = 16 };
     static char array[ROWS * STEP];
     static void *begin[ROWS + 1];
     static int64_t sizes[ROWS + 1], types[ROWS + 1];
-    (void)state;
     start();
     for (int i = 0; i < ROWS; i++) {
         begin[i] = array + (i * 1009 % ROWS) * STEP;
@@ -141,9 +137,8 @@ static void many_rows(void **state)
 
 /* ---- rows and what is mapped ---------------------------------------------------------------------------------------------- */
 
-static void around_and_across_what_is_mapped(void **state)
+TEST(around_and_across_what_is_mapped)
 {
-    (void)state;
     start();
     REX_MAP(middle, part(64, 16, TO));
     REX_DATA_REGION_MAP(NULL, -1, middle) {
@@ -161,11 +156,10 @@ static void around_and_across_what_is_mapped(void **state)
     nothing_is_mapped();
 }
 
-static void side_by_side(void **state)
+TEST(side_by_side)
 {
     enum { HALF = 4096 };
     static _Alignas(HALF) char halves[2 * HALF];
-    (void)state;
     start();
     /* Until their device memory is side by side, too: an allocator does that sooner or later. */
     for (int i = 0; i < rounds_of(200); i++) {
@@ -183,9 +177,8 @@ static void side_by_side(void **state)
 }
 
 /* Of a mapping that ended elsewhere nothing is believed. */
-static void mappings_that_end_elsewhere(void **state)
+TEST(mappings_that_end_elsewhere)
 {
-    (void)state;
     start();
     REX_MAP(half, part(0, 64, TO));
     REX_MAP(whole, part(0, 128, TO));
@@ -208,9 +201,8 @@ struct record {
 };
 
 /* LLVM 14 to 16 map such a parent from the multiple of 8 below it. */
-static void parents_beside_other_rows(void **state)
+TEST(parents_beside_other_rows)
 {
-    (void)state;
     struct record *record = (struct record *)(void *)memory;
     int rounds = rex_runtime_release() <= 16;
     start();
@@ -223,9 +215,8 @@ static void parents_beside_other_rows(void **state)
     nothing_is_mapped();
 }
 
-static void members_outside_of_their_parent(void **state)
+TEST(members_outside_of_their_parent)
 {
-    (void)state;
     struct record *record = (struct record *)(void *)memory;
     start();
     BEGINS(REX_EINVAL, REX_STRUCT(*record, first, second), REX_MEMBER(0, TO, *record, third));
@@ -236,9 +227,8 @@ static void members_outside_of_their_parent(void **state)
     nothing_is_mapped();
 }
 
-static void pointers_that_are_mapped_in_part(void **state)
+TEST(pointers_that_are_mapped_in_part)
 {
-    (void)state;
     int64_t value = 0;
     int64_t *pointer[2] = {&value, &value};
     start();
@@ -255,9 +245,8 @@ static void pointers_that_are_mapped_in_part(void **state)
 
 /* ---- what asks for presence --------------------------------------------------------------------------------------------------- */
 
-static void presence_without_length(void **state)
+TEST(presence_without_length)
 {
-    (void)state;
     int64_t n = 1;
     start();
     REX_MAP(arguments, REX_VALUE(n), REX_PRESENT(part(0, 0, 0)));
@@ -281,9 +270,8 @@ static bool counts_earlier_rows(void)
     return rex_runtime_release() < 23;
 }
 
-static void presence_by_an_earlier_row(void **state)
+TEST(presence_by_an_earlier_row)
 {
-    (void)state;
     int64_t n = 1;
     start();
     REX_MAP(after, REX_VALUE(n), part(0, 32, TO), REX_PRESENT(part(8, 8, TOFROM)));
@@ -302,9 +290,8 @@ static void presence_by_an_earlier_row(void **state)
     nothing_is_mapped();
 }
 
-static void what_ends_twice_in_a_call(void **state)
+TEST(what_ends_twice_in_a_call)
 {
-    (void)state;
     start();
     REX_MAP(once, part(0, 64, TO));
     REX_MAP(twice, part(0, 64, 0), part(0, 64, 0));
@@ -467,9 +454,8 @@ static void check_table(struct model *model, int round)
     }
 }
 
-static void at_random(void **state)
+TEST(at_random)
 {
-    (void)state;
     static struct table kept[KEPT], table;
     int refused = 0, done = 0;
     start();
@@ -528,9 +514,8 @@ static void types_at_random(uint64_t seed)
 }
 
 #define TYPES(seed)                                                                                                    \
-    static void types_at_random_##seed(void **state)                                                                   \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
+    TEST(types_at_random_##seed) \
+    { \
         types_at_random(seed);                                                                                         \
     }
 TYPES(1)
@@ -539,30 +524,3 @@ TYPES(3)
 TYPES(4)
 TYPES(5)
 TYPES(6)
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_one_map),
-        cmocka_unit_test(bytes_behind_an_implicit_row),
-        cmocka_unit_test(rows_of_a_launch),
-        cmocka_unit_test(many_rows),
-        cmocka_unit_test(around_and_across_what_is_mapped),
-        cmocka_unit_test(side_by_side),
-        cmocka_unit_test(mappings_that_end_elsewhere),
-        cmocka_unit_test(parents_beside_other_rows),
-        cmocka_unit_test(members_outside_of_their_parent),
-        cmocka_unit_test(pointers_that_are_mapped_in_part),
-        cmocka_unit_test(presence_without_length),
-        cmocka_unit_test(presence_by_an_earlier_row),
-        cmocka_unit_test(what_ends_twice_in_a_call),
-        cmocka_unit_test(at_random),
-        cmocka_unit_test(types_at_random_1),
-        cmocka_unit_test(types_at_random_2),
-        cmocka_unit_test(types_at_random_3),
-        cmocka_unit_test(types_at_random_4),
-        cmocka_unit_test(types_at_random_5),
-        cmocka_unit_test(types_at_random_6),
-    };
-    return RUN_EACH(argc, argv, tests);
-}

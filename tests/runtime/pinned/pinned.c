@@ -36,9 +36,8 @@ static void use(int64_t *values)
         assert_int_equal(values[i], i + 1);
 }
 
-static void allocated(void **state)
+TEST(allocated)
 {
-    (void)state;
     /* Before the first registration, and after it. */
     int64_t *early = rex_host_alloc(VALUES * sizeof *early);
     assert_non_null(early);
@@ -56,9 +55,8 @@ static void allocated(void **state)
     assert_int_equal(rex_host_free(late), REX_EINVAL);
 }
 
-static void pinned_in_place(void **state)
+TEST(pinned_in_place)
 {
-    (void)state;
     int64_t *values = malloc(VALUES * sizeof *values);
     assert_non_null(values);
     assert_int_equal(rex_host_register(values, VALUES * sizeof *values), 0);
@@ -75,9 +73,8 @@ static void pinned_in_place(void **state)
     free(values);
 }
 
-static void wrong(void **state)
+TEST(wrong)
 {
-    (void)state;
     char *bytes = malloc(10000);
     assert_non_null(bytes);
     assert_int_equal(rex_host_register(bytes, 8000), 0);
@@ -99,14 +96,4 @@ static void wrong(void **state)
     assert_int_equal(rex_host_register(bytes, 8000), 0);
     assert_int_equal(rex_host_unregister(bytes), 0);
     free(bytes);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocated),
-        cmocka_unit_test(pinned_in_place),
-        cmocka_unit_test(wrong),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

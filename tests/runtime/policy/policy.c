@@ -47,15 +47,13 @@ static void check_disabled(const char *spelling)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-static void disabled(void **state)
+TEST(disabled)
 {
-    (void)state;
     check_disabled("disabled");
 }
 
-static void disabled_in_capitals(void **state)
+TEST(disabled_in_capitals)
 {
-    (void)state;
     check_disabled("DISABLED");
 }
 
@@ -70,9 +68,8 @@ static void check_works(void)
     assert_int_equal(value, 5);
 }
 
-static void mandatory(void **state)
+TEST(mandatory)
 {
-    (void)state;
     int64_t result;
     setenv("OMP_TARGET_OFFLOAD", "mandatory", 1);
     check_works();
@@ -82,17 +79,15 @@ static void mandatory(void **state)
     assert_int_equal(launch(0, &result), 0);
 }
 
-static void default_policy(void **state)
+TEST(default_policy)
 {
-    (void)state;
     setenv("OMP_TARGET_OFFLOAD", "default", 1);
     check_works();
 }
 
 /* The policy is decided at the first use, for good: a failure before must not count as one. */
-static void a_missing_image_decides_nothing(void **state)
+TEST(a_missing_image_decides_nothing)
 {
-    (void)state;
     int64_t result;
     assert_null(register_cubin("/nowhere/image.cubin"));
     assert_int_equal(rex_configure(REX_OPTION_CUBIN, "/nowhere/image.cubin"), 0);
@@ -102,9 +97,8 @@ static void a_missing_image_decides_nothing(void **state)
     check_works();
 }
 
-static void default_device_out_of_range(void **state)
+TEST(default_device_out_of_range)
 {
-    (void)state;
     int64_t result;
     setenv("OMP_DEFAULT_DEVICE", "99", 1);
     for (int again = 0; again < 2; again++) {
@@ -117,9 +111,8 @@ static void default_device_out_of_range(void **state)
     assert_int_equal(result, 144);
 }
 
-static void lazy_launch_on_a_default_device_out_of_range(void **state)
+TEST(lazy_launch_on_a_default_device_out_of_range)
 {
-    (void)state;
     int64_t result, value = 5;
     setenv("OMP_DEFAULT_DEVICE", "99", 1);
     assert_int_equal(launch(-1, &result), REX_EDEVICE);
@@ -130,18 +123,4 @@ static void lazy_launch_on_a_default_device_out_of_range(void **state)
     assert_int_equal(value, 5);
     assert_int_equal(launch(0, &result), 0);
     assert_int_equal(result, 144);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disabled),
-        cmocka_unit_test(disabled_in_capitals),
-        cmocka_unit_test(mandatory),
-        cmocka_unit_test(default_policy),
-        cmocka_unit_test(a_missing_image_decides_nothing),
-        cmocka_unit_test(default_device_out_of_range),
-        cmocka_unit_test(lazy_launch_on_a_default_device_out_of_range),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

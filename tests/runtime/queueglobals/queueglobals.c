@@ -27,9 +27,8 @@ static int64_t in_the_runtime(void)
     return counter;
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct rex_queue *queue;
     assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
     if (rex_queue_is_synchronous(queue)) {
@@ -43,9 +42,8 @@ static void refused(void **state)
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
 
-static void told(void **state)
+TEST(told)
 {
-    (void)state;
     struct rex_queue *queue;
     int64_t seen = -1;
     static char stray;
@@ -62,13 +60,4 @@ static void told(void **state)
     assert_null(rex_queue_global(queue, &stray));
     assert_int_equal(rex_last_error_code(), REX_EKEY);
     assert_int_equal(rex_queue_destroy(queue), 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused),
-        cmocka_unit_test(told),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

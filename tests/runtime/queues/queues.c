@@ -71,9 +71,8 @@ static void fill_in(int64_t *value, int64_t began)
 }
 
 /* In order, with the values that each launch was given, whatever becomes of the variables afterwards. */
-static void in_order(void **state)
+TEST(in_order)
 {
-    (void)state;
     static int64_t value[VALUES];
     static const unsigned flags[] = {0, REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -91,9 +90,8 @@ static void in_order(void **state)
 }
 
 /* Plain and env kernels, sections whose base lies before them, structs with pointers. */
-static void arguments(void **state)
+TEST(arguments)
 {
-    (void)state;
     static int64_t value[VALUES];
     static double x[VALUES], y[VALUES];
     static int32_t pointee[100];
@@ -135,9 +133,8 @@ static void arguments(void **state)
 }
 
 /* y and z of the grid reach the GPU whatever the release. */
-static void three_dimensions(void **state)
+TEST(three_dimensions)
 {
-    (void)state;
     static int64_t extent[6];
     struct rex_queue *queue = new_queue("grid", 0);
     struct rex_launch_config launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
@@ -155,9 +152,8 @@ static void three_dimensions(void **state)
 
 /* ---- what must be mapped ------------------------------------------------------------------------------------------------------------ */
 
-static void absent(void **state)
+TEST(absent)
 {
-    (void)state;
     static int64_t value[VALUES];
     int64_t nought = 0;
     struct rex_queue *queue = new_queue("absent", 0);
@@ -182,9 +178,8 @@ static void absent(void **state)
 }
 
 /* The memory is mapped again and again, elsewhere each time: an address that was remembered too long would show. */
-static void mapped_elsewhere(void **state)
+TEST(mapped_elsewhere)
 {
-    (void)state;
     enum { TIMES = 8 };
     static int64_t value[VALUES], other[TIMES][VALUES];
     struct rex_queue *queue = new_queue("elsewhere", 0);
@@ -218,9 +213,8 @@ static void mapped_elsewhere(void **state)
 }
 
 /* The same where the mappings are made and ended by raw calls, which generated code makes. */
-static void mapped_by_raw_calls(void **state)
+TEST(mapped_by_raw_calls)
 {
-    (void)state;
     static int64_t value[VALUES], filler[VALUES];
     struct rex_queue *queue = new_queue("raw", 0);
     void *base[] = {value, filler};
@@ -243,9 +237,8 @@ static void mapped_by_raw_calls(void **state)
 }
 
 /* The same with libomptarget in front of librex, which then sees no raw call and may remember nothing. */
-static void libomptarget_in_front(void **state)
+TEST(libomptarget_in_front)
 {
-    (void)state;
     const char *library = getenv("REX_OMPTARGET"), *release = getenv("REX_TEST_RELEASE");
     if (library == NULL || release == NULL || atoi(release) < 19)
         return; /* older ones cannot be loaded without libomp before them */
@@ -269,9 +262,8 @@ static int call_omp(bool seen, const char *name, const void *host, const void *d
  * Memory that the program itself associates, first with one block of the device, then with another, by functions that come through librex
  * or not: then librex has to be told.
  */
-static void associated(void **state)
+TEST(associated)
 {
-    (void)state;
     static int64_t value[VALUES], seen[VALUES];
     struct rex_queue *queue = new_queue("associated", 0);
     int number = rex_queue_device(queue);
@@ -295,9 +287,8 @@ static void associated(void **state)
 }
 
 /* Parts of one mapping, more than librex has places for. */
-static void windows(void **state)
+TEST(windows)
 {
-    (void)state;
     enum { WINDOWS = 3000, LENGTH = 7 };
     static int64_t value[WINDOWS * LENGTH];
     struct rex_queue *queue = new_queue("windows", 0);
@@ -316,9 +307,8 @@ static void windows(void **state)
 
 /* ---- bad input ----------------------------------------------------------------------------------------------------------------------- */
 
-static void bad_input(void **state)
+TEST(bad_input)
 {
-    (void)state;
     static int64_t value[VALUES];
     static char stray;
     int64_t n = VALUES, one = 1;
@@ -358,9 +348,8 @@ static void bad_input(void **state)
     OK(rex_queue_destroy(queue));
 }
 
-static void bad_calls(void **state)
+TEST(bad_calls)
 {
-    (void)state;
     char bytes[16];
     struct rex_queue *queue = new_queue("calls", 0), *none = NULL;
     struct rex_event *event = NULL;
@@ -392,9 +381,8 @@ static void bad_calls(void **state)
 }
 
 /* The host itself is a device number, too: there is nothing to launch on. */
-static void on_the_host(void **state)
+TEST(on_the_host)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = NULL;
     OK(rex_offload_init());
@@ -405,9 +393,8 @@ static void on_the_host(void **state)
     OK(rex_queue_destroy(queue));
 }
 
-static void disabled(void **state)
+TEST(disabled)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = NULL;
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
@@ -420,9 +407,8 @@ static void disabled(void **state)
 }
 
 /* The log says at level info that queues do everything at once: on the host device, and there once, whatever the number of queues. */
-static void said_once(void **state)
+TEST(said_once)
 {
-    (void)state;
     char command[PATH_MAX + 64], line[1024];
     int times = 0;
     snprintf(command, sizeof command, "REX_LOG=info '%s' in_order 2>&1", own_path());
@@ -436,9 +422,8 @@ static void said_once(void **state)
 
 /* ---- copies -------------------------------------------------------------------------------------------------------------------------- */
 
-static void copies(void **state)
+TEST(copies)
 {
-    (void)state;
     enum { BYTES = 200000 };
     struct rex_queue *queue = new_queue("copies", 0);
     int32_t pattern = 0x01020304;
@@ -469,9 +454,8 @@ static void copies(void **state)
     OK(rex_queue_destroy(queue));
 }
 
-static void updates(void **state)
+TEST(updates)
 {
-    (void)state;
     static int64_t value[VALUES], absent_value[10];
     struct rex_queue *queue = new_queue("updates", 0);
     fill_in(value, 5);
@@ -509,9 +493,8 @@ static void look(void *argument)
 }
 
 /* Two queues in turn on one array, by events alone; then a call that sees what was copied before it. */
-static void events_and_calls(void **state)
+TEST(events_and_calls)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queues[] = {new_queue("even", 0), new_queue("odd", 0)};
     struct rex_event *event = NULL, *last = NULL;
@@ -572,9 +555,8 @@ static void *release_later(void *argument)
 }
 
 /* Ends the region under the queue's feet in each way that there is. */
-static void busy_end(void **state)
+TEST(busy_end)
 {
-    (void)state;
     static int64_t value[VALUES], other[VALUES];
     struct rex_queue *queue = new_queue("long one", 0);
     REX_MAP(region, REX_TOFROM(value, VALUES));
@@ -601,9 +583,8 @@ static void busy_end(void **state)
     OK(rex_offload_fini());
 }
 
-static void busy_end_waits(void **state)
+TEST(busy_end_waits)
 {
-    (void)state;
     static int64_t value[VALUES];
     void *base[] = {value};
     int64_t sizes[] = {sizeof value}, types[] = {TOFROM};
@@ -631,9 +612,8 @@ static void busy_end_waits(void **state)
 }
 
 /* The module ends and comes again; a queue lives on. */
-static void registered_again(void **state)
+TEST(registered_again)
 {
-    (void)state;
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("again", 0);
     for (int i = 0; i < 3; i++) {
@@ -652,9 +632,8 @@ static void registered_again(void **state)
 /* ---- overlap ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Each of two kernels waits for what the other one writes: in one queue neither would see it in time. */
-static void overlap(void **state)
+TEST(overlap)
 {
-    (void)state;
     enum { APART = 64 };
     static int64_t flag[2 * APART], met[2];
     int64_t patience = 200000000;
@@ -728,16 +707,14 @@ static void run_workers(struct rex_queue *queue)
     }
 }
 
-static void a_queue_for_each_thread(void **state)
+TEST(a_queue_for_each_thread)
 {
-    (void)state;
     run_workers(NULL);
 }
 
 /* Others may still be at work on their own memory when one ends its region. */
-static void one_queue_for_all_threads(void **state)
+TEST(one_queue_for_all_threads)
 {
-    (void)state;
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
     struct rex_queue *queue = new_queue("shared", 0);
     run_workers(queue);
@@ -746,9 +723,8 @@ static void one_queue_for_all_threads(void **state)
 
 /* ---- errors that come later ---------------------------------------------------------------------------------------------------------- */
 
-static void fault_later(void **state)
+TEST(fault_later)
 {
-    (void)state;
     static int64_t value[VALUES];
     int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("faulty", 0);
@@ -774,9 +750,8 @@ static void fault_later(void **state)
     _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
 }
 
-static void fault_at_once(void **state)
+TEST(fault_at_once)
 {
-    (void)state;
     int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("stepwise", REX_QUEUE_BLOCKING);
     if (!gpu_present()) {
@@ -789,9 +764,8 @@ static void fault_at_once(void **state)
     _exit(0);
 }
 
-static void child_of_fork(void **state)
+TEST(child_of_fork)
 {
-    (void)state;
     int status = -1, expected = gpu_present() ? REX_EFORK : REX_OK;
     struct rex_queue *queue = new_queue("parent's", 0);
     OK(rex_offload_init());
@@ -803,37 +777,4 @@ static void child_of_fork(void **state)
     assert_int_equal(status, 0);
     OK(rex_queue_sync(queue));
     OK(rex_queue_destroy(queue));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_order),
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(three_dimensions),
-        cmocka_unit_test(absent),
-        cmocka_unit_test(mapped_elsewhere),
-        cmocka_unit_test(mapped_by_raw_calls),
-        cmocka_unit_test(libomptarget_in_front),
-        cmocka_unit_test(associated),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(bad_calls),
-        cmocka_unit_test(on_the_host),
-        cmocka_unit_test(disabled),
-        cmocka_unit_test(said_once),
-        cmocka_unit_test(copies),
-        cmocka_unit_test(updates),
-        cmocka_unit_test(events_and_calls),
-        cmocka_unit_test(busy_end),
-        cmocka_unit_test(busy_end_waits),
-        cmocka_unit_test(registered_again),
-        cmocka_unit_test(overlap),
-        cmocka_unit_test(a_queue_for_each_thread),
-        cmocka_unit_test(one_queue_for_all_threads),
-        cmocka_unit_test(fault_later),
-        cmocka_unit_test(fault_at_once),
-        cmocka_unit_test(child_of_fork),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -51,9 +51,8 @@ static void after_region(void)
 
 /* ---- ways out of a region -------------------------------------------------------------------------------------------- */
 
-static void left_at_its_end(void **state)
+TEST(left_at_its_end)
 {
-    (void)state;
     int ran = 0;
     start();
     before_region();
@@ -67,9 +66,8 @@ static void left_at_its_end(void **state)
     after_region();
 }
 
-static void left_by_break_and_continue(void **state)
+TEST(left_by_break_and_continue)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(region, REX_TOFROM(x, COUNT));
@@ -104,18 +102,16 @@ static int return_from_region(void)
     return 0;
 }
 
-static void left_by_return(void **state)
+TEST(left_by_return)
 {
-    (void)state;
     start();
     before_region();
     assert_int_equal(return_from_region(), 17);
     after_region();
 }
 
-static void left_by_goto(void **state)
+TEST(left_by_goto)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(outer, REX_TOFROM(x, COUNT));
@@ -132,9 +128,8 @@ out:
 }
 
 /* As a loop leaves several at once. */
-static void regions_in_a_loop(void **state)
+TEST(regions_in_a_loop)
 {
-    (void)state;
     start();
     REX_MAP(region, REX_TOFROM(x, COUNT));
     for (int i = 0; i < rounds_of(100); i++) {
@@ -145,9 +140,8 @@ static void regions_in_a_loop(void **state)
     }
 }
 
-static void nested_regions_count(void **state)
+TEST(nested_regions_count)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(outer, REX_TOFROM(x, COUNT));
@@ -161,9 +155,8 @@ static void nested_regions_count(void **state)
     after_region();
 }
 
-static void a_region_that_cannot_begin(void **state)
+TEST(a_region_that_cannot_begin)
 {
-    (void)state;
     start();
     REX_MAP(region, REX_PRESENT(REX_TOFROM(x, COUNT)));
     REX_DATA_REGION_MAP(NULL, -1, region)
@@ -197,9 +190,8 @@ out:
     return 0;
 }
 
-static void an_end_that_fails(void **state)
+TEST(an_end_that_fails)
 {
-    (void)state;
     start();
     REX_MAP(region, REX_TOFROM(x, COUNT));
     REX_MAP(present, REX_PRESENT(REX_TOFROM(x, COUNT)));
@@ -229,9 +221,8 @@ static int push_x(struct rex_map_builder *builder, void *context)
     return rex_map_add(builder, REX_TOFROM(x, COUNT));
 }
 
-static void a_built_map(void **state)
+TEST(a_built_map)
 {
-    (void)state;
     int error = 0;
     struct rex_map map = {0};
     start();
@@ -251,9 +242,8 @@ static void a_built_map(void **state)
 
 /* ---- enter, exit, devices ---------------------------------------------------------------------------------------------- */
 
-static void enter_and_exit(void **state)
+TEST(enter_and_exit)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(enter, REX_TO(x, COUNT));
@@ -275,9 +265,8 @@ static void enter_and_exit(void **state)
     assert_int_equal(rex_data_exit(-1, &release), 0); /* nothing to end is no error */
 }
 
-static void devices_have_their_own(void **state)
+TEST(devices_have_their_own)
 {
-    (void)state;
     start();
     before_region();
     int last = rex_device_count() - 1;
@@ -300,9 +289,8 @@ static void devices_have_their_own(void **state)
 
 /* ---- updates -------------------------------------------------------------------------------------------------------------- */
 
-static void updates_of_all_and_of_a_part(void **state)
+TEST(updates_of_all_and_of_a_part)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(region, REX_TO(x, COUNT));
@@ -327,9 +315,8 @@ static void updates_of_all_and_of_a_part(void **state)
     check_all(x, COUNT, 42);
 }
 
-static void updates_of_what_is_not_there(void **state)
+TEST(updates_of_what_is_not_there)
 {
-    (void)state;
     static int32_t y[COUNT];
     start();
     before_region();
@@ -431,9 +418,8 @@ static void check_rectangle(struct rectangle *rectangle)
     check_elements(rectangle, elements, 20000, 1000);
 }
 
-static void rectangles_that_went_wrong_elsewhere(void **state)
+TEST(rectangles_that_went_wrong_elsewhere)
 {
-    (void)state;
     static int32_t array[MOST_ELEMENTS];
     /* What libomptarget's own entry copies too little of, and the plain cases beside them. */
     static const struct {
@@ -470,9 +456,8 @@ static int64_t draw(uint64_t *random, int64_t most)
     return (int64_t)((*random >> 33) % (uint64_t)most);
 }
 
-static void rectangles_at_random(void **state)
+TEST(rectangles_at_random)
 {
-    (void)state;
     static int32_t array[MOST_ELEMENTS];
     uint64_t random = 2024;
     start();
@@ -489,9 +474,8 @@ static void rectangles_at_random(void **state)
     }
 }
 
-static void rectangles_that_are_none(void **state)
+TEST(rectangles_that_are_none)
 {
-    (void)state;
     static int32_t array[COUNT];
     static const struct rex_dimension wrong[] = {
         {8, 0, 9, 1}, {8, 4, 5, 1}, {8, 0, 5, 2}, {8, -1, 2, 1}, {8, 0, -1, 1}, {8, 0, 1, 0}, {8, 0, 1, -1}, {0, 0, 0, 1}, {-8, 0, 1, 1},
@@ -515,9 +499,8 @@ static void rectangles_that_are_none(void **state)
 
 /* ---- what is where ------------------------------------------------------------------------------------------------------------ */
 
-static void overlaps_are_refused(void **state)
+TEST(overlaps_are_refused)
 {
-    (void)state;
     start();
     before_region();
     REX_MAP(middle, REX_SECTION(REX_MAP_TO, x, 16, 16));
@@ -598,10 +581,9 @@ static void by_others(int begins)
         __tgt_target_data_end(-1, 1, base, begin, size, type);
 }
 
-static void large_rows(void **state)
+TEST(large_rows)
 {
     static void (*const also[])(int begins) = {nothing, by_librex, by_others, nothing};
-    (void)state;
     assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
     start();
     assert_non_null(many = malloc(MANY * sizeof *many));
@@ -648,10 +630,9 @@ static void map_raw(bool begins)
 }
 
 /* An end is the last, and copies back, also while other threads look for device addresses. */
-static void looks_beside_ends(void **state)
+TEST(looks_beside_ends)
 {
     pthread_t looker[LOOKERS];
-    (void)state;
     start();
     for (int i = 0; i < LOOKERS; i++)
         assert_int_equal(pthread_create(&looker[i], NULL, look_up, NULL), 0);
@@ -677,9 +658,8 @@ static void looks_beside_ends(void **state)
     assert_false(rex_target_is_present(x, 1, -1));
 }
 
-static void presence(void **state)
+TEST(presence)
 {
-    (void)state;
     start();
     assert_false(rex_target_is_present(x, 1, -1));
     assert_false(rex_target_is_present(NULL, 0, -1));
@@ -705,9 +685,8 @@ static void presence(void **state)
 }
 
 /* What a row of no length ends, from whose base on a mapping lies, differs from release to release. */
-static void ends_of_no_length(void **state)
+TEST(ends_of_no_length)
 {
-    (void)state;
     start();
     void *found = dlsym(RTLD_DEFAULT, "omp_target_is_present");
     int (*is_present)(const void *, int);
@@ -722,9 +701,8 @@ static void ends_of_no_length(void **state)
     assert_int_equal(rex_data_exit(0, &region), 0);
 }
 
-static void device_memory(void **state)
+TEST(device_memory)
 {
-    (void)state;
     int32_t y[COUNT];
     assert_null(rex_device_alloc(16, -1)); /* nothing is registered */
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
@@ -746,33 +724,4 @@ static void device_memory(void **state)
     assert_int_equal(rex_last_error_code(), REX_EDEVICE);
     assert_int_equal(rex_device_copy_to(y, x, 4, -2), REX_EDEVICE);
     rex_device_free(NULL, -1);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(left_at_its_end),
-        cmocka_unit_test(left_by_break_and_continue),
-        cmocka_unit_test(left_by_return),
-        cmocka_unit_test(left_by_goto),
-        cmocka_unit_test(regions_in_a_loop),
-        cmocka_unit_test(nested_regions_count),
-        cmocka_unit_test(a_region_that_cannot_begin),
-        cmocka_unit_test(an_end_that_fails),
-        cmocka_unit_test(a_built_map),
-        cmocka_unit_test(enter_and_exit),
-        cmocka_unit_test(devices_have_their_own),
-        cmocka_unit_test(updates_of_all_and_of_a_part),
-        cmocka_unit_test(updates_of_what_is_not_there),
-        cmocka_unit_test(rectangles_that_went_wrong_elsewhere),
-        cmocka_unit_test(rectangles_at_random),
-        cmocka_unit_test(rectangles_that_are_none),
-        cmocka_unit_test(overlaps_are_refused),
-        cmocka_unit_test(large_rows),
-        cmocka_unit_test(looks_beside_ends),
-        cmocka_unit_test(presence),
-        cmocka_unit_test(ends_of_no_length),
-        cmocka_unit_test(device_memory),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -46,9 +46,8 @@ static void check_not_registered(void)
 }
 
 /* The default names are what the compiler's output relies on. */
-static void default_name(void **state)
+TEST(default_name)
 {
-    (void)state;
     assert_string_equal(REX_CUBIN_NAME, "rex_lib_nvidia.cubin");
     assert_string_equal(rex_this_module.image_name, REX_CUBIN_NAME);
     check_not_registered();
@@ -57,9 +56,8 @@ static void default_name(void **state)
     check_launch();
 }
 
-static void register_without_name(void **state)
+TEST(register_without_name)
 {
-    (void)state;
     struct __tgt_bin_desc *descriptor = register_cubin(NULL);
     assert_non_null(descriptor);
     assert_ptr_equal(descriptor, __cubin_desc);
@@ -68,10 +66,9 @@ static void register_without_name(void **state)
 }
 
 /* The module's own name is the same as none, whatever image it is for, and however it is spelt. */
-static void register_with_own_name(void **state)
+TEST(register_with_own_name)
 {
     static const char *const names[] = {REX_CUBIN_NAME, "./" REX_CUBIN_NAME, ".//./" REX_CUBIN_NAME};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct __tgt_bin_desc *descriptor = register_cubin(names[i]);
         assert_non_null(descriptor);
@@ -84,9 +81,8 @@ static void register_with_own_name(void **state)
     assert_null(register_cubin("." REX_CUBIN_NAME));
 }
 
-static void register_with_name(void **state)
+TEST(register_with_name)
 {
-    (void)state;
     struct path copy = temporary_file("renamed");
     copy_file(default_image().text, copy.text);
     struct __tgt_bin_desc *descriptor = register_cubin(copy.text);
@@ -97,9 +93,8 @@ static void register_with_name(void **state)
     unlink(copy.text);
 }
 
-static void second_name_changes_nothing(void **state)
+TEST(second_name_changes_nothing)
 {
-    (void)state;
     struct __tgt_bin_desc *descriptor = register_cubin(NULL);
     assert_non_null(descriptor);
     assert_ptr_equal(register_cubin("/nowhere/else.cubin"), descriptor);
@@ -110,9 +105,8 @@ static void second_name_changes_nothing(void **state)
     check_launch();
 }
 
-static void failed_name_leaves_nothing(void **state)
+TEST(failed_name_leaves_nothing)
 {
-    (void)state;
     assert_null(register_cubin("/nowhere/at/all.cubin"));
     assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
     assert_non_null(strstr(rex_last_error(), "/nowhere/at/all.cubin"));
@@ -122,9 +116,8 @@ static void failed_name_leaves_nothing(void **state)
     check_launch();
 }
 
-static void init_loads_the_image(void **state)
+TEST(init_loads_the_image)
 {
-    (void)state;
     assert_null(getenv("REX_TEST_LOADED"));
     assert_int_equal(rex_offload_init(), 0);
     if (rex_module_on_host(&rex_this_module))
@@ -133,9 +126,8 @@ static void init_loads_the_image(void **state)
 }
 
 /* That register_cubin() does not load shows that the test above can fail. */
-static void register_alone_does_not_load(void **state)
+TEST(register_alone_does_not_load)
 {
-    (void)state;
     assert_non_null(register_cubin(NULL));
     assert_null(getenv("REX_TEST_LOADED"));
     check_launch();
@@ -143,9 +135,8 @@ static void register_alone_does_not_load(void **state)
         assert_non_null(getenv("REX_TEST_LOADED"));
 }
 
-static void lazy_launch_registers(void **state)
+TEST(lazy_launch_registers)
 {
-    (void)state;
     int64_t sum = 0;
     check_not_registered();
     assert_int_equal(add_by(rex___tgt_target_kernel, 3, &sum), 0);
@@ -153,18 +144,16 @@ static void lazy_launch_registers(void **state)
     check_registered(default_image().text);
 }
 
-static void direct_launch_registers(void **state)
+TEST(direct_launch_registers)
 {
-    (void)state;
     int64_t sum = 0;
     assert_int_equal(add_by(rex_direct___tgt_target_kernel, 3, &sum), 0);
     assert_int_equal(sum, 3);
     check_registered(default_image().text);
 }
 
-static void launch_after_fini(void **state)
+TEST(launch_after_fini)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(rex_offload_init(), 0);
         check_launch();
@@ -175,9 +164,8 @@ static void launch_after_fini(void **state)
     check_registered(default_image().text);
 }
 
-static void init_and_fini_twice(void **state)
+TEST(init_and_fini_twice)
 {
-    (void)state;
     assert_int_equal(rex_offload_fini(), 0); /* before any init: nothing */
     assert_int_equal(rex_offload_init(), 0);
     struct __tgt_bin_desc *descriptor = __cubin_desc;
@@ -190,23 +178,4 @@ static void init_and_fini_twice(void **state)
     assert_int_equal(rex_offload_init(), 0);
     check_launch();
     assert_int_equal(rex_offload_fini(), 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_name),
-        cmocka_unit_test(register_without_name),
-        cmocka_unit_test(register_with_own_name),
-        cmocka_unit_test(register_with_name),
-        cmocka_unit_test(second_name_changes_nothing),
-        cmocka_unit_test(failed_name_leaves_nothing),
-        cmocka_unit_test(init_loads_the_image),
-        cmocka_unit_test(register_alone_does_not_load),
-        cmocka_unit_test(lazy_launch_registers),
-        cmocka_unit_test(direct_launch_registers),
-        cmocka_unit_test(launch_after_fini),
-        cmocka_unit_test(init_and_fini_twice),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

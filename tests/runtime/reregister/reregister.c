@@ -73,9 +73,8 @@ static void check_growth(int round, int rounds, int entries)
         remove_temporary_images();
 }
 
-static void with_the_same_image(void **state)
+TEST(with_the_same_image)
 {
-    (void)state;
     int rounds = registrations_of(ROUNDS);
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
@@ -86,9 +85,8 @@ static void with_the_same_image(void **state)
     }
 }
 
-static void with_another_image(void **state)
+TEST(with_another_image)
 {
-    (void)state;
     struct path other = other_image();
     int rounds = registrations_of(ROUNDS);
     if (skips_late())
@@ -102,9 +100,8 @@ static void with_another_image(void **state)
     }
 }
 
-static void with_another_module_between(void **state)
+TEST(with_another_module_between)
 {
-    (void)state;
     static struct path other;
     int rounds = registrations_of(ROUNDS);
     other = other_image();
@@ -131,9 +128,8 @@ static void with_another_module_between(void **state)
 }
 
 /* The other module is never unregistered. */
-static void beside_another_module(void **state)
+TEST(beside_another_module)
 {
-    (void)state;
     static struct path other;
     int rounds = registrations_of(ROUNDS / 4);
     other = other_image();
@@ -155,9 +151,8 @@ static void beside_another_module(void **state)
 }
 
 /* `make bench` has the same goal. LLVM 19 is given the linker's own entries; some releases need copies, of 32 bytes each. */
-static void at_most_100_bytes_an_entry(void **state)
+TEST(at_most_100_bytes_an_entry)
 {
-    (void)state;
     other_module.image_name = REX_CUBIN_NAME;
     other_module.host_image_name = REX_HOST_IMAGE_NAME;
     if (!heap_is_counted() || release_of_test() != 19)
@@ -169,16 +164,4 @@ static void at_most_100_bytes_an_entry(void **state)
     size_t held = heap_of_librex() - before;
     printf("librex holds %zu bytes for %d entries\n", held, ENTRIES);
     assert_true(held > 32 * ENTRIES && held <= 100 * ENTRIES);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_the_same_image),
-        cmocka_unit_test(with_another_image),
-        cmocka_unit_test(with_another_module_between),
-        cmocka_unit_test(beside_another_module),
-        cmocka_unit_test(at_most_100_bytes_an_entry),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

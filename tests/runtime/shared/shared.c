@@ -87,9 +87,8 @@ static void add_early(struct plugin *plugins, int count)
     }
 }
 
-static void three_and_the_program(void **state)
+TEST(three_and_the_program)
 {
-    (void)state;
     struct plugin plugins[] = {plugin_of("twice", 2), plugin_of("thrice", 3), plugin_of("tenfold", 10)};
     for (int i = 0; i < 3; i++)
         open_plugin(&plugins[i]);
@@ -102,9 +101,8 @@ static void three_and_the_program(void **state)
     assert_string_equal(rex_module_image_path(&rex_this_module), default_image().text);
 }
 
-static void plugins_first(void **state)
+TEST(plugins_first)
 {
-    (void)state;
     struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
     add_early(&twice, 1);
     open_plugin(&thrice);
@@ -136,9 +134,8 @@ static void open_and_close(struct plugin *plugin)
     }
 }
 
-static void opened_closed_and_opened_again(void **state)
+TEST(opened_closed_and_opened_again)
 {
-    (void)state;
     struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
     add_early(&thrice, 1);
     open_and_close(&twice);
@@ -147,9 +144,8 @@ static void opened_closed_and_opened_again(void **state)
     assert_int_equal(own_step(5), 6);
 }
 
-static void opened_closed_and_opened_in_the_other_order(void **state)
+TEST(opened_closed_and_opened_in_the_other_order)
 {
-    (void)state;
     struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
     add_early(&twice, 1);
     add_early(&thrice, 1);
@@ -172,9 +168,8 @@ static void opened_closed_and_opened_in_the_other_order(void **state)
 }
 
 /* One that never got to librex goes away as usual. */
-static void closed_before_any_use(void **state)
+TEST(closed_before_any_use)
 {
-    (void)state;
     struct plugin twice = plugin_of("twice", 2);
     open_plugin(&twice);
     assert_int_equal(dlclose(twice.handle), 0);
@@ -186,9 +181,8 @@ static void closed_before_any_use(void **state)
 }
 
 /* One whose registration failed is known to librex, which must not look for it where it was. */
-static void closed_after_a_failure(void **state)
+TEST(closed_after_a_failure)
 {
-    (void)state;
     struct plugin bare = plugin_of("bare", 1), twice = plugin_of("twice", 2);
     int64_t result = 99;
     for (int i = 0; i < 3; i++) {
@@ -204,17 +198,4 @@ static void closed_after_a_failure(void **state)
     check_step(&twice);
     assert_int_equal(own_step(5), 6);
     assert_true(rex_device_count() > 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_and_the_program),
-        cmocka_unit_test(plugins_first),
-        cmocka_unit_test(opened_closed_and_opened_again),
-        cmocka_unit_test(opened_closed_and_opened_in_the_other_order),
-        cmocka_unit_test(closed_before_any_use),
-        cmocka_unit_test(closed_after_a_failure),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

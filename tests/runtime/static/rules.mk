@@ -6,7 +6,7 @@ $(static_source).own := yes
 $(O)/obj/$(static_source)/%.o: more_cflags = -Itests/runtime/arguments
 $(eval $(call host-image,$(static_built)/rex_lib_host.so,tests/runtime/arguments/kernels.cu))
 $(eval $(call cubin,$(static_built)/rex_lib_nvidia.cubin,tests/runtime/arguments/kernels.cu))
-$(static_built)/static: $(O)/obj/$(static_source)/static.o $(O)/librex.a \
+$(static_built)/static: $(O)/obj/$(static_source)/static.o $(support) $(O)/librex.a \
                         | $(static_built)/rex_lib_host.so $(if $(DEVICE_COMPILER),$(static_built)/rex_lib_nvidia.cubin)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

@@ -153,10 +153,9 @@ static void finish(struct rex_queue *queue)
     OK(rex_offload_fini());
 }
 
-static void lent(void **state)
+TEST(lent)
 {
     void *stream = NULL, *context = NULL;
-    (void)state;
     struct rex_queue *queue = start();
     if (gpu_present()) {
         OK(rex_queue_stream(queue, &stream, &context));
@@ -168,11 +167,10 @@ static void lent(void **state)
     finish(queue);
 }
 
-static void theirs(void **state)
+TEST(theirs)
 {
     void *stream = NULL, *context = NULL, *unused;
     struct rex_queue *made = NULL;
-    (void)state;
     struct rex_queue *queue = start();
     if (!gpu_present()) {
         FAILS(rex_queue_from_stream(&made, -1, &stream, NULL, 0), REX_ENODEVICE, "is no NVIDIA GPU");
@@ -192,11 +190,10 @@ static void theirs(void **state)
 }
 
 /* The one that programs of the CUDA runtime use where they name none. */
-static void default_stream(void **state)
+TEST(default_stream)
 {
     void *unused, *context = NULL;
     struct rex_queue *made;
-    (void)state;
     struct rex_queue *queue = start();
     OK(rex_queue_from_stream(&made, -1, NULL, "default", 0));
     assert_int_equal(rex_queue_is_synchronous(made), !gpu_present());
@@ -212,11 +209,10 @@ static void default_stream(void **state)
     finish(queue);
 }
 
-static void cublas(void **state)
+TEST(cublas)
 {
     void *stream = NULL, *context = NULL, *handle = NULL, *unused;
     double two = 2.0;
-    (void)state;
     if (!gpu_present())
         leave_out("cuBLAS beside queues: there is no GPU");
     if (!open_blas())
@@ -287,9 +283,8 @@ static void sum_all(int count)
     }
 }
 
-static void nccl_sum(void **state)
+TEST(nccl_sum)
 {
-    (void)state;
     if (!gpu_present())
         leave_out("NCCL beside queues: there is no GPU");
     if (!open_nccl())
@@ -306,16 +301,4 @@ static void nccl_sum(void **state)
     }
     printf("NCCL: %d GPUs\n", count);
     OK(rex_offload_fini());
-}
-
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lent),
-        cmocka_unit_test(theirs),
-        cmocka_unit_test(default_stream),
-        cmocka_unit_test(cublas),
-        cmocka_unit_test(nccl_sum),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -188,9 +188,8 @@ static void end_threads(struct worker workers[THREADS])
 
 /* ---- tests ---------------------------------------------------------------------------------------------------------------------- */
 
-static void one_registration_a_round(void **state)
+TEST(one_registration_a_round)
 {
-    (void)state;
     static struct worker workers[THREADS];
     const struct recorder_counts *counts = start_recorder();
     int rounds = registrations_of(1000);
@@ -212,9 +211,8 @@ static void one_registration_a_round(void **state)
     end_threads(workers);
 }
 
-static void one_failure_for_all(void **state)
+TEST(one_failure_for_all)
 {
-    (void)state;
     static struct worker workers[THREADS];
     static struct path image;
     const struct recorder_counts *counts = start_recorder();
@@ -237,13 +235,4 @@ static void one_failure_for_all(void **state)
     assert_int_equal(counts->launched, THREADS);
     end_threads(workers);
     unlink(image.text);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_registration_a_round),
-        cmocka_unit_test(one_failure_for_all),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

@@ -274,7 +274,6 @@ static const struct {
 
 static int run_program(const char *name)
 {
-    atexit(remove_temporary_images);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(programs[i].name, name) == 0) {
             programs[i].run();
@@ -345,10 +344,9 @@ static void check_calls(const char *path)
 
 /* ---- what is in it ------------------------------------------------------------------------------------------------------------------- */
 
-static void every_call_once(void **state)
+TEST(every_call_once)
 {
     struct path trace = temporary_file("trace.json");
-    (void)state;
     setenv("REX_LOG", "error", 1); /* else it says where there is no GPU for its GPU image */
     assert_int_equal(run(trace.text, "calls"), 0);
     unsetenv("REX_LOG");
@@ -361,11 +359,10 @@ static void every_call_once(void **state)
 }
 
 /* What the slice of one launch says. */
-static void decoded(void **state)
+TEST(decoded)
 {
     struct path trace = temporary_file("trace.json");
     char command[3 * PATH_MAX];
-    (void)state;
     if (calls_with_array()) {
         print_message("skipped: the host device of LLVM %d takes none of the older names\n", release_of_test());
         return;
@@ -386,29 +383,26 @@ static void decoded(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void nothing_of_what_is_refused(void **state)
+TEST(nothing_of_what_is_refused)
 {
     struct path trace = temporary_file("trace.json");
     char expected[2048];
-    (void)state;
     assert_int_equal(run(trace.text, "refused"), 0);
     snprintf(expected, sizeof expected, "%s launch/any=0 data/any=0", phases());
     check(trace.text, expected);
 }
 
-static void tracks_of_threads(void **state)
+TEST(tracks_of_threads)
 {
     struct path trace = temporary_file("trace.json");
-    (void)state;
     assert_int_equal(run(trace.text, "threads"), 0);
     check(trace.text, "--tracks 9 launch/add_one__kernel__=320:2560,2560 data/any=0 device/add_one__kernel__=320");
 }
 
 /* On a GPU a graph is one thing; where everything is done at once, its launches are. */
-static void tracks_of_queues(void **state)
+TEST(tracks_of_queues)
 {
     struct path trace = temporary_file("trace.json");
-    (void)state;
     assert_int_equal(run(trace.text, "queue"), 0);
     check(trace.text, gpu_present()
                           ? "launch/scale__kernel__=5:0,0 'launch/graph of 3 launches=1' 'data/queue copy to device=1:8000,0' "
@@ -418,20 +412,18 @@ static void tracks_of_queues(void **state)
                             "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
 }
 
-static void chosen_by_program(void **state)
+TEST(chosen_by_program)
 {
     struct path trace = temporary_file("trace.json");
-    (void)state;
     assert_int_equal(run(trace.text, "configured"), 0);
     check_calls(trace.text);
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------------------------------------- */
 
-static void after_a_crash(void **state)
+TEST(after_a_crash)
 {
     struct path trace = temporary_file("trace.json");
-    (void)state;
     assert_int_not_equal(run(trace.text, "killed"), 0);
     check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
     assert_int_not_equal(run(trace.text, "aborted"), 0);
@@ -446,11 +438,10 @@ static const char *of_process(const struct path *trace, long number)
     return path;
 }
 
-static void child_of_fork(void **state)
+TEST(child_of_fork)
 {
     struct path trace = temporary_file("trace.json");
     char *end;
-    (void)state;
     if (gpu_present()) {
         print_message("skipped: a child of fork has no GPU\n");
         return;
@@ -462,10 +453,9 @@ static void child_of_fork(void **state)
     assert_int_not_equal(access(of_process(&trace, strtol(end, NULL, 10)), F_OK), 0);
 }
 
-static void two_processes(void **state)
+TEST(two_processes)
 {
     struct path trace = temporary_file("trace.json"), numbered = temporary_file("%p%%.json");
-    (void)state;
     assert_int_equal(run(trace.text, "twice"), 0);
     check(trace.text, "--tracks 1 launch/add_one__kernel__=2");
     check_calls(of_process(&trace, strtol(printed, NULL, 10)));
@@ -477,10 +467,9 @@ static void two_processes(void **state)
 
 /* ---- files that cannot be written ---------------------------------------------------------------------------------------------------- */
 
-static void full_and_unwritable(void **state)
+TEST(full_and_unwritable)
 {
     struct path trace = temporary_file("trace.json"), folder = temporary_file("folder");
-    (void)state;
     assert_int_equal(run("/dev/full", "calls"), 0);
     assert_said("REX_TRACE: /dev/full cannot be written: No space left on device; the program runs on without it");
     assert_int_equal(run("/nowhere/at/all.json", "calls"), 0);
@@ -493,10 +482,9 @@ static void full_and_unwritable(void **state)
     check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
 }
 
-static void bounded_memory(void **state)
+TEST(bounded_memory)
 {
     static const char *const traces[] = {"/dev/null", "-"};
-    (void)state;
     if (release_of_test() == 24 && !gpu_present()) {
         print_message("skipped: libomptarget 24 itself keeps something of each launch, and looks through all of it\n");
         return;
@@ -558,7 +546,7 @@ static void expect_senders(void)
         assert_said(on_host[i]);
 }
 
-static void summary(void **state)
+TEST(summary)
 {
     static const char *const lines[] = {
         "\n kernel calls total us mean us max us bytes to bytes from by\n",
@@ -574,7 +562,6 @@ static void summary(void **state)
         "\n register 1 # # #\n",
         "\n load image 1 # # #\n",
     };
-    (void)state;
     assert_int_equal(run("-", "calls"), 0);
     assert_string_equal(printed, "");
     mask(said);
@@ -587,19 +574,13 @@ static void summary(void **state)
     assert_int_not_equal(access("-", F_OK), 0);
 }
 
-int main(int argc, char **argv)
+int before_tests(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_call_once),   cmocka_unit_test(decoded),       cmocka_unit_test(nothing_of_what_is_refused),
-        cmocka_unit_test(tracks_of_threads), cmocka_unit_test(tracks_of_queues), cmocka_unit_test(chosen_by_program),
-        cmocka_unit_test(after_a_crash),     cmocka_unit_test(child_of_fork), cmocka_unit_test(two_processes),
-        cmocka_unit_test(full_and_unwritable), cmocka_unit_test(bounded_memory), cmocka_unit_test(summary),
-    };
     if (argc > 1 && strncmp(argv[1], "program-", 8) == 0)
         return run_program(argv[1] + 8);
     if (system("python3 -c '' 2>/dev/null") != 0) {
         puts("skip: no python3");
         return 77;
     }
-    return RUN_EACH(argc, argv, tests);
+    return -1;
 }

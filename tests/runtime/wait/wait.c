@@ -69,61 +69,52 @@ static void check_policy(const char *policy, int flags)
     assert_int_equal(launch(), 0);
 }
 
-static void automatic(void **state)
+TEST(automatic)
 {
-    (void)state;
     check_policy(NULL, 0);
 }
 
-static void spin(void **state)
+TEST(spin)
 {
-    (void)state;
     check_policy("spin", 1);
 }
 
-static void yield(void **state)
+TEST(yield)
 {
-    (void)state;
     check_policy("Yield", 2);
 }
 
-static void block(void **state)
+TEST(block)
 {
-    (void)state;
     check_policy("block", 4);
 }
 
 /* libomptarget makes an inactive context block, in every release. */
-static void left_to_the_runtime(void **state)
+TEST(left_to_the_runtime)
 {
-    (void)state;
     check_policy("runtime", 4);
 }
 
-static void from_the_environment(void **state)
+TEST(from_the_environment)
 {
-    (void)state;
     setenv("REX_WAIT", "spin", 1);
     check_policy(NULL, 1);
 }
 
-static void unknown_in_the_environment(void **state)
+TEST(unknown_in_the_environment)
 {
-    (void)state;
     setenv("REX_WAIT", "sometimes", 1);
     check_policy(NULL, 0);
 }
 
-static void unknown_in_the_program(void **state)
+TEST(unknown_in_the_program)
 {
-    (void)state;
     assert_int_equal(rex_configure(REX_OPTION_WAIT, "sometimes"), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "\"sometimes\""));
 }
 
-static void active_context_stays(void **state)
+TEST(active_context_stays)
 {
-    (void)state;
     if (gpu_present())
         activate_elsewhere();
     check_policy("spin", 0);
@@ -131,9 +122,8 @@ static void active_context_stays(void **state)
 
 /* ---- fork ------------------------------------------------------------------------------------------------------------------------- */
 
-static void child_of_a_process_with_a_gpu(void **state)
+TEST(child_of_a_process_with_a_gpu)
 {
-    (void)state;
     int status = -1;
     assert_int_equal(rex_offload_init(), 0);
     assert_int_equal(launch(), 0);
@@ -148,21 +138,4 @@ static void child_of_a_process_with_a_gpu(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(launch(), 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(automatic),
-        cmocka_unit_test(spin),
-        cmocka_unit_test(yield),
-        cmocka_unit_test(block),
-        cmocka_unit_test(left_to_the_runtime),
-        cmocka_unit_test(from_the_environment),
-        cmocka_unit_test(unknown_in_the_environment),
-        cmocka_unit_test(unknown_in_the_program),
-        cmocka_unit_test(active_context_stays),
-        cmocka_unit_test(child_of_a_process_with_a_gpu),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

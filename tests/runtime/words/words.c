@@ -14,7 +14,7 @@
 REX_KERNEL(exact);
 REX_KERNEL(together);
 
-static void as_the_cpu(void **state)
+TEST(as_the_cpu)
 {
     static const double x[] = {0.49999999999999994, -0.5,    2.5, -2.5, 1e300, -1e-310, 3.7, 1.0 / 3, 0.0, -7.999999,
                                4503599627370497.5,  16777217};
@@ -23,7 +23,6 @@ static void as_the_cpu(void **state)
     enum { COUNT = sizeof x / sizeof *x };
     static double out[COUNT * EXACT], wanted[COUNT * EXACT];
     int64_t count = COUNT;
-    (void)state;
     REX_MAP(args, REX_VALUE(count), REX_TO(x, COUNT), REX_TO(y, COUNT), REX_TO(z, COUNT), REX_FROM(out, COUNT * EXACT));
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(exact), 1, 32);
     assert_int_equal(rex_launch(&launch, &args), 0);
@@ -61,13 +60,12 @@ static void check_told(const double *rest)
     assert_true(rest[16] == 6);
 }
 
-static void by_threads(void **state)
+TEST(by_threads)
 {
     int word[10] = {1, 1, 100, 1, -1, 0, 0, 0, 5, 1};
     unsigned long long wide[2] = {1, 1};
     double sums[2] = {0.25, 0}, out[TOGETHER] = {0};
     float single;
-    (void)state;
     if (!gpu_present())
         return;
     REX_MAP(args, REX_TOFROM(word, 10), REX_TOFROM(wide, 2), REX_TOFROM(sums, 2), REX_TOFROM(out, TOGETHER));
@@ -84,13 +82,4 @@ static void by_threads(void **state)
     assert_true(wide[0] == 1 + (64ull << 33) && wide[1] == 63ull << 40);
     memcpy(&single, &sums[1], sizeof single);
     assert_true(sums[0] == 32.25 && single == 64);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_cpu),
-        cmocka_unit_test(by_threads),
-    };
-    return RUN_EACH(argc, argv, tests);
 }

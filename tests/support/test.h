@@ -1,0 +1,52 @@
+/*
+ * test.h - tests that find themselves: TEST(name) { ... } in any file of a program is run by the main() of test.c.
+ *
+ * A program that includes runtime/runtime.h runs each of them in a process of its own; any takes a test's name as its argument, and runs that
+ * one alone. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_TESTS_SUPPORT_TEST_H
+#define REX_TESTS_SUPPORT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct test {
+    const char *name;
+    void (*run)(void **state);
+    int (*set_up)(void **state), (*tear_down)(void **state); /* may be NULL */
+};
+
+/* gcc turns the order of variables round; clang keeps it, and does not know the attribute. */
+#if __has_attribute(__no_reorder__)
+#define IN_ORDER __no_reorder__,
+#else
+#define IN_ORDER
+#endif
+
+/* TEST(name), TEST(name, .set_up = f, .tear_down = g): the head of a test; its body follows. */
+#define TEST(...) TEST_NAMED(__VA_ARGS__, )
+#define TEST_NAMED(test_name, ...)                                                                                              \
+    static void test_name(void **state);                                                                                        \
+    static const struct test test_name##_test = {.name = #test_name, .run = test_name, __VA_ARGS__};                            \
+    static const struct test *const test_name##_listed __attribute__((IN_ORDER __used__, __section__("rex_tests"))) = &test_name##_test; \
+    static void test_name(void **test_state __attribute__((__unused__)))
+
+/* A program may have it: called first. -1: run the tests; else the status to end with, 77 after a line "skip: REASON". */
+int before_tests(int argc, char **argv) __attribute__((__weak__));
+
+/* A program that has it (runtime/runtime.h) runs each test in a process of its own, by this function; the wait status. */
+int run_test_apart(const char *name) __attribute__((__weak__));
+
+/* For a program with a main() of its own: runs all tests in this process; 0 if none failed. */
+int run_all_tests(void);
+
+/* All tests, in the order of the linker; the one called NAME, or all for NULL. */
+extern const struct test *const __start_rex_tests[], *const __stop_rex_tests[];
+#define TESTS ((size_t)(__stop_rex_tests - __start_rex_tests))
+int run_tests_of(const char *name);
+
+#endif
