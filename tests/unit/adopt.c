@@ -406,9 +406,8 @@ TEST(test_new_entries)
 }
 
 /* Images that name another table than the descriptor's get a copy of that, in the form that the release takes. */
-static void own_entries(const void *context)
+TEST_ON_FAKES(own_entries, 14, 19, 20, 24)
 {
-    int release = *(const int *)context;
     struct bytes image = cubin(90);
     struct rex_new_entry hosts[2] = {{0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL},
                                      {0, 1, 1, 1, &key_b, (char *)(uintptr_t)"global_b", 4, 9, NULL}};
@@ -431,13 +430,6 @@ static void own_entries(const void *context)
         CHECK(row->address == hosts && strcmp(row->name, "own") == 0 && row->size == 8 && row->flags == 3 && row->reserved == 5);
         CHECK(call->images[2].begin->address == &key_a && call->images[3].begin->address == &key_b);
     }
-}
-
-TEST(test_own_entries)
-{
-    static const int releases[] = {14, 19, 20, 24};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(own_entries, &releases[i]);
 }
 
 /* One descriptor may come more than once: each end is that of the newest that has not ended. */

@@ -691,13 +691,12 @@ static void go_on(void)
     step('G', "fls");
 }
 
-static void forks(const void *context)
+TEST_IN_CHILD(forks)
 {
     static const struct rex_fork_handler zero = {NULL, renewed_zero}, one = {NULL, renewed_one}, of_lock = {&first, of_first},
                                          of_silent = {&silent, NULL}, of_last_lock = {&last, of_last};
     int status;
     unsigned before = rex_forks();
-    (void)context;
     CHECK(rex_fork_is_watched());
     rex_fork_register(99, &of_last_lock);
     rex_fork_register(0, &zero);
@@ -739,11 +738,10 @@ static void look_at_both(void)
     CHECK_EQUAL(count_held(), 2);
 }
 
-static void forks_at_the_ends(const void *context)
+TEST_IN_CHILD(forks_at_the_ends)
 {
     static const struct rex_fork_handler of_lowest = {&lowest, NULL}, of_highest = {&highest, NULL};
     int status;
-    (void)context;
     rex_fork_register(0, &of_lowest);
     rex_fork_register(REX_FORK_RANKS - 1, &of_highest);
     rex_fork_look(look_at_both, look_at_both);
@@ -753,12 +751,6 @@ static void forks_at_the_ends(const void *context)
         _exit(0);
     CHECK_EQUAL(waitpid(child, &status, 0), child);
     CHECK_EQUAL(status, 0);
-}
-
-TEST(test_forks)
-{
-    in_child(forks, NULL);
-    in_child(forks_at_the_ends, NULL);
 }
 
 /* ---- how the program is linked ------------------------------------------------------------------------------------------------- */

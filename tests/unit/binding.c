@@ -774,9 +774,8 @@ static int loaded_objects(const char *prefix)
 }
 
 /* One libomp in the process, RTLD_LOCAL even, serves every release; a second is not opened. */
-static void openmp_is_there(const void *context)
+TEST_ON_FAKES(openmp_is_there, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     CHECK(dlopen(FAKE("20/libomp.so.5"), RTLD_NOW | RTLD_LOCAL) != NULL);
     use_release(release);
     CHECK_EQUAL(rex_runtime_bind(), 0);
@@ -785,9 +784,8 @@ static void openmp_is_there(const void *context)
 }
 
 /* None is there: the one beside libomptarget is opened first, globally, since 14 to 18 call it without a look. */
-static void openmp_beside(const void *context)
+TEST_ON_FAKES(openmp_beside, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     use_release(release);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(loaded_objects("libomp.so"), 1);
@@ -796,9 +794,8 @@ static void openmp_beside(const void *context)
 
 /* A runtime of another name: 14 to 18 use its symbols; 19 and later need libomp.so.5, and a second runtime would abort.
  */
-static void another_openmp(const void *context)
+TEST_ON_FAKES(another_openmp, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     char path[PATH_MAX];
     fake_path(release, path);
     CHECK(dlopen(FAKE("iomp/libiomp5.so"), RTLD_NOW | RTLD_LOCAL) != NULL);
@@ -814,26 +811,14 @@ static void another_openmp(const void *context)
 }
 
 /* The folder of the libomp that is loaded, and of none. */
-static void openmp_folder(const void *context)
+TEST_IN_CHILD(openmp_folder)
 {
     char folder[PATH_MAX] = "untouched";
-    (void)context;
     CHECK(!rex_openmp_folder(folder));
     CHECK(strcmp(folder, "untouched") == 0);
     CHECK(dlopen(FAKE("19/libomp.so.5"), RTLD_NOW | RTLD_LOCAL) != NULL);
     CHECK(rex_openmp_folder(folder));
     CHECK(strcmp(folder, FAKE("19")) == 0);
-}
-
-TEST(test_openmp)
-{
-    static const int releases[] = {14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
-    in_child(openmp_folder, NULL);
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(openmp_is_there, &releases[i]);
-        in_child(openmp_beside, &releases[i]);
-        in_child(another_openmp, &releases[i]);
-    }
 }
 
 /* ---- one already in the process ---------------------------------------------------------------------------------- */
@@ -979,15 +964,15 @@ TEST(test_threads_bind_once)
 }
 
 /* A forwarder that is called first binds; afterwards its slot is the real function. */
-static void forwarder_binds(const void *context)
+TEST_ON_FAKES(forwarder_binds, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 {
     struct fake_entry entry = {(void *)&entry, (char *)(uintptr_t)"kernel", 0, 0, 0};
     struct fake_image image = {(unsigned char *)&entry, (unsigned char *)(&entry + 1), &entry, &entry + 1};
     struct fake_descriptor descriptor = {1, &image, &entry, &entry + 1};
-    use_release(*(const int *)context);
+    use_release(release);
     CHECK_EQUAL(rex_runtime_release(), 0);
     __rex_real___tgt_register_lib((struct __tgt_bin_desc *)(void *)&descriptor);
-    CHECK_EQUAL(rex_runtime_release(), *(const int *)context);
+    CHECK_EQUAL(rex_runtime_release(), release);
     CHECK(last_call(FAKE_REGISTER)->descriptor == &descriptor);
     void *address, *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
     memcpy(&address, &rex_real.register_lib, sizeof address);
@@ -1007,7 +992,7 @@ static void forwarder_binds(const void *context)
 }
 
 /* 14 has no packet: grid and trip count travel as arguments. */
-static void translated_for_14(const void *context)
+TEST_IN_CHILD(translated_for_14)
 {
     static void *base[1] = {(void *)1};
     static int64_t size[1] = {8}, type[1] = {0x120};
@@ -1018,7 +1003,6 @@ static void translated_for_14(const void *context)
                                             .ArgSizes = size,
                                             .ArgTypes = type,
                                             .Tripcount = 500};
-    (void)context;
     use_release(14);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 64, base, &packet), 0);
@@ -1053,10 +1037,9 @@ static void translated_for_14(const void *context)
 }
 
 /* Before binding, and with nothing to bind to, a forwarder reports and returns. */
-static void forwarder_without_library(const void *context)
+TEST_IN_CHILD(forwarder_without_library)
 {
     struct __tgt_kernel_arguments packet = {.Version = 3};
-    (void)context;
     use_release(19);
     rex_configure(REX_OPTION_OMPTARGET, "/nonexistent/libomptarget.so");
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &packet, &packet), -1);
@@ -1071,9 +1054,8 @@ void __tgt_rtl_init(void);
 int __tgt_print_device_info(int64_t device);
 
 /* What the release has not got is said, not jumped to. */
-static void missing_function(const void *context)
+TEST_IN_CHILD(missing_function)
 {
-    (void)context;
     use_release(14);
     CHECK_EQUAL(__tgt_interop_get(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), 0);
     CHECK_EQUAL(rex_runtime_release(), 14);
@@ -1093,23 +1075,11 @@ static const char *reached;
     }
 REX_FORWARDED(PROBE)
 
-static void every_jump(const void *context)
+TEST_IN_CHILD(every_jump)
 {
-    (void)context;
 #define JUMP(type, name, parameters, arguments, missing)                                                               \
     rex_real.name = (type(*) parameters)probe_##name;                                                                  \
     exported_##name();                                                                                                  \
     CHECK(strcmp(reached, #name) == 0);
     REX_FORWARDED(JUMP)
-}
-
-TEST(test_forwarders)
-{
-    static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(forwarder_binds, &releases[i]);
-    in_child(translated_for_14, NULL);
-    in_child(forwarder_without_library, NULL);
-    in_child(missing_function, NULL);
-    in_child(every_jump, NULL);
 }

@@ -136,6 +136,38 @@ static inline const char *run_child_well(const char *name, void (*body)(const vo
     }                                      \
     static void body(const void *unused_context __attribute__((__unused__)))
 
+/* TEST_OF_EACH(name, int, size, 1, 2): the body has that variable, and runs in a child of its own for each value. */
+#define TEST_OF_EACH(body, type, variable, ...)              \
+    static void body(type variable);                         \
+    static void body##_of(const void *value)                 \
+    {                                                        \
+        body(*(type const *)value);                          \
+    }                                                        \
+    TEST(body##_of_each)                                     \
+    {                                                        \
+        static type const values[] = {__VA_ARGS__};          \
+        for (size_t i = 0; i < COUNT(values); i++)           \
+            run_child_well(#body, body##_of, &values[i]);    \
+    }                                                        \
+    static void body(type variable)
+
+/* TEST_ON_FAKES(name, 14, 19, 22): the body has the variable release. */
+#define TEST_ON_FAKES(body, ...) TEST_OF_EACH(body, int, release, __VA_ARGS__)
+
+/* TEST_FOR_EACH(name, given, table): the body has a pointer to an element of the table. */
+#define TEST_FOR_EACH(body, element, table)                        \
+    static void body(const __typeof__((table)[0]) *element);       \
+    static void body##_for(const void *one)                        \
+    {                                                              \
+        body(one);                                                 \
+    }                                                              \
+    TEST(body##_for_each)                                          \
+    {                                                              \
+        for (size_t i = 0; i < COUNT(table); i++)                  \
+            run_child_well(#body, body##_for, &(table)[i]);        \
+    }                                                              \
+    static void body(const __typeof__((table)[0]) *element)
+
 /*
  * ---- Files ----------------------------------------------------------------------------------------------------------
  */

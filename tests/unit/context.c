@@ -826,9 +826,8 @@ static void beside_pin(void)
     CHECK_EQUAL(rex_host_unregister(bytes), 0);
 }
 
-static void amidst_pin(const void *context)
+TEST_IN_CHILD(amidst_pin)
 {
-    (void)context;
     begin("auto");
     CHECK((memory = rex_host_alloc(100)) != NULL);
     fork_amidst("FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin);
@@ -852,9 +851,8 @@ static void beside_register(void)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
-static void amidst_context(const void *context)
+TEST_IN_CHILD(amidst_context)
 {
-    (void)context;
     begin("spin");
     CHECK((memory = rex_host_alloc(100)) != NULL);
     CHECK_EQUAL(rex_host_free(memory), 0);
@@ -877,9 +875,8 @@ static void beside_start(void)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
 }
 
-static void amidst_start(const void *context)
+TEST_IN_CHILD(amidst_start)
 {
-    (void)context;
     begin("auto");
     fork_amidst("FAKE_CUDA_SLOW", "cuInit:", count_thread, beside_start);
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -899,9 +896,8 @@ static void beside_bind(void)
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
 
-static void amidst_bind(const void *context)
+TEST_IN_CHILD(amidst_bind)
 {
-    (void)context;
     begin("auto");
     fork_amidst("FAKE_LOAD_SLOW", "", bind_thread, beside_bind);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
@@ -919,9 +915,8 @@ static void beside_configure(void)
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
 }
 
-static void amidst_configure(const void *context)
+TEST_IN_CHILD(amidst_configure)
 {
-    (void)context;
     fork_amidst(NULL, "", configure_thread, beside_configure);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
 }
@@ -941,12 +936,11 @@ static void beside_end(void)
 }
 
 /* The end of a module waits for work that uses it. */
-static void amidst_wait(const void *context)
+TEST_IN_CHILD(amidst_wait)
 {
     struct rex_launch_config description = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    (void)context;
     begin("auto");
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
@@ -955,16 +949,6 @@ static void amidst_wait(const void *context)
     *(int *)in_driver("fake_cuda_busy") = 1;
     fork_amidst("FAKE_CUDA_SLOW", "cuStreamSynchronize:", end_thread, beside_end);
     CHECK_EQUAL(rex_queue_destroy(queue), 0);
-}
-
-TEST(test_amidst)
-{
-    in_child(amidst_pin, NULL);
-    in_child(amidst_context, NULL);
-    in_child(amidst_start, NULL);
-    in_child(amidst_bind, NULL);
-    in_child(amidst_configure, NULL);
-    in_child(amidst_wait, NULL);
 }
 
 static int stop;

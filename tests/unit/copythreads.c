@@ -141,4 +141,3 @@ TEST_IN_CHILD(cancel)
     CHECK(result == PTHREAD_CANCELED && steps.returned == 1 && steps.beyond == 0);
     run(2, 2);
 }
-

@@ -19,10 +19,9 @@
 #include "rex/entry.h"
 #include "rex/inspect.h"
 
-static void one_gpu(const void *context)
+TEST_IN_CHILD(one_gpu)
 {
     struct rex_gpu gpu, untouched;
-    (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
@@ -94,11 +93,10 @@ static void make_file(const char *name, const char *text, mode_t mode)
 }
 
 /* Four GPUs, of which the second is started: memory is asked for where there is a context, and none is made. */
-static void several(const void *context)
+TEST_IN_CHILD(several)
 {
     struct rex_gpu gpu;
     void *held;
-    (void)context;
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "4", 1);
@@ -141,7 +139,6 @@ static void in_part(const void *broken)
 
 TEST(test_several)
 {
-    in_child(several, NULL);
     in_child(in_part, "cuDeviceGetUuid:719:0");
     in_child(in_part, "cuDeviceGetAttribute:719:6");
     in_child(in_part, "cuDeviceGetAttribute:719:7");
@@ -159,9 +156,8 @@ TEST(test_not_described)
 }
 
 /* It is asked for once, however often a launch wants to know it. */
-static void most_shared_memory(const void *context)
+TEST_IN_CHILD(most_shared_memory)
 {
-    (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_most_shared_memory(), 232448);
     setenv("FAKE_CUDA_BREAKS", "cuDeviceGetAttribute:719:0", 1);
@@ -169,11 +165,10 @@ static void most_shared_memory(const void *context)
 }
 
 /* What the driver does not say is asked for again; and free memory is none where nobody can look. */
-static void not_said(const void *context)
+TEST_IN_CHILD(not_said)
 {
     struct rex_gpu gpu;
     void *held;
-    (void)context;
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     use_gpu(90);
     CHECK(rex_gpu_count() == 1 && rex_context_retain(0, &held) == 0);
@@ -190,10 +185,9 @@ static void not_said(const void *context)
     CHECK_EQUAL(context_users(), 1);
 }
 
-static void no_gpu(const void *context)
+TEST_IN_CHILD(no_gpu)
 {
     struct rex_gpu gpu;
-    (void)context;
     setenv("CUDA_VISIBLE_DEVICES", "one\ntwo", 1);
     use_gpu(0);
     CHECK_EQUAL(rex_gpu_count(), 0);
@@ -209,9 +203,8 @@ static void no_gpu(const void *context)
 }
 
 /* What another call has left in errno is no answer. */
-static void opens_files(const void *context)
+TEST_IN_CHILD(opens_files)
 {
-    (void)context;
     int before = dup(STDOUT_FILENO);
     CHECK(before >= 0 && close(before) == 0);
     errno = EMFILE;
@@ -219,9 +212,8 @@ static void opens_files(const void *context)
     CHECK_EQUAL(dup(STDOUT_FILENO), before); /* and none stays open */
 }
 
-static void no_permission(const void *context)
+TEST_IN_CHILD(no_permission)
 {
-    (void)context;
     setenv("FAKE_CUDA_FAILS", "800", 1);
     use_gpu(90);
     CHECK(first_gpu() < 0);
@@ -734,9 +726,8 @@ TEST(test_tries_again)
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
 
-static void before_a_registration(const void *context)
+TEST_IN_CHILD(before_a_registration)
 {
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_device_gpu(0), REX_EDEVICE);
@@ -747,7 +738,7 @@ static void before_a_registration(const void *context)
 }
 
 /* Three GPUs; the host is number 3. Each is asked for by each number, and by -1, which is 2. */
-static void each_number(const void *context)
+TEST_IN_CHILD(each_number)
 {
     static const struct {
         int64_t device;
@@ -755,7 +746,6 @@ static void each_number(const void *context)
     } cases[] = {{-2, -1}, {-1, 2}, {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, -1}, {INT64_MAX, -1}, {INT64_MIN, -1}};
     char said[80];
     int number;
-    (void)context;
     setenv("FAKE_DEVICES", "3", 1);
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "3", 1);
@@ -803,7 +793,7 @@ static void each_number(const void *context)
     CHECK_EQUAL(rex_device_count(), 0);
 }
 
-static void default_numbers(const void *context)
+TEST_IN_CHILD(default_numbers)
 {
     static const struct {
         const char *device, *said; /* NULL: it is there */
@@ -813,7 +803,6 @@ static void default_numbers(const void *context)
                  {"4", "the default device is 4 (OMP_DEFAULT_DEVICE), and there are 3 devices, 0 to 2; 3 is the host"},
                  {"-1", "the default device is -1 (OMP_DEFAULT_DEVICE), and there are 3 devices, 0 to 2; 3 is the host"}};
     int number;
-    (void)context;
     setenv("FAKE_DEVICES", "3", 1);
     use_gpu(90);
     use_release(22);
@@ -835,11 +824,10 @@ static void default_numbers(const void *context)
 }
 
 /* Where libomptarget starts a GPU at its first use, its context is activated before; which number is asked for decides. */
-static void starts_at_first_use(const void *context)
+TEST_IN_CHILD(starts_at_first_use)
 {
     const int *starts;
     int number;
-    (void)context;
     setenv("FAKE_DEVICES", "5", 1);
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "5", 1);
@@ -860,9 +848,8 @@ static void starts_at_first_use(const void *context)
 }
 
 /* Which GPU a device is. */
-static void which_gpu(const void *context)
+TEST_IN_CHILD(which_gpu)
 {
-    (void)context;
     setenv("FAKE_DEVICES", "3", 1);
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     use_gpu(90);
@@ -892,14 +879,6 @@ static void which_gpu(const void *context)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK(rex_devices_used() && !rex_devices_in_use());
-}
-
-TEST(test_numbers)
-{
-    in_child(each_number, NULL);
-    in_child(default_numbers, NULL);
-    in_child(starts_at_first_use, NULL);
-    in_child(which_gpu, NULL);
 }
 
 /* ---- rex_info() ---------------------------------------------------------------------------------------------------- */
@@ -1077,15 +1056,4 @@ TEST(test_info)
     make_folder(folder);
     in_child(lists_plugins, folder);
     remove_folder(folder);
-}
-
-TEST(test_gpus)
-{
-    in_child(one_gpu, NULL);
-    in_child(most_shared_memory, NULL);
-    in_child(not_said, NULL);
-    in_child(no_gpu, NULL);
-    in_child(opens_files, NULL);
-    in_child(no_permission, NULL);
-    in_child(before_a_registration, NULL);
 }

@@ -200,10 +200,9 @@ static void bad_bounds(const void *context)
     CHECK(rex_modules_find(&keys[3]) == NULL);
 }
 
-static void bad_modules(const void *context)
+TEST_IN_CHILD(bad_modules)
 {
     static struct rex_module module = {.struct_size = 8};
-    (void)context;
     bind();
     CHECK_EQUAL(rex_module_register(NULL, NULL), REX_EINVAL);
     CHECK_EQUAL(rex_module_init(NULL), REX_EINVAL);
@@ -217,13 +216,12 @@ static void bad_modules(const void *context)
 }
 
 /* Two binaries that define one key: a launch could not tell which kernel is meant. */
-static void one_key_twice(const void *context)
+TEST_IN_CHILD(one_key_twice)
 {
     static struct rex_module first, second;
     static struct __tgt_offload_entry one[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
                                                {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
     static struct __tgt_offload_entry other[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0}};
-    (void)context;
     bind();
     CHECK_EQUAL(registered(&first, one, 2), 0);
     CHECK_EQUAL(registered(&second, other, 1), REX_EKEY);
@@ -237,13 +235,12 @@ static void one_key_twice(const void *context)
 }
 
 /* The image's bytes from memory, which librex copies. */
-static void image_in_memory(const void *context)
+TEST_IN_CHILD(image_in_memory)
 {
     static struct rex_module module;
     static struct __tgt_offload_entry one[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
     size_t size;
     unsigned char *bytes = read_bytes(SM_90, &size);
-    (void)context;
     bind();
     module =
         (struct rex_module){.struct_size = sizeof module, .entries_begin = one, .entries_end = one + 1, .image = bytes};
@@ -487,7 +484,7 @@ TEST(test_matches)
 }
 
 /* What rex/kernel.h has made, of which an image has a table; and without functions by which a later host device calls it. */
-static void of_an_older_header(const void *context)
+TEST_ON_FAKES(of_an_older_header, 18, 23, 24)
 {
     struct __tgt_offload_entry entry = {&keys[0], NAME("k__kernel__"), 0, 0, 0};
     const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
@@ -495,7 +492,6 @@ static void of_an_older_header(const void *context)
     struct rex_view view = {.kind = REX_IMAGE_HOST, .most = SIZE_MAX, .positions = positions};
     struct rex_table made = {.count = 0};
     char said[256];
-    int release = *(const int *)context;
     CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "k__kernel__", .kernel = true}), 0);
     CHECK_EQUAL(rex_view_index(&view), 0);
     CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
@@ -529,11 +525,10 @@ static void describe_kernels(struct rex_view *view, struct __tgt_offload_entry *
 }
 
 /* Kernels of the same parameters share a signature, as long as no more than 16 of them take turns. */
-static void shares_signatures(const void *context)
+TEST_IN_CHILD(shares_signatures)
 {
     struct __tgt_offload_entry entries[40];
     struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 40};
-    (void)context;
     for (uint16_t kinds = 1; kinds <= 17; kinds = (uint16_t)(kinds + 8)) {
         struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
         struct rex_table made = {.count = 0};
@@ -552,12 +547,11 @@ static void shares_signatures(const void *context)
 }
 
 /* A signature is kept without what is the runtime's; matched again, another takes its place. */
-static void keeps_signatures(const void *context)
+TEST_IN_CHILD(keeps_signatures)
 {
     struct __tgt_offload_entry entry = {&keys[0], NAME("k__kernel__"), 0, 0, 0};
     const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
     struct rex_table made = {.count = 0};
-    (void)context;
     CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
     for (uint16_t count = 1; count <= 4; count++) {
         struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
@@ -581,12 +575,11 @@ static void keeps_signatures(const void *context)
 }
 
 /* Nothing is left of an image, or of launches, where entries are registered again; other entries in their place are found. */
-static void begins_anew(const void *context)
+TEST_IN_CHILD(begins_anew)
 {
     struct __tgt_offload_entry first[] = {{&keys[0], NAME("a"), 0, 0, 0}, {&keys[1], NAME("b"), 0, 0, 0}},
                                second[] = {{&keys[2], NAME("c"), 0, 0, 0}, {&keys[3], NAME("d"), 0, 0, 0}};
     struct rex_table made = {.count = 0};
-    (void)context;
     for (int round = 0; round < 4; round++) {
         struct __tgt_offload_entry *entries = round < 2 ? first : second;
         struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
@@ -613,7 +606,7 @@ static void begins_anew(const void *context)
 }
 
 /* There is room for half as many keys again, and the slots' number is a power of 2. */
-static void room_for_keys(const void *context)
+TEST_IN_CHILD(room_for_keys)
 {
     static const struct {
         size_t count;
@@ -622,7 +615,6 @@ static void room_for_keys(const void *context)
     static char many[200];
     static struct __tgt_offload_entry entries[COUNT(many)];
     struct rex_table made = {.count = 0};
-    (void)context;
     for (size_t i = 0; i < COUNT(many); i++)
         entries[i] = (struct __tgt_offload_entry){&many[i], NAME("a"), 0, 0, 0};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -636,7 +628,7 @@ static void room_for_keys(const void *context)
 }
 
 /* A link's symbol in the image has another name. */
-static void globals(const void *context)
+TEST_IN_CHILD(globals)
 {
     static const struct {
         const char *name;
@@ -652,7 +644,6 @@ static void globals(const void *context)
         {"k__kernel__", 8, 0, REX_ENOKERNEL, "device image an.image has no global \"k__kernel__\"; it has \"cells\""},
     };
     struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
-    (void)context;
     CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "k__kernel__", .kernel = true, .size = 8}), 0);
     CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "cells", .size = 24}), 0);
     CHECK_EQUAL(rex_view_index(&view), 0);
@@ -668,18 +659,6 @@ static void globals(const void *context)
         rex_table_free(&made);
     }
     rex_view_close(&view);
-}
-
-TEST(test_against_images)
-{
-    static const int releases[] = {18, 23, 24};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(of_an_older_header, &releases[i]);
-    in_child(shares_signatures, NULL);
-    in_child(keeps_signatures, NULL);
-    in_child(globals, NULL);
-    in_child(begins_anew, NULL);
-    in_child(room_for_keys, NULL);
 }
 
 /* ---- images of two kinds ------------------------------------------------------------------------------------------------------------- */
@@ -853,11 +832,4 @@ TEST(test_tables)
     in_child(bad_bounds, NULL);
     /* Each kernel is looked at once in a registration. */
     assert_int_equal(occurrences(in_child(checked_late, NULL), ": only the CUDA driver can launch it, not LLVM 22\n"), 2);
-}
-
-TEST(test_modules)
-{
-    in_child(bad_modules, NULL);
-    in_child(one_key_twice, NULL);
-    in_child(image_in_memory, NULL);
 }

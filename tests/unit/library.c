@@ -554,10 +554,10 @@ static void launch_words(struct rex_queue *queue, struct rex_library *library, s
     }
 }
 
-static void words_alone(const void *context)
+TEST_ON_FAKES(words_alone, 16, 19, 22)
 {
     static const size_t counts[] = {1, 2, 31, 32, 33, 34, FAKE_ROWS};
-    struct rex_library *library = load_untold(*(const int *)context);
+    struct rex_library *library = load_untold(release);
     struct rex_queue *queue = new_queue("words");
     for (size_t i = 0; i < COUNT(counts); i++) { /* of its own size, so that AddressSanitizer sees where it is left */
         uint64_t *words = malloc(counts[i] * sizeof *words);
@@ -570,11 +570,10 @@ static void words_alone(const void *context)
 }
 
 /* No launch has more of them than a kernel of another image could. */
-static void too_many_words(const void *context)
+TEST_IN_CHILD(too_many_words)
 {
     static uint64_t words[MOST_WORDS + 1];
     static void *arguments[MOST_WORDS + 1];
-    (void)context;
     struct rex_library *library = load_untold(19);
     struct rex_queue *queue = new_queue("too many");
     struct rex_launch_config launch = launch_of(library, UNTOLD_KERNEL);
@@ -588,12 +587,11 @@ static void too_many_words(const void *context)
 }
 
 /* The image is loaded with the library, on a device that is not the host; its globals are where libomptarget has them. */
-static void globals_of_runtime(const void *context)
+TEST_IN_CHILD(globals_of_runtime)
 {
     void *address = NULL, *on_host = NULL;
     size_t size = 0;
     int host = (use_gpu(0), use_release(19), 1);
-    (void)context;
     struct rex_library *library = NULL, *of_host = NULL;
     CHECK_EQUAL(rex_library_load(&of_host, host, NULL, 0, UNTOLD), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
@@ -617,15 +615,6 @@ static void globals_of_runtime(const void *context)
     CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "plain__kernel__"), REX_ENOKERNEL);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(rex_library_unload(of_host), REX_OK);
-}
-
-TEST(test_host)
-{
-    static const int releases[] = {16, 19, 22};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(words_alone, &releases[i]);
-    in_child(too_many_words, NULL);
-    in_child(globals_of_runtime, NULL);
 }
 
 /* ---- entries that librex makes ------------------------------------------------------------------------------------------------------------ */

@@ -46,10 +46,9 @@ TEST(test_numbers)
 }
 
 /* Each variable alone, and one that comes earlier in the list before all that follow. */
-static void ranks(const void *context)
+TEST_IN_CHILD(ranks)
 {
     char text[16];
-    (void)context;
     use_gpus("4");
     CHECK_EQUAL(rex_launcher_local_rank(), -1);
     for (size_t i = 0; i < COUNT(variables); i++) {
@@ -69,10 +68,9 @@ static void ranks(const void *context)
 
 /* ---- the device ---------------------------------------------------------------------------------------------------- */
 
-static void in_turn(const void *context)
+TEST_IN_CHILD(in_turn)
 {
     char text[16];
-    (void)context;
     use_gpus("4");
     CHECK_EQUAL(rex_device_for_rank(), 0);
     for (int rank = 0; rank < 10; rank++) {
@@ -89,17 +87,15 @@ static void in_turn(const void *context)
 }
 
 /* A launcher that gives each process a GPU of its own, as Slurm can, leaves no choice. */
-static void one_visible(const void *context)
+TEST_IN_CHILD(one_visible)
 {
-    (void)context;
     use_gpus("1");
     setenv("SLURM_LOCALID", "3", 1);
     CHECK_EQUAL(rex_device_for_rank(), 0);
 }
 
-static void no_gpu(const void *context)
+TEST_IN_CHILD(no_gpu)
 {
-    (void)context;
     use_gpus("0");
     setenv("FLUX_TASK_LOCAL_ID", "3", 1);
     CHECK_EQUAL(rex_device_for_rank(), 0);
@@ -111,14 +107,6 @@ static void no_gpu(const void *context)
     setenv("REX_REQUIRE_GPU", "1", 1);
     CHECK_EQUAL(rex_device_for_rank(), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
-}
-
-TEST(test_device)
-{
-    in_child(ranks, NULL);
-    in_child(in_turn, NULL);
-    in_child(one_visible, NULL);
-    in_child(no_gpu, NULL);
 }
 
 /* ---- a GPU that is required ---------------------------------------------------------------------------------------- */

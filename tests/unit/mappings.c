@@ -568,11 +568,10 @@ static const struct fake_call *end_call(uint32_t number)
 }
 
 /* LLVM 14 ends but one row of a mapping in a call: where rows share one, they are ended one by one, from the last. */
-static void end_apart(const void *context)
+TEST_ON_FAKES(end_apart, 14, 15)
 {
     enum { ROWS = 3 };
     static char near[100], far[100];
-    int release = *(const int *)context;
     use_gpu(90);
     use_release(release);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
@@ -596,13 +595,6 @@ static void end_apart(const void *context)
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &alone), 0);
     CHECK(end_call(ends + 1) != NULL && end_call(ends + 2) == NULL);
     CHECK(end_call(ends)->packet.rows == 2 && end_call(ends + 1)->packet.rows == 1);
-}
-
-TEST(test_ends)
-{
-    static const int releases[] = {14, 15};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(end_apart, &releases[i]);
 }
 
 /* ---- rows that are mapped in part --------------------------------------------------------------------------------------------------- */

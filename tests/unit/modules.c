@@ -361,11 +361,10 @@ TEST(test_once)
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
 
 /* The last module ends all mappings, which queues may be using; another one only its own kernels. */
-static void last_one(const void *context)
+TEST_IN_CHILD(last_one)
 {
     struct rex_queue *queue = NULL;
     static char bytes[64];
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
@@ -383,9 +382,8 @@ static void last_one(const void *context)
 }
 
 /* Globals that are mapped are looked for at the end, each of them, on each device. */
-static void unmapped(const void *context)
+TEST_IN_CHILD(unmapped)
 {
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     uint32_t before = the_record()->lookups;
@@ -411,28 +409,19 @@ static void at_exit(void)
     CHECK(rex_registration_of(&first) != NULL);
 }
 
-static void at_the_end(const void *context)
+TEST_IN_CHILD(at_the_end)
 {
-    (void)context;
     start(90, 22);
     atexit(at_exit);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     exit(0);
 }
 
-TEST(test_end)
-{
-    in_child(at_the_end, NULL);
-    in_child(last_one, NULL);
-    in_child(unmapped, NULL);
-}
-
 /* ---- LLVM 18 ------------------------------------------------------------------------------------------------------------------------------ */
 
 /* It takes no registration back: the same image is used again, and no other can be. */
-static void kept(const void *context)
+TEST_IN_CHILD(kept)
 {
-    (void)context;
     start(90, 18);
     for (int i = 0; i < 3; i++) {
         CHECK(rex_module_register(&first, SM_90) == 0);
@@ -455,12 +444,11 @@ static void kept(const void *context)
 }
 
 /* With a module all others are registered that librex knows, but for those that have ended; what fails of them is theirs. */
-static void along(const void *context)
+TEST_ON_FAKES(along, 18, 19, 22)
 {
     static struct __tgt_offload_entry wrong_entry = {&keys[5], NAME("nonesuch__kernel__"), 0, 0, 0};
     static struct rex_module wrong = {
         .struct_size = sizeof wrong, .entries_begin = &wrong_entry, .entries_end = &wrong_entry + 1, .image_name = SM_90};
-    int release = *(const int *)context;
     start(90, release);
     CHECK_EQUAL(rex_module_add(&second), REX_OK);
     CHECK_EQUAL(rex_module_add(&wrong), REX_OK);
@@ -485,10 +473,9 @@ static void end_first(enum rex_log_level level, const char *message, void *conte
     }
 }
 
-static void ended_at_once(const void *context)
+TEST_IN_CHILD(ended_at_once)
 {
     int times = 0;
-    (void)context;
     start(90, 18);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(end_first, &times);
@@ -704,15 +691,6 @@ TEST(test_names)
     assert_string_equal(in_child(asked_for, NULL), "librex: info: \"another.cubin\" was asked for; registered is " SM_90 "\n"
                                                    "librex: info: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
     assert_string_equal(in_child(asked_for_memory, NULL), "librex: info: \"mem\" was asked for; registered is memory\n");
-}
-
-TEST(test_late_images)
-{
-    static const int releases[] = {18, 19, 22};
-    in_child(kept, NULL);
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(along, &releases[i]);
-    in_child(ended_at_once, NULL);
 }
 
 TEST(test_given)

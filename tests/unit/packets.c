@@ -135,9 +135,8 @@ static void check_packet(const struct fake_call *call, int release, uint32_t ver
     }
 }
 
-static void plain_launch(const void *context)
+TEST_ON_FAKES(plain_launch, 14, 15, 16, 17, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), 0);
@@ -149,9 +148,8 @@ static void plain_launch(const void *context)
     check_received(call, 0);
 }
 
-static void env_launch(const void *context)
+TEST_ON_FAKES(env_launch, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     CHECK_EQUAL(__tgt_target_kernel(-1, 0, 0, REX_KERNEL_ID(env), &packet), 0);
@@ -170,20 +168,18 @@ static void env_launch(const void *context)
     check_received(call, 1);
 }
 
-static void no_arguments(const void *context)
+TEST_ON_FAKES(no_arguments, 14, 15, 16, 17, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {100, 0, 0}, .Threads = {64, 0, 0}};
     start(release);
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(none), &packet), 0);
     CHECK_EQUAL(kernel_call(release)->parameters, 0);
 }
 
-static void refuses_plain(const void *context)
+TEST_IN_CHILD(refuses_plain)
 {
     struct __tgt_kernel_arguments packet = a_packet();
     start(18);
-    (void)context;
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "plain__kernel__");
@@ -192,29 +188,10 @@ static void refuses_plain(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
 }
 
-/* Kernels get their arguments whole on every release; LLVM 18 alone cannot run plain ones. */
-TEST(test_plain)
-{
-    static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22, 23, 24};
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(plain_launch, &releases[i]);
-        in_child(no_arguments, &releases[i]);
-    }
-    in_child(refuses_plain, NULL);
-}
-
-TEST(test_env)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(env_launch, &releases[i]);
-}
-
 /* ---- the caller's packet ----------------------------------------------------------------------------------------- */
 
-static void launches_many_times(const void *context)
+TEST_ON_FAKES(launches_many_times, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet(), before;
     void *base_before[2], *begin_before[2];
     int64_t sizes_before[2], types_before[2];
@@ -234,13 +211,6 @@ static void launches_many_times(const void *context)
     }
     CHECK(memcmp(base_before, base, sizeof base) == 0 && memcmp(begin_before, begin, sizeof begin) == 0);
     CHECK(memcmp(sizes_before, sizes, sizeof sizes) == 0 && memcmp(types_before, types, sizeof types) == 0);
-}
-
-TEST(test_caller_packet_is_not_modified)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(launches_many_times, &releases[i]);
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
@@ -431,9 +401,8 @@ static void arguments_of_call(int release)
             }
 }
 
-static void older_calls(const void *context)
+TEST_ON_FAKES(older_calls, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     start(release);
     /* libomptarget's own would ask for 2^32 - 1 threads. */
     CHECK_EQUAL(__tgt_target(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types), 0);
@@ -452,13 +421,6 @@ static void older_calls(const void *context)
     CHECK(last_call(FAKE_UPDATE)->base[1] == &result);
     __tgt_target_data_end(-1, 2, base, begin, sizes, types);
     CHECK_EQUAL(last_call(FAKE_END)->device, -1);
-}
-
-TEST(test_older_calls)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(older_calls, &releases[i]);
 }
 
 static bool is_memory_short;
@@ -581,11 +543,11 @@ static void refused_data(int64_t device, int32_t rows, void **base_of, int64_t *
     CHECK_EQUAL(record->counts[FAKE_BEGIN], before);
 }
 
-static void bad_launches(const void *context)
+TEST_ON_FAKES(bad_launches, 14, 16, 18, 19, 22, 23)
 {
     struct __tgt_kernel_arguments packet = a_packet();
     char stranger;
-    start(*(const int *)context);
+    start(release);
     refused_launch(0, &stranger, &packet, REX_EKEY, "in no registered table");
     refused_launch(0, NULL, &packet, REX_EKEY, "in no registered table");
     refused_launch(2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number 2: there are 1 devices; 1 is the host");
@@ -624,10 +586,10 @@ static void bad_launches(const void *context)
 }
 
 /* Blocks up to the kernel's __launch_bounds__ or to what any GPU has, on the first launch and on those that go the short way. */
-static void blocks(const void *context)
+TEST_ON_FAKES(blocks, 14, 16, 19, 20, 22)
 {
     struct __tgt_kernel_arguments packet = a_packet(), one = a_packet();
-    start(*(const int *)context);
+    start(release);
     CHECK_EQUAL(rex_module_register(&bounded, NULL), 0);
     one.NumArgs = 1;
     one.Teams[1] = one.Teams[2] = one.Threads[1] = one.Threads[2] = 1;
@@ -645,7 +607,7 @@ static void blocks(const void *context)
         one.Threads[0] = 256;
         CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), 0);
     }
-    CHECK_EQUAL(kernel_call(*(const int *)context)->block[0], 256);
+    CHECK_EQUAL(kernel_call(release)->block[0], 256);
     /* 80 registers: four times six warps of 2 560. */
     CHECK_EQUAL(rex_module_register(&registers, NULL), 0);
     one.Threads[0] = 769;
@@ -655,7 +617,7 @@ static void blocks(const void *context)
                    "\"many_registers\": a block of 769 x 1 x 1 threads, and its __launch_bounds__ or registers allow 768");
     one.Threads[0] = 768;
     CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), 0);
-    if (*(const int *)context < 20)
+    if (release < 20)
         return;
     packet.Threads[0] = packet.Threads[1] = 1;
     packet.Threads[2] = 65;
@@ -673,20 +635,6 @@ static void blocks(const void *context)
     packet.Threads[0] = packet.Threads[1] = 1u << 16;
     packet.Threads[2] = INT32_MIN;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 65536 x 65536 x");
-}
-
-TEST(test_blocks)
-{
-    static const int releases[] = {14, 16, 19, 20, 22};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(blocks, &releases[i]);
-}
-
-TEST(test_bad_launches)
-{
-    static const int releases[] = {14, 16, 18, 19, 22, 23};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(bad_launches, &releases[i]);
 }
 
 /* ---- what a refusal says, with numbers of which no two are equal ------------------------------------------------------------------- */
@@ -1308,9 +1256,8 @@ static uint64_t sum(const void *bytes, size_t size)
 }
 
 /* The first call of a process is the registration; nothing may look at devices before it. */
-static void order_of_calls(const void *context)
+TEST_ON_FAKES(order_of_calls, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     use_gpu(90);
     use_release(release);
     CHECK_EQUAL(rex_device_count(), 0);
@@ -1329,10 +1276,9 @@ static void order_of_calls(const void *context)
 
 /* No address comes back, and what the runtime was given stays as it was: descriptor, images, entries and the image's
  * bytes. */
-static void register_again(const void *context)
+TEST_ON_FAKES(register_again, ALL_RELEASES)
 {
     enum { ROUNDS = 12 };
-    int release = *(const int *)context;
     const struct fake_descriptor *given[ROUNDS];
     uint64_t descriptor[ROUNDS], image[ROUNDS], entries[ROUNDS], bytes[ROUNDS];
     use_gpu(90);
@@ -1367,9 +1313,8 @@ static void register_again(const void *context)
 }
 
 /* LLVM 18 never loads an image that is registered after a device's first use. */
-static void late_registration(const void *context)
+TEST_ON_FAKES(late_registration, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
@@ -1385,9 +1330,8 @@ static void late_registration(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
 }
 
-static void late_after_init(const void *context)
+TEST_IN_CHILD(late_after_init)
 {
-    (void)context;
     use_gpu(90);
     use_release(18);
     rex_this_module.image_name = SM_90;
@@ -1395,25 +1339,22 @@ static void late_after_init(const void *context)
     CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
-static void late_after_data(const void *context)
+TEST_IN_CHILD(late_after_data)
 {
-    (void)context;
     start(18);
     __tgt_target_data_begin(0, 2, base, begin, sizes, types);
     CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
-static void not_late(const void *context)
+TEST_IN_CHILD(not_late)
 {
-    (void)context;
     start(18);
     CHECK_EQUAL(rex_module_register(&late, NULL), 0);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0); /* no device is in use: a launch loads it */
 }
 
-static void default_device(const void *context)
+TEST_ON_FAKES(default_device, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     use_gpu(90);
     use_release(release);
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
@@ -1421,18 +1362,4 @@ static void default_device(const void *context)
     CHECK_EQUAL(rex_offload_init(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "the default device is 7");
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
-}
-
-TEST(test_registrations)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(order_of_calls, &releases[i]);
-        in_child(late_registration, &releases[i]);
-        in_child(default_device, &releases[i]);
-        in_child(register_again, &releases[i]);
-    }
-    in_child(late_after_init, NULL);
-    in_child(late_after_data, NULL);
-    in_child(not_late, NULL);
 }

@@ -304,10 +304,9 @@ static void say_of_graphs(struct rex_queue *queue)
     rex_graph_destroy(graph);
 }
 
-static void say_what_failed(const void *context)
+TEST_IN_CHILD(say_what_failed)
 {
     struct rex_queue *queue = NULL, *other = NULL;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
@@ -325,14 +324,13 @@ static void say_what_failed(const void *context)
 }
 
 /* What a child has of its parent's is refused, and given back without the driver. */
-static void use_in_fork(const void *context)
+TEST_IN_CHILD(use_in_fork)
 {
     struct rex_queue *queue = NULL;
     struct rex_event *event;
     struct rex_graph *graph = NULL;
     double seconds;
     int status;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
@@ -365,12 +363,6 @@ static void use_in_fork(const void *context)
     rex_event_destroy(event);
     rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-}
-
-TEST(test_says)
-{
-    in_child(say_what_failed, NULL);
-    in_child(use_in_fork, NULL);
 }
 
 /* ---- memory runs out ---------------------------------------------------------------------------------------------------------------- */
@@ -457,10 +449,9 @@ static int make_and_use_all(void)
 }
 
 /* Each allocation fails once: an error that says so, nothing that stays behind, and the next try goes further. */
-static void run_out_of_memory(const void *context)
+TEST_IN_CHILD(run_out_of_memory)
 {
     int failed = 0;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -525,7 +516,7 @@ static int end_lacking(struct rex_queue *queue, struct rex_queue *other)
 }
 
 /* The message says how much of what is lacking. */
-static void say_what_is_lacking(const void *context)
+TEST_IN_CHILD(say_what_is_lacking)
 {
     static int64_t cells[4], many[17];
     struct rex_queue *queue = NULL, *other = NULL, *hosts = NULL;
@@ -533,7 +524,6 @@ static void say_what_is_lacking(const void *context)
     struct rex_graph *graph = NULL;
     char bytes[100];
     int64_t a = 1, b = 2;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -583,10 +573,9 @@ static void say_what_is_lacking(const void *context)
 }
 
 /* Nor is anything pinned, or in the way of a later try. */
-static void pin_without_memory(const void *context)
+TEST_IN_CHILD(pin_without_memory)
 {
     static char bytes[100];
-    (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
     CHECK_EQUAL(rex_host_register(NULL, 1), REX_EINVAL); /* from here on there is room for an error */
@@ -606,13 +595,6 @@ static void pin_without_memory(const void *context)
     }
     CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     CHECK_EQUAL(rex_host_unregister(bytes), 0);
-}
-
-TEST(test_memory)
-{
-    in_child(run_out_of_memory, NULL);
-    in_child(say_what_is_lacking, NULL);
-    in_child(pin_without_memory, NULL);
 }
 
 /* ---- lost devices -------------------------------------------------------------------------------------------------------------------- */
@@ -860,11 +842,10 @@ static void *use_graphs_in_thread(void *argument)
     return NULL;
 }
 
-static void use_threads(const void *context)
+TEST_IN_CHILD(use_threads)
 {
     struct rex_queue *queue[THREADS + 1]; /* the last is captured */
     pthread_t thread[THREADS + 1];
-    (void)context;
     use_gpu(90);
     use_release(22);
     for (int i = 0; i <= THREADS; i++) /* not in the threads: the fake libomptarget is no good for several */
@@ -916,11 +897,10 @@ static void *record_in_thread(void *argument)
     return NULL;
 }
 
-static void share_event(const void *context)
+TEST_IN_CHILD(share_event)
 {
     struct shared shared = {.over = 0};
     pthread_t thread[2];
-    (void)context;
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
@@ -946,10 +926,4 @@ static void share_event(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(context_users(), 0);
-}
-
-TEST(test_threads)
-{
-    in_child(use_threads, NULL);
-    in_child(share_event, NULL);
 }

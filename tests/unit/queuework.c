@@ -170,7 +170,7 @@ static void launch_misfits(struct rex_queue *queue)
 }
 
 /* Of a signed kernel each argument has to be of its parameter's kind; else nothing is launched. */
-static void launch_other_kinds(const void *context)
+TEST_ON_FAKES(launch_other_kinds, 16, 17, 18, 19, 20, 21, 22, 23)
 {
     static struct rex_module signed_module = MODULE(entries, 4);
     int number = 1;
@@ -179,7 +179,7 @@ static void launch_other_kinds(const void *context)
     uint64_t *out = cells;
     struct rex_launch_config launch = rex_launch_config_of(&narrow_id, 1, 1);
     signed_module.image_name = "tests/data/signed_sm_90.cubin";
-    start(*(const int *)context, &signed_module);
+    start(release, &signed_module);
     struct rex_queue *queue = new_queue(&signed_module, "kinds", 0);
     REX_MAP(right, REX_ALLOC(out, CELLS), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
     REX_MAP(one, REX_VALUE(whole), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
@@ -200,9 +200,9 @@ static void launch_other_kinds(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-static void arguments(const void *context)
+TEST_ON_FAKES(arguments, 16, 17, 18, 19, 20, 21, 22, 23)
 {
-    start(*(const int *)context, &module);
+    start(release, &module);
     struct rex_queue *queue = new_queue(&module, "arguments", 0);
     launch_narrow(queue);
     launch_others(queue);
@@ -210,21 +210,11 @@ static void arguments(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-TEST(test_arguments)
-{
-    static const int releases[] = {16, 17, 18, 19, 20, 21, 22, 23};
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(arguments, &releases[i]);
-        in_child(launch_other_kinds, &releases[i]);
-    }
-}
-
 /* ---- calls --------------------------------------------------------------------------------------------------------------------------- */
 
 /* A launch is one call of the driver, and asks libomptarget nothing, until a mapping ends; then it asks once. */
-static void count_calls(const void *context)
+TEST_IN_CHILD(count_calls)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "calls", 0);
     expect(8, 8, 0, 0);
@@ -256,9 +246,8 @@ enum { WINDOWS = 4277, WINDOW = 10 };
 static uint64_t windows[WINDOWS * WINDOW];
 
 /* Thousands of windows of one mapping, each copied there, launched on and copied back: three calls of the driver each, and no look-ups. */
-static void count_calls_of_windows(const void *context)
+TEST_IN_CHILD(count_calls_of_windows)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "windows", 0);
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 32);
@@ -282,12 +271,6 @@ static void count_calls_of_windows(const void *context)
     CHECK(the_record()->lookups - lookups <= 8);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-}
-
-TEST(test_calls)
-{
-    in_child(count_calls, NULL);
-    in_child(count_calls_of_windows, NULL);
 }
 
 /* ---- copies and fills ---------------------------------------------------------------------------------------------------------------- */
@@ -570,9 +553,8 @@ static void end_elsewhere(void)
     CHECK_EQUAL(rex_module_region_end(&module, 0, &elsewhere), REX_OK);
 }
 
-static void use_graph(const void *context)
+TEST_IN_CHILD(use_graph)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "graph", 0);
     expect(8, 8, 0, 0);
@@ -595,9 +577,8 @@ static void use_graph(const void *context)
 }
 
 /* In a graph of REX_QUEUE_NO_CACHE what is mapped elsewhere is found without a word of it. */
-static void use_graph_fresh(const void *context)
+TEST_IN_CHILD(use_graph_fresh)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "fresh", REX_QUEUE_NO_CACHE);
     expect(8, 8, 0, 0);
@@ -614,9 +595,8 @@ static void use_graph_fresh(const void *context)
 }
 
 /* What a graph works with is in use while a queue has it, and an error in it has the name of its kernel. */
-static void graph_at_work(const void *context)
+TEST_IN_CHILD(graph_at_work)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "held", 0);
     struct rex_graph *graph = record(queue);
@@ -636,9 +616,8 @@ static void graph_at_work(const void *context)
 }
 
 /* The launch of a graph fails for what a kernel before it did: the message has that kernel, and the device is lost. */
-static void graph_after_fault(const void *context)
+TEST_IN_CHILD(graph_after_fault)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "broken", 0);
     struct rex_graph *graph = record(queue);
@@ -662,9 +641,8 @@ static void launch_narrow_first(struct rex_queue *queue)
 }
 
 /* What a queue has done of a module it is not at work with any more. */
-static void end_of_what_is_done(const void *context)
+TEST_IN_CHILD(end_of_what_is_done)
 {
-    (void)context;
     start(22, &module);
     CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "goes on", 0);
@@ -682,10 +660,9 @@ static void end_of_what_is_done(const void *context)
 }
 
 /* A graph keeps the images of all its kernels, also of modules that have ended: the driver would launch what is unloaded. */
-static void graph_of_two_modules(const void *context)
+TEST_IN_CHILD(graph_of_two_modules)
 {
     struct rex_graph *graph = NULL;
-    (void)context;
     start(22, &module);
     CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "two modules", 0);
@@ -708,7 +685,7 @@ static void graph_of_two_modules(const void *context)
 }
 
 /* What a graph keeps of a launch is its own: all rows, and the bytes of values that are wider than an address. */
-static void keep_arguments(const void *context)
+TEST_IN_CHILD(keep_arguments)
 {
     enum { ROWS = 40 };
     static const int64_t lengths[] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17},
@@ -718,7 +695,6 @@ static void keep_arguments(const void *context)
     int64_t length_of[ROWS], sizes[ROWS], types[ROWS];
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
                                   .launch = {.map = {.count = ROWS, .base = base, .begin = begin, .sizes = sizes, .types = types}}};
-    (void)context;
     for (int i = 0; i < ROWS; i++) {
         memset(values[i], '0' + i, sizeof values[i]);
         base[i] = begin[i] = values[i];
@@ -785,11 +761,10 @@ static unsigned dynamic_memory(void)
 }
 
 /* The dynamic shared memory of a launch gets to the driver: in a queue, in a graph, and in one that was given other arguments. */
-static void ask_dynamic_memory(const void *context)
+TEST_IN_CHILD(ask_dynamic_memory)
 {
     uint64_t value = 1, *out = cells;
     struct rex_graph *graph = NULL;
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "dynamic memory", 0);
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 32);
@@ -813,11 +788,10 @@ static void ask_dynamic_memory(const void *context)
 }
 
 /* What is copied in a graph has to be mapped when that is made, and when it is launched; then it is copied to where it is mapped. */
-static void graph_of_what_is_gone(const void *context)
+TEST_IN_CHILD(graph_of_what_is_gone)
 {
     struct rex_graph *graph = NULL;
     uint64_t *part = cells + 5;
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "gone", 0);
     REX_MAP(there, REX_TO(part, 7));
@@ -863,13 +837,12 @@ static void graph_of_what_is_gone(const void *context)
 }
 
 /* The end of each queue of a graph is waited for by the first, once. */
-static void join_queues(const void *context)
+TEST_IN_CHILD(join_queues)
 {
     enum { QUEUES = 4 };
     struct rex_queue *queue[QUEUES];
     struct rex_event *event;
     struct rex_graph *graph = NULL;
-    (void)context;
     start(22, &module);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     for (int queues = 1; queues <= QUEUES; queues++) {
@@ -932,18 +905,8 @@ static void two_captures(const void *context)
 
 TEST(test_graphs)
 {
-    in_child(graph_of_what_is_gone, NULL);
-    in_child(join_queues, NULL);
     in_child(two_captures, NULL);
     in_child(two_captures, "");
-    in_child(keep_arguments, NULL);
-    in_child(graph_of_two_modules, NULL);
-    in_child(end_of_what_is_done, NULL);
-    in_child(ask_dynamic_memory, NULL);
-    in_child(use_graph, NULL);
-    in_child(use_graph_fresh, NULL);
-    in_child(graph_at_work, NULL);
-    in_child(graph_after_fault, NULL);
 }
 
 /* ---- the image ----------------------------------------------------------------------------------------------------------------------- */

@@ -85,21 +85,14 @@ static void forget(void)
     is_remembered = times_forgotten++ == 0;
 }
 
-static void remembers_late(const void *context)
+TEST_ON_FAKES(remembers_late, 14, 19, 22)
 {
-    use_release(*(const int *)context);
+    use_release(release);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     rex_flight_on_stop(forget);
     CHECK_EQUAL(rex_flight_register("a test"), 0);
     CHECK(times_forgotten > 0 && !is_remembered);
     rex_flight_registered();
-}
-
-TEST(test_remembers_late)
-{
-    static const int releases[] = {14, 19, 22};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(remembers_late, &releases[i]);
 }
 
 /* ---- who waits for others, and how long --------------------------------------------------------------------------------------------- */
@@ -183,10 +176,9 @@ static void never_alone(const void *context)
 }
 
 /* The same of a module: it is not registered, holds no context, and can be registered later; or it is registered still. */
-static void module_never_alone(const void *context)
+TEST_IN_CHILD(module_never_alone)
 {
     pthread_t thread;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -220,10 +212,9 @@ static void *end_module(void *unused)
 }
 
 /* Who ends a module that another thread is ending leaves it to that one, and does not wait; who registers it waits. */
-static void ends_beside(const void *context)
+TEST_IN_CHILD(ends_beside)
 {
     pthread_t thread, other;
-    (void)context;
     use_gpu(90);
     use_release(22);
     entries[0] = (struct __tgt_offload_entry){&keys[0], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0};
@@ -248,12 +239,6 @@ static void ends_beside(const void *context)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(the_record()->registered, 1);
-}
-
-TEST(test_modules_alone)
-{
-    in_child(module_never_alone, NULL);
-    in_child(ends_beside, NULL);
 }
 
 TEST(test_never_alone)
@@ -464,11 +449,10 @@ static void asks_in_vain(void)
     CHECK(!rex_flight_is_inside());
 }
 
-static void asks(const void *context)
+TEST_IN_CHILD(asks)
 {
     pthread_t thread;
     char from[] = "abcdefgh", to[] = "12345678";
-    (void)context;
     use_release(16);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     const struct rex_omp *omp = rex_runtime_omp();
@@ -505,15 +489,9 @@ static void asks(const void *context)
     pthread_join(thread, NULL);
 }
 
-TEST(test_asks)
-{
-    in_child(asks, NULL);
-}
-
 /* Whoever comes while another thread registers waits, in naps of 20 us: also after a fork, which has raised the gate and lowered it. */
-static void waits_for_a_registration(const void *context)
+TEST_IN_CHILD(waits_for_a_registration)
 {
-    (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
     CHECK_EQUAL(pthread_create(&leaver, NULL, is_registering, NULL), 0);
@@ -528,9 +506,8 @@ static void waits_for_a_registration(const void *context)
 }
 
 /* So does another registration. */
-static void waits_to_register(const void *context)
+TEST_IN_CHILD(waits_to_register)
 {
-    (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
     CHECK_EQUAL(pthread_create(&leaver, NULL, is_registering, NULL), 0);
@@ -539,12 +516,6 @@ static void waits_to_register(const void *context)
     CHECK_EQUAL(rex_flight_register("another test"), REX_OK);
     CHECK(naps > 0);
     rex_flight_registered();
-}
-
-TEST(test_waits)
-{
-    in_child(waits_to_register, NULL);
-    in_child(waits_for_a_registration, NULL);
 }
 
 /*

@@ -280,9 +280,8 @@ static void copy_at_once(const void *order)
 }
 
 /* Who has the threads has them alone. */
-static void take_twice(const void *context)
+TEST_IN_CHILD(take_twice)
 {
-    (void)context;
     start("late", "2");
     CHECK(rex_copy_threads_take());
     CHECK(!rex_copy_threads_take());
@@ -299,7 +298,6 @@ TEST(test_at_once)
 {
     in_child(copy_at_once, "at once");
     in_child(copy_at_once, "late");
-    in_child(take_twice, NULL);
 }
 
 /* ---- the threads ------------------------------------------------------------------------------------------------------------------------
@@ -514,4 +512,3 @@ TEST_IN_CHILD(fork_often)
     there_and_back(0, 8 * MIB, 2);
     finish();
 }
-
