@@ -82,15 +82,14 @@ struct rex_any_pointer {
 #define REX_ARGUMENT_POINTER rex_any_pointer()
 #else
 /** REX_ARGUMENT(expression): an expression of the type that the compiler compares. */
-#define REX_ARGUMENT(...)                                                          \
-    _Generic((__VA_ARGS__), float                                                  \
-             : *(struct rex_float *)0, double                                      \
-             : *(struct rex_double *)0, REX_EACH_INTEGER(REX_INTEGER_CASE) default \
-             : (__VA_ARGS__))
+#define REX_ARGUMENT(...)                        \
+    _Generic((__VA_ARGS__),                      \
+        float: *(struct rex_float *)0,           \
+        double: *(struct rex_double *)0,         \
+        REX_EACH_INTEGER(REX_INTEGER_CASE)       \
+        default: (__VA_ARGS__))
 /** REX_INTEGER_CASE(type, kind): of one integer type. */
-#define REX_INTEGER_CASE(type, kind) \
-    type:                            \
-    *(struct rex_integer *)0,
+#define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
 /** REX_ARGUMENT_TYPE(type): that of a parameter. */
 #define REX_ARGUMENT_TYPE(...) __typeof__(REX_ARGUMENT(*(__typeof__(__VA_ARGS__) *)0))
 /** REX_ARGUMENT_POINTER: an argument that fits every pointer. */
