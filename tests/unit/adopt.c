@@ -545,10 +545,11 @@ struct requirement {
     bool unified;
 };
 
+static const struct requirement requirements[] = {{0x10, 8, true}, {0x10, 10, true}, {0x10, 0x16, false}, {0x11, 8, false}, {0, 8, false}};
+
 /* Globals may be mapped without a call; and a module may require unified shared memory. */
-static void noted(const void *context)
+TEST_FOR_EACH(noted, requirement, requirements)
 {
-    const struct requirement *requirement = context;
     struct __tgt_device_image image = {(void *)(uintptr_t)"BC", (void *)((uintptr_t)"BC" + 2), NULL, NULL};
     for (int new_form = 0; new_form < 2; new_form++) {
         struct __tgt_offload_entry old[2] = {{&key_a, (char *)(uintptr_t)"kernel_a", 0, 0, 0},
@@ -571,13 +572,6 @@ static void noted(const void *context)
         CHECK_EQUAL(waitpid(child, &status, 0), child);
         CHECK_EQUAL(status, 0);
     }
-}
-
-TEST(test_noted)
-{
-    static const struct requirement requirements[] = {{0x10, 8, true}, {0x10, 10, true}, {0x10, 0x16, false}, {0x11, 8, false}, {0, 8, false}};
-    for (size_t i = 0; i < COUNT(requirements); i++)
-        in_child(noted, &requirements[i]);
 }
 
 static void as_it_is(const void *context)
@@ -676,9 +670,13 @@ struct policy {
     int sm;
 };
 
-static void set_policy(const void *context)
+static const struct policy policies[] = {
+    {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
+    {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
+};
+
+TEST_FOR_EACH(set_policy, policy, policies)
 {
-    const struct policy *policy = context;
     struct bytes image = cubin(policy->sm);
     begin(22, "on");
     CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, policy->wait), 0);
@@ -689,14 +687,4 @@ static void set_policy(const void *context)
     CHECK_EQUAL(context_flags(), policy->flags);
     __rex_real___tgt_unregister_lib(descriptor);
     CHECK_EQUAL(context_flags(), policy->flags);
-}
-
-TEST(test_policy)
-{
-    static const struct policy policies[] = {
-        {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
-        {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
-    };
-    for (size_t i = 0; i < COUNT(policies); i++)
-        in_child(set_policy, &policies[i]);
 }

@@ -281,10 +281,9 @@ static void map_all(void)
 /* ---- beside a kernel of the driver's -------------------------------------------------------------------------------------------------- */
 
 /* A begin, an update and another launch find y mapped, and leave it so. */
-static void share_mapped(const void *unused)
+TEST_IN_CHILD(share_mapped)
 {
     struct call held;
-    (void)unused;
     begin_on("late");
     map_all();
     start_held(&held, launch_held);
@@ -299,10 +298,9 @@ static void share_mapped(const void *unused)
 }
 
 /* What the launch maps for itself an update does not find. */
-static void update_absent(const void *unused)
+TEST_IN_CHILD(update_absent)
 {
     struct call held;
-    (void)unused;
     begin_on("late");
     start_held(&held, launch_held);
     expect_no_wait(updates_raw);
@@ -310,10 +308,9 @@ static void update_absent(const void *unused)
 }
 
 /* A call on many arrays around y has nothing to do with it. */
-static void leave_others(const void *unused)
+TEST_IN_CHILD(leave_others)
 {
     struct call held;
-    (void)unused;
     begin_on("late");
     map_all();
     start_held(&held, launch_held);
@@ -326,9 +323,24 @@ struct scene {
     bool is_mapped, nowait_before;
 };
 
-static void wait_as_said(const void *context)
+static const struct scene wait_as_said_cases[] = {
+    {ends, true, false},
+    {begins, false, false},
+    {launch, false, false},
+    {launch_by_runtime, false, false},
+    /* a mapper may name what the launch works on */
+    {ends_by_mapper, true, false},
+    {begins_by_mapper, false, false},
+    {launch_with_mapper, false, false},
+    /* a call that is not waited for turns launches over to libomptarget, and the one at work goes on */
+    {ends, true, true},
+    {begins, false, true},
+    {launch, false, true},
+    {launch_same_nowait, false, false},
+};
+
+TEST_FOR_EACH(wait_as_said, scene, wait_as_said_cases)
 {
-    const struct scene *scene = context;
     struct call held, call;
     begin_on("late");
     if (scene->is_mapped)
@@ -346,10 +358,9 @@ static void wait_as_said(const void *context)
 }
 
 /* A launch with many rows, one of which is mapped, maps y for itself. */
-static void launch_many_beside(const void *unused)
+TEST_IN_CHILD(launch_many_beside)
 {
     struct call held, call;
-    (void)unused;
     begin_on("late");
     map_on_device(0, many[MANY - 1], sizeof *many);
     CHECK_EQUAL(data(rex_module_data_enter, many[MANY - 1], REX_MAP_TO, NULL), REX_OK);
@@ -357,31 +368,6 @@ static void launch_many_beside(const void *unused)
     CHECK(starts_waiting(&call, launch_many));
     CHECK_EQUAL(let_go(&held), REX_OK);
     CHECK_EQUAL(join(&call), REX_OK);
-}
-
-TEST(test_kernels)
-{
-    static const struct scene all[] = {
-        {ends, true, false},
-        {begins, false, false},
-        {launch, false, false},
-        {launch_by_runtime, false, false},
-        /* a mapper may name what the launch works on */
-        {ends_by_mapper, true, false},
-        {begins_by_mapper, false, false},
-        {launch_with_mapper, false, false},
-        /* a call that is not waited for turns launches over to libomptarget, and the one at work goes on */
-        {ends, true, true},
-        {begins, false, true},
-        {launch, false, true},
-        {launch_same_nowait, false, false},
-    };
-    in_child(share_mapped, NULL);
-    in_child(update_absent, NULL);
-    in_child(leave_others, NULL);
-    in_child(launch_many_beside, NULL);
-    for (size_t i = 0; i < COUNT(all); i++)
-        in_child(wait_as_said, &all[i]);
 }
 
 /* ---- beside calls of libomptarget's --------------------------------------------------------------------------------------------------- */
@@ -415,28 +401,27 @@ static void wait_for_call(int (*first)(void), enum fake_function function, int (
 }
 
 /* A region's begin copies later than it maps: an update would find what is not there yet. */
-static void update_beside_begin(const void *raw)
+TEST_OF_EACH(update_beside_begin, bool, raw, false, true)
 {
     begin_on("late");
-    wait_for_call(begins, FAKE_BEGIN, raw != NULL ? updates_raw : updates, REX_OK);
+    wait_for_call(begins, FAKE_BEGIN, raw ? updates_raw : updates, REX_OK);
 }
 
 /* An update that has waited for an end finds nothing more to update. */
-static void update_beside_end(const void *unused)
+TEST_IN_CHILD(update_beside_end)
 {
-    (void)unused;
     begin_on("late");
     map_all();
     wait_for_call(ends, FAKE_END, updates, REX_EABSENT);
     CHECK_EQUAL(the_record()->counts[FAKE_UPDATE], 0);
 }
 
-static void end_beside_update(const void *raw)
+TEST_OF_EACH(end_beside_update, bool, raw, false, true)
 {
     begin_on("late");
     map_all();
     CHECK_EQUAL(begins_by_mapper(), REX_OK); /* from now on updates are libomptarget's */
-    wait_for_call(raw != NULL ? updates_raw : updates, FAKE_UPDATE, ends, REX_OK);
+    wait_for_call(raw ? updates_raw : updates, FAKE_UPDATE, ends, REX_OK);
 }
 
 /* A launch that has waited sees what has come up against the driver meanwhile. */
@@ -451,9 +436,8 @@ static void go_nowait(enum fake_function function)
     the_record()->mappings[0].size = 0;
 }
 
-static void launch_looks_again(const void *unused)
+TEST_IN_CHILD(launch_looks_again)
 {
-    (void)unused;
     begin_on("late");
     map_all();
     the_record()->on_data = go_nowait;
@@ -471,10 +455,9 @@ static void hold_first(void)
 }
 
 /* libomptarget keeps its own launches apart. */
-static void launch_beside_launch(const void *unused)
+TEST_IN_CHILD(launch_beside_launch)
 {
     struct call held;
-    (void)unused;
     begin_on("late");
     holds = true;
     the_record()->on_launch = hold_first;
@@ -483,43 +466,27 @@ static void launch_beside_launch(const void *unused)
     CHECK_EQUAL(let_go(&held), REX_OK);
 }
 
-TEST(test_calls)
-{
-    in_child(update_beside_begin, NULL);
-    in_child(update_beside_begin, "raw");
-    in_child(update_beside_end, NULL);
-    in_child(end_beside_update, NULL);
-    in_child(end_beside_update, "raw");
-    in_child(launch_looks_again, NULL);
-    in_child(launch_beside_launch, NULL);
-}
-
 /* ---- pointers that a mapper attaches -------------------------------------------------------------------------------------------------- */
 
 /* On the device they are other addresses: only libomptarget copies around them. */
-static void update_pointers(const void *by_launch)
+TEST_OF_EACH(update_pointers, bool, by_launch, false, true)
 {
     begin_on("late");
     map_all();
     CHECK_EQUAL(updates(), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UPDATE], 0);
-    CHECK_EQUAL(by_launch != NULL ? launch_with_mapper() : begins_by_mapper(), REX_OK);
+    CHECK_EQUAL(by_launch ? launch_with_mapper() : begins_by_mapper(), REX_OK);
     CHECK_EQUAL(updates(), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UPDATE], 1);
 }
 
-TEST(test_pointers)
-{
-    in_child(update_pointers, NULL);
-    in_child(update_pointers, "by a launch");
-}
-
 /* ---- the device is lost meanwhile ----------------------------------------------------------------------------------------------------- */
 
+static const struct scene all[] = {{ends, true, false}, {begins, false, false}, {launch_by_runtime, false, false}};
+
 /* The kernel that a call has waited for fails: libomptarget is not asked for anything more, since it would abort. */
-static void lose_device(const void *context)
+TEST_FOR_EACH(lose_device, scene, all)
 {
-    const struct scene *scene = context;
     struct call held, call;
     begin_on("early");
     if (scene->is_mapped)
@@ -533,11 +500,4 @@ static void lose_device(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begun);
     CHECK(the_record()->counts[FAKE_END] == 0 && by_runtime() == 0);
     CHECK(rex_target_is_present(y, sizeof *many, 0) == scene->is_mapped);
-}
-
-TEST(test_loss)
-{
-    static const struct scene all[] = {{ends, true, false}, {begins, false, false}, {launch_by_runtime, false, false}};
-    for (size_t i = 0; i < COUNT(all); i++)
-        in_child(lose_device, &all[i]);
 }

@@ -178,7 +178,7 @@ static uint64_t x[CELLS], y[CELLS];
     } while (0)
 
 /* What is mapped is used where it is, and copied by nobody, but where its row says always. */
-static void use_present(const void *check)
+TEST_OF_EACH(use_present, const char *, check, "on", "full")
 {
     start_checked(22, check);
     fill(x, y, CELLS);
@@ -221,9 +221,8 @@ static void map_both(enum fake_function function)
 }
 
 /* All that one call has mapped. */
-static void use_all(const void *unused)
+TEST_IN_CHILD(use_all)
 {
-    (void)unused;
     start(22);
     fill(x, y, CELLS);
     uint64_t x_there = map_on_device(0, x, sizeof x), y_there = map_on_device(1, y, sizeof y);
@@ -240,7 +239,7 @@ static void use_all(const void *unused)
 }
 
 /* Mapped by a raw call, through the forwarders. */
-static void use_raw(const void *check)
+TEST_OF_EACH(use_raw, const char *, check, "on", "full")
 {
     start_checked(19, check);
     fill(x, y, CELLS);
@@ -262,7 +261,7 @@ void end_nowait(int64_t device, int32_t count, void **base, void **begin, int64_
                 int32_t others, void *other_list) __asm__("__tgt_target_data_end_nowait");
 
 /* Still mapped when another module ends, or after one end of two that was not waited for. */
-static void use_kept(const void *nowait)
+TEST_OF_EACH(use_kept, bool, nowait, false, true)
 {
     static char id;
     static struct __tgt_offload_entry entries_of_other[] = {{&id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
@@ -276,7 +275,7 @@ static void use_kept(const void *nowait)
     CHECK_EQUAL(rex_module_register(&other, NULL), REX_OK);
     REX_MAP(region, REX_TOFROM(y, CELLS));
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    if (nowait != NULL)
+    if (nowait)
         end_nowait(0, REX_MAP_ARGUMENTS(region), 0, NULL, 0, NULL);
     else
         CHECK_EQUAL(rex_module_fini(&other), REX_OK);
@@ -285,9 +284,8 @@ static void use_kept(const void *nowait)
 }
 
 /* Mapped by what librex has not seen: that is libomptarget's. */
-static void use_unseen(const void *unused)
+TEST_IN_CHILD(use_unseen)
 {
-    (void)unused;
     start(22);
     map_on_device(0, y, sizeof y);
     rex_mappings_changed();
@@ -298,7 +296,7 @@ static void use_unseen(const void *unused)
 }
 
 /* Rows in rows, the same row twice; rows that differ in what is copied. */
-static void use_shared(const void *check)
+TEST_OF_EACH(use_shared, const char *, check, "on", "full")
 {
     start_checked(16, check);
     fill(x, y, CELLS);
@@ -318,7 +316,7 @@ static void use_shared(const void *check)
 }
 
 /* From alone is not copied in, alloc is not copied, a private row is copied in alone. */
-static void use_directions(const void *check)
+TEST_OF_EACH(use_directions, const char *, check, "on", "full")
 {
     start_checked(22, check);
     fill(x, y, CELLS);
@@ -333,7 +331,7 @@ static void use_directions(const void *check)
 }
 
 /* What is always copied is so beside rows that are not, and beside those that live for the launch. */
-static void use_always(const void *check)
+TEST_OF_EACH(use_always, const char *, check, "on", "full")
 {
     start_checked(22, check);
     fill(x, y, CELLS);
@@ -360,9 +358,8 @@ static void use_always(const void *check)
 }
 
 /* An allocation for each row, as large as that, and no larger one from before. */
-static void use_blocks(const void *unused)
+TEST_IN_CHILD(use_blocks)
 {
-    (void)unused;
     start_checked(22, "full");
     CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
     size_t before = device_bytes();
@@ -385,9 +382,8 @@ static void use_blocks(const void *unused)
 }
 
 /* Memory that the driver knows is never touched by the processor, but for what is not copied. */
-static void use_pinned(const void *unused)
+TEST_IN_CHILD(use_pinned)
 {
-    (void)unused;
     start(22);
     uint64_t *pinned = rex_host_alloc(sizeof x);
     CHECK(pinned != NULL);
@@ -404,11 +400,11 @@ static void use_pinned(const void *unused)
 }
 
 /* The first half of a row is pinned, or the second. */
-static void use_pinned_part(const void *context)
+TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
 {
     enum { STRETCH = 2 << 20, HALF = CELLS / 2 };
     static char room[2 * STRETCH];
-    bool first = *(const int *)context == 0;
+    bool first = part == 0;
     char *middle = room + STRETCH - (uintptr_t)room % STRETCH;
     uint64_t *across = (uint64_t *)(void *)middle - HALF;
     start(22);
@@ -449,23 +445,7 @@ static void use_widths(const void *release)
 
 TEST(test_rows)
 {
-    static const char *const checks[] = {"on", "full"};
     static const int releases[] = {14, 18, 22, 23};
-    in_child(use_all, NULL);
-    in_child(use_kept, NULL);
-    in_child(use_kept, "nowait");
-    in_child(use_unseen, NULL);
-    for (size_t i = 0; i < COUNT(checks); i++) {
-        in_child(use_present, checks[i]);
-        in_child(use_raw, checks[i]);
-        in_child(use_shared, checks[i]);
-        in_child(use_directions, checks[i]);
-        in_child(use_always, checks[i]);
-    }
-    in_child(use_blocks, NULL);
-    in_child(use_pinned, NULL);
-    for (int first = 0; first < 2; first++)
-        in_child(use_pinned_part, &first);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(use_widths, &releases[i]);
 }

@@ -43,9 +43,66 @@ static void check_message(const char *parts)
         CHECK_MENTIONS(rex_last_error(), part);
 }
 
-static void picked(const void *context)
+#define EVERY DATA "sm_75.cubin:" DATA "sm_80.cubin:" DATA "sm_90.cubin:" DATA "sm_100.cubin"
+
+static const struct pick picks[] = {
+    /* files: the exact one, else the newest of the major number */
+    {90, EVERY, DATA "sm_90.cubin", 90, 0, NULL},
+    {80, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
+    {89, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
+    {103, EVERY, DATA "sm_100.cubin", 100, 0, NULL},
+    {75, EVERY, DATA "sm_75.cubin", 75, 0, NULL},
+    {120, EVERY, NULL, 0, REX_ENODEVICE,
+     "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120 or rex-cc --arch=sm_120"},
+    {0, EVERY, NULL, 0, REX_ENODEVICE,
+     "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
+    {90, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* a CUBIN comes before PTX, */
+    {95, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* also one that is not for exactly that GPU */
+    /* an image for the CPU */
+    {0, EVERY ":" HOST, HOST, 0, 0, NULL},
+    {90, HOST ":" EVERY, DATA "sm_90.cubin", 90, 0, NULL},
+    {90, HOST, HOST, 0, 0, NULL},
+    {90, HOST ":no.cubin", HOST, 0, 0, NULL},
+    {120, HOST ":" EVERY, NULL, 0, REX_ENODEVICE, "host.so is for the CPU; |sm_90.cubin is for sm_90"},
+    /* files that do not exist are passed over, what cannot be used is not */
+    {90, "no.cubin:./none.cubin:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL},
+    {80, "./no.cubin:" DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90; there is no ./no.cubin; compile with"},
+    {90, "./no.cubin:./none.cubin", NULL, 0, REX_ENOIMAGE,
+     "no device image ./no.cubin:./none.cubin; looked for ./no.cubin, ./none.cubin"},
+    {90, DATA "sm_90.cubin:" DATA "kernels.cu", NULL, 0, REX_EIMAGE, "kernels.cu cannot be used: it is not an ELF file"},
+    {90, DATA "sm_90.cubin:tests", NULL, 0, REX_EREAD, "tests cannot be read: it is a directory"},
+    {90, ":" DATA "sm_90.cubin:", DATA "sm_90.cubin", 90, 0, NULL},
+    /* one file: the messages are those of that file */
+    {80, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90, and the GPU is sm_80: compile with nvcc -arch=sm_80 or rex-cc --arch=sm_80"},
+    {0, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none"},
+    /* fatbins, compressed or not */
+    {90, DATA "three.fatbin", DATA "three.fatbin", 90, 0, NULL},
+    {90, THREE, THREE, 90, 0, NULL},
+    {86, THREE, THREE, 80, 0, NULL},
+    {80, DATA "three_lz4.fatbin", DATA "three_lz4.fatbin", 80, 0, NULL},
+    {75, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); compile with nvcc -arch=sm_75 or rex-cc --arch=sm_75"},
+    {0, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); this process has no NVIDIA GPU"},
+    {0, THREE ":" HOST, HOST, 0, 0, NULL},
+    {120, THREE, THREE, 120, 0, NULL}, /* its PTX, compiled */
+    {120, THREE ":" DATA "sm_120.cubin", DATA "sm_120.cubin", 120, 0, NULL},
+    /* for one GPU, for one family, for the linker */
+    {90, DATA "special.fatbin", DATA "special.fatbin", 90, 0, NULL},
+    {103, DATA "special.fatbin", DATA "special.fatbin", 100, 0, NULL},
+    {120, DATA "special.fatbin", NULL, 0, REX_ENODEVICE,
+     "sm_90a, compute_90a (PTX), sm_100f, compute_100f (PTX), sm_75, another runtime; compile"},
+    /* an OffloadBinary, with a fatbin in it */
+    {90, DATA "two.offload", DATA "two.offload", 90, 0, NULL},
+    {80, DATA "two.offload", DATA "two.offload", 80, 0, NULL},
+    {75, DATA "two.offload", NULL, 0, REX_ENODEVICE, "two.offload is for sm_80, sm_80, sm_90, compute_90 (PTX)"},
+    /* PTX */
+    {120, DATA "sm_90.ptx", DATA "sm_90.ptx", 120, 0, NULL},
+    {80, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE,
+     "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
+    {0, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "sm_90.ptx is for compute_90 (PTX); this process has no NVIDIA GPU"},
+};
+
+TEST_FOR_EACH(picked, pick, picks)
 {
-    const struct pick *pick = context;
     struct rex_module_image image;
     use_gpu(pick->sm);
     rex_configure(REX_OPTION_CACHE, "off");
@@ -64,69 +121,6 @@ static void picked(const void *context)
         fprintf(stderr, "%s: %s instead of %s\n", pick->names, image.path, pick->taken);
     CHECK(strcmp(image.path, pick->taken) == 0);
     rex_module_image_close(&image);
-}
-
-#define EVERY DATA "sm_75.cubin:" DATA "sm_80.cubin:" DATA "sm_90.cubin:" DATA "sm_100.cubin"
-
-TEST(test_picks)
-{
-    static const struct pick picks[] = {
-        /* files: the exact one, else the newest of the major number */
-        {90, EVERY, DATA "sm_90.cubin", 90, 0, NULL},
-        {80, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
-        {89, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
-        {103, EVERY, DATA "sm_100.cubin", 100, 0, NULL},
-        {75, EVERY, DATA "sm_75.cubin", 75, 0, NULL},
-        {120, EVERY, NULL, 0, REX_ENODEVICE,
-         "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120 or rex-cc --arch=sm_120"},
-        {0, EVERY, NULL, 0, REX_ENODEVICE,
-         "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
-        {90, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* a CUBIN comes before PTX, */
-        {95, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* also one that is not for exactly that GPU */
-        /* an image for the CPU */
-        {0, EVERY ":" HOST, HOST, 0, 0, NULL},
-        {90, HOST ":" EVERY, DATA "sm_90.cubin", 90, 0, NULL},
-        {90, HOST, HOST, 0, 0, NULL},
-        {90, HOST ":no.cubin", HOST, 0, 0, NULL},
-        {120, HOST ":" EVERY, NULL, 0, REX_ENODEVICE, "host.so is for the CPU; |sm_90.cubin is for sm_90"},
-        /* files that do not exist are passed over, what cannot be used is not */
-        {90, "no.cubin:./none.cubin:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL},
-        {80, "./no.cubin:" DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90; there is no ./no.cubin; compile with"},
-        {90, "./no.cubin:./none.cubin", NULL, 0, REX_ENOIMAGE,
-         "no device image ./no.cubin:./none.cubin; looked for ./no.cubin, ./none.cubin"},
-        {90, DATA "sm_90.cubin:" DATA "kernels.cu", NULL, 0, REX_EIMAGE, "kernels.cu cannot be used: it is not an ELF file"},
-        {90, DATA "sm_90.cubin:tests", NULL, 0, REX_EREAD, "tests cannot be read: it is a directory"},
-        {90, ":" DATA "sm_90.cubin:", DATA "sm_90.cubin", 90, 0, NULL},
-        /* one file: the messages are those of that file */
-        {80, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90, and the GPU is sm_80: compile with nvcc -arch=sm_80 or rex-cc --arch=sm_80"},
-        {0, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none"},
-        /* fatbins, compressed or not */
-        {90, DATA "three.fatbin", DATA "three.fatbin", 90, 0, NULL},
-        {90, THREE, THREE, 90, 0, NULL},
-        {86, THREE, THREE, 80, 0, NULL},
-        {80, DATA "three_lz4.fatbin", DATA "three_lz4.fatbin", 80, 0, NULL},
-        {75, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); compile with nvcc -arch=sm_75 or rex-cc --arch=sm_75"},
-        {0, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); this process has no NVIDIA GPU"},
-        {0, THREE ":" HOST, HOST, 0, 0, NULL},
-        {120, THREE, THREE, 120, 0, NULL}, /* its PTX, compiled */
-        {120, THREE ":" DATA "sm_120.cubin", DATA "sm_120.cubin", 120, 0, NULL},
-        /* for one GPU, for one family, for the linker */
-        {90, DATA "special.fatbin", DATA "special.fatbin", 90, 0, NULL},
-        {103, DATA "special.fatbin", DATA "special.fatbin", 100, 0, NULL},
-        {120, DATA "special.fatbin", NULL, 0, REX_ENODEVICE,
-         "sm_90a, compute_90a (PTX), sm_100f, compute_100f (PTX), sm_75, another runtime; compile"},
-        /* an OffloadBinary, with a fatbin in it */
-        {90, DATA "two.offload", DATA "two.offload", 90, 0, NULL},
-        {80, DATA "two.offload", DATA "two.offload", 80, 0, NULL},
-        {75, DATA "two.offload", NULL, 0, REX_ENODEVICE, "two.offload is for sm_80, sm_80, sm_90, compute_90 (PTX)"},
-        /* PTX */
-        {120, DATA "sm_90.ptx", DATA "sm_90.ptx", 120, 0, NULL},
-        {80, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE,
-         "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
-        {0, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "sm_90.ptx is for compute_90 (PTX); this process has no NVIDIA GPU"},
-    };
-    for (size_t i = 0; i < COUNT(picks); i++)
-        in_child(picked, &picks[i]);
 }
 
 /* The program's own names and bytes: the host's image takes their place where there is no GPU. */
@@ -439,11 +433,10 @@ static void out_of_order(const void *context)
 }
 
 /* One image for several GPUs suits where it suits any of them. */
-static void for_any(const void *context)
+TEST_IN_CHILD(for_any)
 {
     struct rex_module_image image;
     use_gpus("80,75,90");
-    (void)context;
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.cubin", rex_release_row(22)), REX_OK);
     rex_module_image_close(&image);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_120.cubin", rex_release_row(22)), REX_ENODEVICE);
@@ -487,10 +480,9 @@ TEST(test_warned)
 }
 
 /* What the release refuses is not opened. */
-static void refused_header(const void *context)
+TEST_IN_CHILD(refused_header)
 {
     struct rex_module_image image;
-    (void)context;
     use_gpu(100);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_100.cubin", rex_release_row(19)), REX_EUNSUPPORTED);
     CHECK(strcmp(rex_last_error(), "device image " DATA "sm_100.cubin: LLVM 19 refuses CUDA 13's CUBIN header, and sm_100 has no older form; LLVM "
@@ -505,10 +497,8 @@ static void refused_header(const void *context)
 
 TEST(test_out_of_order)
 {
-    in_child(refused_header, NULL);
     assert_non_null(strstr(in_child(out_of_order, NULL), "librex: warning: kernels run on the CPU: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
     assert_non_null(strstr(in_child(out_of_order, ""), "librex: warning: kernels run on the CPU: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
-    in_child(for_any, NULL);
 }
 
 /* In a child of fork there is no GPU any more, and that is the reason. */
@@ -542,9 +532,23 @@ struct fault {
 
 #define PTX_FAILS "device image tests/data/sm_90.ptx: the CUDA driver cannot compile the PTX: "
 
-static void faulty(const void *context)
+static const struct fault faults[] = {
+    {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_OUT_OF_MEMORY"},
+    {"cuLinkAddData:200", "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", REX_EIMAGE,
+     PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
+    {"cuLinkAddData:209", "\n\na \nb\n\nc", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNKNOWN: a b c"},
+    {"cuLinkAddData:218", "", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_PTX"},
+    {"cuLinkComplete:218", "undefined function f", REX_EIMAGE, PTX_FAILS "cuLinkComplete: CUDA_ERROR_INVALID_PTX: undefined function f"},
+    {"cuLinkAddData:222", "old", REX_EIMAGE,
+     PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNSUPPORTED_PTX_VERSION: old; the PTX is newer than the driver: compile it with an older nvcc, or "
+               "make a CUBIN"},
+    {"cuLinkAddData:221", "", REX_ECUDA,
+     "device image tests/data/sm_90.ptx is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed"},
+    {"cuLinkComplete:719", "", REX_ECUDA, PTX_FAILS "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
+};
+
+TEST_FOR_EACH(faulty, fault, faults)
 {
-    const struct fault *fault = context;
     struct rex_module_image image;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
@@ -567,11 +571,10 @@ static int (*function_of_driver(const char *name))(void *)
 }
 
 /* Of a long log there is as much as fits, and no byte behind it is written. */
-static void long_log(const void *context)
+TEST_IN_CHILD(long_log)
 {
     static char log[4000];
     struct rex_module_image image;
-    (void)context;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     memset(log, '!', sizeof log - 1);
@@ -582,11 +585,10 @@ static void long_log(const void *context)
 }
 
 /* A context that cannot be entered is not left either: the program's own stays the thread's. */
-static void not_entered(const void *context)
+TEST_IN_CHILD(not_entered)
 {
     struct rex_module_image image;
     void *theirs, *current = NULL;
-    (void)context;
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     rex_configure(REX_OPTION_CACHE, "off");
@@ -601,10 +603,9 @@ static void not_entered(const void *context)
 }
 
 /* Nor is one that is not given; and of several GPUs it is the one that the PTX is for. */
-static void not_retained(const void *context)
+TEST_IN_CHILD(not_retained)
 {
     struct rex_module_image image;
-    (void)context;
     use_gpus("80,120");
     rex_configure(REX_OPTION_CACHE, "off");
     rex_configure(REX_OPTION_WAIT, "runtime");
@@ -623,45 +624,19 @@ static void not_retained(const void *context)
 }
 
 /* A driver without a linker is said to be one. */
-static void without_linker(const void *context)
+TEST_IN_CHILD(without_linker)
 {
     struct rex_module_image image;
-    (void)context;
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
     CHECK(strcmp(rex_last_error(), "device image " DATA "sm_90.ptx is PTX: the CUDA driver is too old: it has no cuLinkCreate_v2, which came with "
                                    "CUDA 6.5, and is one of CUDA 13.0") == 0);
 }
 
-TEST(test_linker_faults)
-{
-    static const struct fault faults[] = {
-        {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_OUT_OF_MEMORY"},
-        {"cuLinkAddData:200", "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", REX_EIMAGE,
-         PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
-        {"cuLinkAddData:209", "\n\na \nb\n\nc", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNKNOWN: a b c"},
-        {"cuLinkAddData:218", "", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_PTX"},
-        {"cuLinkComplete:218", "undefined function f", REX_EIMAGE, PTX_FAILS "cuLinkComplete: CUDA_ERROR_INVALID_PTX: undefined function f"},
-        {"cuLinkAddData:222", "old", REX_EIMAGE,
-         PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNSUPPORTED_PTX_VERSION: old; the PTX is newer than the driver: compile it with an older nvcc, or "
-                   "make a CUBIN"},
-        {"cuLinkAddData:221", "", REX_ECUDA,
-         "device image tests/data/sm_90.ptx is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed"},
-        {"cuLinkComplete:719", "", REX_ECUDA, PTX_FAILS "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
-    };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        in_child(faulty, &faults[i]);
-    in_child(long_log, NULL);
-    in_child(not_entered, NULL);
-    in_child(not_retained, NULL);
-    in_child(without_linker, NULL);
-}
-
 /* What the linker gives may be anything. */
-static void wrong_product(const void *context)
+TEST_IN_CHILD(wrong_product)
 {
     struct rex_module_image image;
-    (void)context;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_CUBIN", DATA "kernels.cu", 1);
@@ -705,11 +680,10 @@ static void compiled(const void *context)
 }
 
 /* Numbers of source lines are kept where the PTX has any. */
-static void lines(const void *context)
+TEST_IN_CHILD(lines)
 {
     struct rex_module_image image;
     char path[256];
-    (void)context;
     snprintf(path, sizeof path, "%s/lines.ptx", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
     copy_file(DATA "sm_90.ptx", path);
     FILE *file = fopen(path, "a");
@@ -729,8 +703,6 @@ static void lines(const void *context)
 
 TEST(test_compiled)
 {
-    in_child(wrong_product, NULL);
     const char *output = in_child(compiled, NULL);
     assert_int_equal(occurrences(output, "librex: info: device image " DATA "sm_90.ptx: PTX compiled for sm_90 in 2200 ms\n"), 1);
-    in_child(lines, NULL);
 }

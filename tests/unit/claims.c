@@ -151,7 +151,7 @@ struct pair {
 };
 
 /* Both ways round. */
-static void meet_each_other(const void *unused)
+TEST_IN_CHILD(meet_each_other)
 {
     static const struct pair all[] = {
         /* launches: what one copies back the other must not have */
@@ -205,7 +205,6 @@ static void meet_each_other(const void *unused)
         {{REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, false},
         {{REX_CALL_ENDS, {{MAPPED + 500, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0}, true},
     };
-    (void)unused;
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
@@ -253,11 +252,10 @@ static bool should_wait(const struct side *one, const struct side *other)
     return waits_so;
 }
 
-static void meet_at_random(const void *unused)
+TEST_IN_CHILD(meet_at_random)
 {
     enum { ROUNDS = 1000 };
     int waited = 0;
-    (void)unused;
     start(22, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         const struct side one = any_side(), other = any_side();
@@ -268,12 +266,11 @@ static void meet_at_random(const void *unused)
 }
 
 /* Beside each other claims of a million places are compared in no time; each place with each would take hours. */
-static void compare_few_places(const void *unused)
+TEST_IN_CHILD(compare_few_places)
 {
     enum { MANY = 1000000 };
     static struct rex_place one[MANY], other[MANY];
     struct rex_claim first = {.place = one, .count = MANY}, second = {.place = other, .count = MANY};
-    (void)unused;
     start(22, NULL);
     for (uintptr_t i = 0; i < MANY; i++) {
         one[i] = (struct rex_place){.begin = 4096 + 20 * i, .end = 4096 + 20 * i + 10, .is_changed = true};
@@ -316,10 +313,9 @@ static bool is_kept_waiting(pthread_t *thread, void *(*work)(void *))
 }
 
 /* Where a look-up takes a reference, it and the end of a mapping wait for each other. Ends do not, nor do they on later releases. */
-static void keep_looks_from_ends(const void *unused)
+TEST_IN_CHILD(keep_looks_from_ends)
 {
     pthread_t thread;
-    (void)unused;
     start(15, NULL);
     rex_lookup_begin();
     CHECK(is_kept_waiting(&thread, end_once));
@@ -333,9 +329,8 @@ static void keep_looks_from_ends(const void *unused)
     pthread_join(thread, NULL);
 }
 
-static void end_freely(const void *unused)
+TEST_IN_CHILD(end_freely)
 {
-    (void)unused;
     start(16, NULL);
     CHECK(!rex_ending_begin());
 }
@@ -361,9 +356,8 @@ static struct side many_rows(int what, bool backwards)
 }
 
 /* All rows of a call are kept apart, however many they are. */
-static void have_many_rows(const void *unused)
+TEST_IN_CHILD(have_many_rows)
 {
-    (void)unused;
     start(22, NULL);
     for (int i = 0; i < 2 * ROWS; i++) {
         const struct side many = many_rows(REX_CALL_BEGINS, i % 2 != 0), on = {CLAIMS, {{20 * (i / 2) + 9, 1, TO}}, 0, 0},
@@ -377,11 +371,10 @@ static void have_many_rows(const void *unused)
 }
 
 /* Without room for so many, the call claims all memory of its device. */
-static void lack_room_for_rows(const void *unused)
+TEST_IN_CHILD(lack_room_for_rows)
 {
     const struct side many = many_rows(REX_CALL_LAUNCHES, false), elsewhere = {CLAIMS, {{3000, 10, BOTH}}, 0, 0},
                       elsewhere_mapped = {CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, other_device = {CLAIMS, {{3000, 10, BOTH}}, 0, 1};
-    (void)unused;
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
@@ -394,12 +387,11 @@ static void lack_room_for_rows(const void *unused)
 }
 
 /* A data call that waits lets no more launches begin; what they then find is what it has left. */
-static void wait_for_data_call(const void *unused)
+TEST_IN_CHILD(wait_for_data_call)
 {
     static const struct side reads = {CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, ends = {REX_CALL_ENDS, {{MAPPED, 10, TO}}, 0, 0};
     static struct work at_work, ending, next;
     pthread_t one, other;
-    (void)unused;
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
@@ -419,7 +411,7 @@ static void wait_for_data_call(const void *unused)
 }
 
 /* The index has a new mapping before all of it is copied: calls that find it there wait for the begin. */
-static void wait_for_begin(const void *unused)
+TEST_IN_CHILD(wait_for_begin)
 {
     static const struct side begins = {REX_CALL_BEGINS, {{MAPPED, 10, BOTH}}, 0, 0};
     static const struct side others[] = {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0},
@@ -428,7 +420,6 @@ static void wait_for_begin(const void *unused)
                                          {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}};
     static struct work beginning, next;
     pthread_t thread;
-    (void)unused;
     start(22, NULL);
     for (size_t i = 0; i < COUNT(others); i++) {
         prepare(&beginning, &begins);
@@ -445,7 +436,7 @@ static void wait_for_begin(const void *unused)
 }
 
 /* A call that libomptarget makes within another is that one's, whatever has come to stand against the driver in between. */
-static void call_within_call(const void *stands)
+TEST_OF_EACH(call_within_call, bool, stands, false, true)
 {
     static const struct side outer = {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, inner = {REX_CALL_BEGINS, {{5, 10, TO}}, 0, 0},
                              reads = {CLAIMS, {{0, 1, TO}}, 0, 0};
@@ -456,7 +447,7 @@ static void call_within_call(const void *stands)
     prepare(&other, &inner);
     prepare(&launch, &reads);
     begin(&one);
-    if (stands != NULL)
+    if (stands)
         rex_stand_against_all(REX_AGAINST_UNIFIED);
     begin(&other);
     end(&other);
@@ -466,22 +457,20 @@ static void call_within_call(const void *stands)
 }
 
 /* No launch goes by the driver: nobody waits. */
-static void claim_nothing(const void *unused)
+TEST_IN_CHILD(claim_nothing)
 {
     static const struct side call = {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0};
-    (void)unused;
     start(22, NULL);
     rex_stand_against_all(REX_AGAINST_UNIFIED);
     CHECK(!waits_for(&call, &call));
 }
 
 /* A child has none of its parent's threads, and nothing of what they were at. */
-static void claim_in_child(const void *unused)
+TEST_IN_CHILD(claim_in_child)
 {
     static const struct side works = {CLAIMS, {{0, 10, BOTH}}, 0, 0};
     static struct work one, other;
     int status;
-    (void)unused;
     start(22, NULL);
     prepare(&one, &works);
     prepare(&other, &works);
@@ -495,23 +484,6 @@ static void claim_in_child(const void *unused)
     }
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     end(&one);
-}
-
-TEST(test_waits)
-{
-    in_child(meet_each_other, NULL);
-    in_child(have_many_rows, NULL);
-    in_child(meet_at_random, NULL);
-    in_child(compare_few_places, NULL);
-    in_child(lack_room_for_rows, NULL);
-    in_child(wait_for_data_call, NULL);
-    in_child(wait_for_begin, NULL);
-    in_child(call_within_call, NULL);
-    in_child(call_within_call, "");
-    in_child(claim_nothing, NULL);
-    in_child(claim_in_child, NULL);
-    in_child(keep_looks_from_ends, NULL);
-    in_child(end_freely, NULL);
 }
 
 /* ---- what calls leave ------------------------------------------------------------------------------------------------------------------
@@ -777,9 +749,8 @@ static void add_from_all(void)
 }
 
 /* Each thread works on a part of one array, which each maps whole: none may copy back what another has changed since. */
-static void run_threads(const void *unused)
+TEST_IN_CHILD(run_threads)
 {
-    (void)unused;
     start(22, add_to_part);
     add_from_all();
     for (size_t i = 0; i < COUNT(parts); i++)
@@ -826,9 +797,8 @@ static void run_beside(int begins)
     pthread_join(thread, NULL);
 }
 
-static void run_beside_data_calls(const void *unused)
+TEST_IN_CHILD(run_beside_data_calls)
 {
-    (void)unused;
     start(19, be_at_work);
     map_on_device(0, y, sizeof y); /* of which librex knows from the data call on */
     run_beside(0);
@@ -868,10 +838,9 @@ static void *call_cancelled(void *unused)
     return unused;
 }
 
-static void run_cancelled(const void *unused)
+TEST_IN_CHILD(run_cancelled)
 {
     pthread_t thread;
-    (void)unused;
     start(22, be_cancelled);
     CHECK_EQUAL(pthread_create(&thread, NULL, launch_cancelled, NULL), 0);
     pthread_join(thread, NULL);
@@ -880,11 +849,4 @@ static void run_cancelled(const void *unused)
     pthread_join(thread, NULL);
     launch_rows(0, y, CELLS);
     CHECK_EQUAL(by_runtime(), 0);
-}
-
-TEST(test_threads)
-{
-    in_child(run_threads, NULL);
-    in_child(run_beside_data_calls, NULL);
-    in_child(run_cancelled, NULL);
 }

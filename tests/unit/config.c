@@ -338,13 +338,12 @@ static void tell(void)
     times_told++;
 }
 
-static void becomes_debug(const void *context)
+TEST_IN_CHILD(becomes_debug)
 {
     static const struct {
         const char *level;
         int times;
     } steps[] = {{"info", 0}, {"debug", 1}, {"debug", 1}, {"warn", 1}, {"off", 1}, {"debug", 2}, {"error", 2}};
-    (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
     rex_log_on_debug(tell);
     for (size_t i = 0; i < COUNT(steps); i++) {
@@ -370,7 +369,6 @@ static void first_line(const void *context)
 
 TEST(test_becomes_debug)
 {
-    in_child(becomes_debug, NULL);
     assert_string_equal(in_child(first_line, NULL), "librex: info: first\nlibrex: info: second\n");
 }
 

@@ -396,10 +396,9 @@ TEST(test_contexts)
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */
 
 /* What the driver does not end stays pinned, with its context, and may be ended later. */
-static void not_ended(const void *context)
+TEST_IN_CHILD(not_ended)
 {
     static char bytes[8192];
-    (void)context;
     begin("auto");
     void *memory = rex_host_alloc(100);
     CHECK(memory != NULL);
@@ -423,10 +422,9 @@ static void not_ended(const void *context)
 }
 
 /* What the driver does not pin is not listed. */
-static void not_begun(const void *context)
+TEST_IN_CHILD(not_begun)
 {
     static char bytes[8192];
-    (void)context;
     begin("auto");
     setenv("FAKE_CUDA_BREAKS", "cuMemHostRegister:719:0", 1);
     CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), REX_ECUDA);
@@ -439,10 +437,9 @@ static void not_begun(const void *context)
 }
 
 /* What the driver does not allocate is not listed, at no address: others may be pinned there, and nothing is freed. */
-static void not_allocated(const void *context)
+TEST_IN_CHILD(not_allocated)
 {
     char *left, *at_zero = (char *)16;
-    (void)context;
     begin("auto");
     CHECK_EQUAL(rex_gpu_count(), 1);
     left = in_driver("fake_cuda_not_allocated");
@@ -472,10 +469,10 @@ static void expect_refused(int result, const char *said)
 static char several[3 * 4096];
 
 /* Ranges may touch, and not overlap by a byte. Only what begins at an address, and was made so, is ended there. */
-static void beside(const void *gpu)
+TEST_OF_EACH(beside, int, gpu, 90, 0)
 {
     char said[128], *middle = several + 4096, *end = middle + 4096;
-    use_gpu(*(const int *)gpu);
+    use_gpu(gpu);
     CHECK_EQUAL(rex_host_register(middle, 4096), 0);
     CHECK(rex_host_register(several, 4096) == 0 && rex_host_register(end, 10) == 0);
     CHECK(rex_host_unregister(several) == 0 && rex_host_unregister(end) == 0);
@@ -498,14 +495,14 @@ static void beside(const void *gpu)
 }
 
 /* A trace tells of rows that are pinned, which nothing is where there is no GPU. */
-static void told_in_rows(const void *gpu)
+TEST_OF_EACH(told_in_rows, int, gpu, 90, 0)
 {
     char text[REX_LINE_MAX], wanted[256];
     struct rex_line line = {.text = text};
     void *begin[3] = {several, several + 4095, several + 4096};
     static const int64_t sizes[3] = {8, 8, 8}, types[3] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
-    const char *pinned = *(const int *)gpu > 0 ? ", pinned" : "";
-    use_gpu(*(const int *)gpu);
+    const char *pinned = gpu > 0 ? ", pinned" : "";
+    use_gpu(gpu);
     CHECK_EQUAL(rex_host_register(several, 4096), 0);
     rex_line_rows(&line, 3, begin, sizes, types);
     text[line.length] = '\0';
@@ -515,10 +512,9 @@ static void told_in_rows(const void *gpu)
 }
 
 /* Without a GPU it is pages of the process. */
-static void of_pages(const void *context)
+TEST_IN_CHILD(of_pages)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    (void)context;
     use_gpu(0);
     for (size_t size = 1; size <= 3 * page; size += page - 1) {
         char *memory = rex_host_alloc(size);
@@ -546,11 +542,12 @@ static void bar(const struct barred *barred, int step)
     setenv("FAKE_CUDA_BREAKS", setting, 1);
 }
 
+static const struct barred not_entered_cases[] = {{"cuDevicePrimaryCtxRetain", {2, 4, 5}}, {"cuCtxPushCurrent", {0, 0, 0}}};
+
 /* The context that the memory would be in cannot be had: nothing is pinned, and nothing held. */
-static void not_entered(const void *context)
+TEST_FOR_EACH(not_entered, barred, not_entered_cases)
 {
     static const char *const callers[] = {"rex_host_alloc", "rex_host_register"};
-    const struct barred *barred = context;
     char said[128];
     begin("spin");
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -619,9 +616,8 @@ static void pin_in_its_place(void)
     CHECK(rex_host_register((char *)own + 10, 10) == 0 && rex_host_unregister((char *)own + 10) == 0);
 }
 
-static void at_work(const void *context)
+TEST_IN_CHILD(at_work)
 {
-    (void)context;
     begin("spin");
     meanwhile("cuMemHostRegister", pin_several, end_nothing);
     CHECK_EQUAL(rex_host_register(several, 10), REX_EINVAL);
@@ -631,23 +627,6 @@ static void at_work(const void *context)
     CHECK(own != NULL && rex_host_register((char *)own + 10, 10) == REX_EINVAL);
     meanwhile("cuMemFreeHost", free_own, pin_in_its_place);
     CHECK_EQUAL(context_users(), 0);
-}
-
-TEST(test_pinned)
-{
-    static const int gpus[] = {90, 0};
-    static const struct barred barred[] = {{"cuDevicePrimaryCtxRetain", {2, 4, 5}}, {"cuCtxPushCurrent", {0, 0, 0}}};
-    for (size_t i = 0; i < COUNT(gpus); i++) {
-        in_child(beside, &gpus[i]);
-        in_child(told_in_rows, &gpus[i]);
-    }
-    in_child(of_pages, NULL);
-    for (size_t i = 0; i < COUNT(barred); i++)
-        in_child(not_entered, &barred[i]);
-    in_child(at_work, NULL);
-    in_child(not_allocated, NULL);
-    in_child(not_ended, NULL);
-    in_child(not_begun, NULL);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------------------------------- */
@@ -706,11 +685,11 @@ static void without_driver(void)
         CHECK_EQUAL(rex_host_free(memory), REX_EINVAL);
 }
 
-static void counted(const void *context)
+TEST_OF_EACH(counted, bool, pins, false, true)
 {
     begin("auto");
     CHECK_EQUAL(rex_gpu_count(), 1);
-    if (context != NULL) {
+    if (pins) {
         CHECK((memory = rex_host_alloc(100)) != NULL);
         CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     }
@@ -719,7 +698,7 @@ static void counted(const void *context)
     CHECK_EQUAL(rex_gpu_count(), 1);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    if (context != NULL)
+    if (pins)
         CHECK_EQUAL(rex_host_unregister(bytes), 0);
     CHECK_EQUAL(rex_host_free(memory), 0);
     CHECK_EQUAL(context_users(), 0);
@@ -738,9 +717,8 @@ static void without_gpu(void)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENODEVICE);
 }
 
-static void found_none(const void *context)
+TEST_IN_CHILD(found_none)
 {
-    (void)context;
     use_gpu(0);
     use_release(22);
     CHECK(first_gpu() < 0);
@@ -769,9 +747,6 @@ static void turned(const void *context)
 
 TEST(test_started)
 {
-    in_child(counted, NULL);
-    in_child(counted, "pinned");
-    in_child(found_none, NULL);
     CHECK_MENTIONS(in_child(turned, NULL), "instead of " SM_90 ": " NOT_HERE);
 }
 
@@ -972,11 +947,11 @@ static void *busy(void *unused)
 
 enum { CHILDREN = 60 };
 
-static void forks(const void *context)
+TEST_OF_EACH(forks, const char *, trace, NULL, "-")
 {
     pthread_t threads[2];
-    if (context != NULL)
-        setenv("REX_TRACE", context, 1);
+    if (trace != NULL)
+        setenv("REX_TRACE", trace, 1);
     begin("auto");
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "error:/dev/null"), 0);
@@ -1008,10 +983,4 @@ static void forks(const void *context)
     /* The parent goes on. */
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-}
-
-TEST(test_forks)
-{
-    in_child(forks, NULL);
-    in_child(forks, "-");
 }

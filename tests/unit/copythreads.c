@@ -36,10 +36,9 @@ static void run(unsigned count, unsigned expected)
 }
 
 /* As many as asked for, more later and fewer, at most eight; and no more than could be started. */
-static void run_all(const void *unused)
+TEST_IN_CHILD(run_all)
 {
     static const unsigned counts[] = {2, 5, 1, 3, 8, 2, 8, 0, 4};
-    (void)unused;
     alarm(20);
     threads_left = 0;
     run(3, 0);
@@ -53,10 +52,9 @@ static void run_all(const void *unused)
 }
 
 /* A child has none of its parent's threads, and starts its own, though its parent's were taken. */
-static void run_in_child_of_fork(const void *unused)
+TEST_IN_CHILD(run_in_child_of_fork)
 {
     int status;
-    (void)unused;
     alarm(20);
     run(3, 3);
     CHECK(rex_copy_threads_take());
@@ -74,10 +72,9 @@ static void run_in_child_of_fork(const void *unused)
     run(4, 4);
 }
 
-static void run_with_mask(const void *unused)
+TEST_IN_CHILD(run_with_mask)
 {
     sigset_t mask, before, after;
-    (void)unused;
     alarm(20);
     sigemptyset(&mask);
     sigaddset(&mask, SIGUSR2);
@@ -87,13 +84,6 @@ static void run_with_mask(const void *unused)
     CHECK_EQUAL(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
     for (int number = 1; number < NSIG; number++)
         CHECK_EQUAL(sigismember(&after, number), sigismember(&before, number));
-}
-
-TEST(test_runs)
-{
-    in_child(run_all, NULL);
-    in_child(run_in_child_of_fork, NULL);
-    in_child(run_with_mask, NULL);
 }
 
 /* ---- cancelled ----------------------------------------------------------------------------------------------------------------------- */

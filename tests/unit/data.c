@@ -300,9 +300,8 @@ static bool has_bases(const struct rex_map *map, const void *first, const void *
 }
 
 /* They are the program's while the region lasts; afterwards, and before it is begun again, the map has its bases. */
-static void put_back(const void *unused)
+TEST_IN_CHILD(put_back)
 {
-    (void)unused;
     start(22);
     REX_MAP(one, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
     REX_MAP(other, RETURNED(64, 8), RETURNED(80, 8), RETURNED(96, 8));
@@ -327,10 +326,9 @@ static void put_back(const void *unused)
 }
 
 /* What the program has changed since stays as it is. */
-static void leave_changed(const void *unused)
+TEST_IN_CHILD(leave_changed)
 {
     static char elsewhere;
-    (void)unused;
     start(22);
     REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
     the_record()->on_data = write_addresses;
@@ -357,9 +355,8 @@ static void leave_changed(const void *unused)
 }
 
 /* The end of another map, which has the same columns but gets no address, is none of this one's. */
-static void share_columns(const void *unused)
+TEST_IN_CHILD(share_columns)
 {
-    (void)unused;
     start(22);
     REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
     int64_t types[] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
@@ -373,13 +370,6 @@ static void share_columns(const void *unused)
     CHECK(has_bases(&map, bytes, bytes + 16, bytes + 32));
 }
 
-TEST(test_returned)
-{
-    in_child(put_back, NULL);
-    in_child(leave_changed, NULL);
-    in_child(share_columns, NULL);
-}
-
 /* ---- device memory ---------------------------------------------------------------------------------------------------------------------- */
 
 static void check_copied(int to, int from)
@@ -388,9 +378,8 @@ static void check_copied(int to, int from)
 }
 
 /* As many bytes as asked for, between the devices that are named; nothing where libomptarget says that it could not. */
-static void copy(const void *unused)
+TEST_IN_CHILD(copy)
 {
-    (void)unused;
     start(22);
     char *memory = rex_device_alloc(64, 1), *other = rex_device_alloc(64, 2);
     memset(memory, 1, 64);
@@ -426,9 +415,8 @@ static void copy(const void *unused)
             "rex_device_copy_peer: no module is registered, or offloading is disabled");
 }
 
-static void have_none(const void *unused)
+TEST_IN_CHILD(have_none)
 {
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "1", 1);
     start(22);
     NO_ADDRESS(rex_device_alloc(((size_t)1 << 20) + 1, 1), REX_ENOMEM, "rex_device_alloc: device 1 has no 1048577 bytes");
@@ -445,9 +433,8 @@ static void return_address(enum fake_function function)
 }
 
 /* Asked of the device that is named. LLVM 14 and 15 tell the address in a row. */
-static void find(const void *context)
+TEST_ON_FAKES(find, 14, 15, 16, 24)
 {
-    int release = *(const int *)context;
     start(release);
     map_bytes(0, 64, 64, (uintptr_t)bytes + 64 + AWAY);
     the_record()->on_data = return_address;
@@ -472,15 +459,6 @@ static void find(const void *context)
         CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_IN_PART);
     map_bytes(1, 128, 64, (uintptr_t)bytes + 128 + AWAY);
     CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_WHOLE);
-}
-
-TEST(test_memory)
-{
-    static const int releases[] = {14, 15, 16, 24};
-    in_child(copy, NULL);
-    in_child(have_none, NULL);
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(find, &releases[i]);
 }
 
 static char trace[PATH_MAX + 16];

@@ -59,11 +59,13 @@ TEST_IN_CHILD(one_gpu)
 }
 
 /* Each call of the driver fails: an error that names it, and nothing is changed. */
-static void not_described(const void *context)
+TEST_OF_EACH(not_described, const char *, broken, "cuDeviceGet:719:0", "cuDeviceGet:719:1", "cuDeviceGet:719:2", "cuDeviceGetName:719:1",
+             "cuDeviceTotalMem:719:1", "cuDeviceGetAttribute:719:1", "cuDeviceGetAttribute:719:2", "cuDeviceGetAttribute:719:3",
+             "cuDeviceGetAttribute:719:4", "cuDeviceGetAttribute:719:5")
 {
     char setting[80], said[128];
     struct rex_gpu gpu = {.driver = 42};
-    snprintf(setting, sizeof setting, "%s", (const char *)context);
+    snprintf(setting, sizeof setting, "%s", broken);
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
     setenv("FAKE_CUDA_BREAKS", setting, 1);
@@ -124,7 +126,8 @@ TEST_IN_CHILD(several)
 }
 
 /* What nobody has to know is left out where the driver does not say it. */
-static void in_part(const void *broken)
+TEST_OF_EACH(in_part, const char *, broken, "cuDeviceGetUuid:719:0", "cuDeviceGetAttribute:719:6", "cuDeviceGetAttribute:719:7",
+             "cuDeviceGetAttribute:719:8")
 {
     struct rex_gpu gpu;
     use_gpu(90);
@@ -135,24 +138,6 @@ static void in_part(const void *broken)
     CHECK_EQUAL(gpu.uuid[0] == '\0', strncmp(broken, "cuDeviceGetUuid", 15) == 0);
     CHECK_EQUAL(gpu.pci[0] == '\0', strncmp(broken, "cuDeviceGetAttribute", 20) == 0);
     CHECK_EQUAL(gpu.numa_node, -1);
-}
-
-TEST(test_several)
-{
-    in_child(in_part, "cuDeviceGetUuid:719:0");
-    in_child(in_part, "cuDeviceGetAttribute:719:6");
-    in_child(in_part, "cuDeviceGetAttribute:719:7");
-    in_child(in_part, "cuDeviceGetAttribute:719:8");
-}
-
-TEST(test_not_described)
-{
-    static const char *const broken[] = {"cuDeviceGet:719:0",          "cuDeviceGet:719:1",          "cuDeviceGet:719:2",
-                                         "cuDeviceGetName:719:1",      "cuDeviceTotalMem:719:1",     "cuDeviceGetAttribute:719:1",
-                                         "cuDeviceGetAttribute:719:2", "cuDeviceGetAttribute:719:3", "cuDeviceGetAttribute:719:4",
-                                         "cuDeviceGetAttribute:719:5"};
-    for (size_t i = 0; i < COUNT(broken); i++)
-        in_child(not_described, broken[i]);
 }
 
 /* It is asked for once, however often a launch wants to know it. */
@@ -623,9 +608,8 @@ TEST(test_drivers)
 /* ---- a start that fails once --------------------------------------------------------------------------------------- */
 
 /* No GPU, until somebody asks who may take the time to look again. */
-static void fails_once(const void *breaks)
+TEST_OF_EACH(fails_once, const char *, function, "cuInit", "cuDeviceGetCount")
 {
-    const char *function = breaks;
     char setting[64];
     snprintf(setting, sizeof setting, "%s:999:1", function);
     setenv("FAKE_CUDA_BREAKS", setting, 1);
@@ -643,10 +627,10 @@ static void fails_once(const void *breaks)
 }
 
 /* A call that tells no more than the architecture. */
-static void architecture_fails_once(const void *function)
+TEST_OF_EACH(architecture_fails_once, const char *, function, "cuDeviceGet", "cuDeviceGetAttribute")
 {
     char setting[64];
-    snprintf(setting, sizeof setting, "%s:999:1", (const char *)function);
+    snprintf(setting, sizeof setting, "%s:999:1", function);
     setenv("FAKE_CUDA_BREAKS", setting, 1);
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -660,9 +644,8 @@ static struct rex_module module = {
     .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 
 /* A registration looks again; what it has decided stays. */
-static void register_again(const void *context)
+TEST_IN_CHILD(register_again)
 {
-    (void)context;
     setenv("FAKE_CUDA_FAILS", "999", 1);
     use_gpu(90);
     use_release(22);
@@ -681,10 +664,9 @@ static void register_again(const void *context)
 }
 
 /* The kernel's table of descriptors is full: the driver is not there, as far as the loader can tell. */
-static void too_many_files(const void *context)
+TEST_IN_CHILD(too_many_files)
 {
     struct rlimit before, none;
-    (void)context;
     CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
     none.rlim_cur = 0;
@@ -697,10 +679,9 @@ static void too_many_files(const void *context)
 }
 
 /* A driver that can open no device file says that there is none. */
-static void driver_without_files(const void *context)
+TEST_IN_CHILD(driver_without_files)
 {
     struct rlimit limit, none;
-    (void)context;
     setenv("FAKE_CUDA_FAILS", "100", 1);
     use_gpu(90);
     CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -709,19 +690,6 @@ static void driver_without_files(const void *context)
     CHECK(first_gpu() < 0);
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0); /* which the look for leaks needs */
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
-}
-
-TEST(test_tries_again)
-{
-    static const char *const functions[] = {"cuInit", "cuDeviceGetCount"};
-    static const char *const told[] = {"cuDeviceGet", "cuDeviceGetAttribute"};
-    for (size_t i = 0; i < COUNT(functions); i++)
-        in_child(fails_once, functions[i]);
-    for (size_t i = 0; i < COUNT(told); i++)
-        in_child(architecture_fails_once, told[i]);
-    in_child(register_again, NULL);
-    in_child(too_many_files, NULL);
-    in_child(driver_without_files, NULL);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */

@@ -268,9 +268,8 @@ TEST(test_reasons)
 
 /* ---- where no other is allowed ------------------------------------------------------------------------------------------------------- */
 
-static void refuse_runtime(const void *unused)
+TEST_IN_CHILD(refuse_runtime)
 {
-    (void)unused;
     setenv("REX_LAUNCH_BY", "driver", 1);
     start();
     CHECK_EQUAL(launch_with(0), REX_OK);
@@ -281,9 +280,8 @@ static void refuse_runtime(const void *unused)
 }
 
 /* Where there is no such driver, or the device is none of its, that is no error. */
-static void allow_other_device(const void *unused)
+TEST_IN_CHILD(allow_other_device)
 {
-    (void)unused;
     setenv("REX_LAUNCH_BY", "driver", 1);
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1); /* another plugin's memory */
     start();
@@ -291,9 +289,8 @@ static void allow_other_device(const void *unused)
     expect_sent(0, 1);
 }
 
-static void allow_old_driver(const void *unused)
+TEST_IN_CHILD(allow_old_driver)
 {
-    (void)unused;
     setenv("REX_LAUNCH_BY", "driver", 1);
     setenv("FAKE_CUDA_SM", "90", 1);
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
@@ -305,10 +302,9 @@ static void allow_old_driver(const void *unused)
 }
 
 /* Nor where nothing is offloaded. */
-static void allow_host(const void *unused)
+TEST_IN_CHILD(allow_host)
 {
     struct __tgt_kernel_arguments packet = {.Version = 2};
-    (void)unused;
     setenv("REX_LAUNCH_BY", "driver", 1);
     use_computing_gpu(22, "late");
     setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
@@ -324,14 +320,6 @@ static void allow_host(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "a launch: map row 0 has a negative size");
 }
 
-TEST(test_demand)
-{
-    in_child(refuse_runtime, NULL);
-    in_child(allow_other_device, NULL);
-    in_child(allow_old_driver, NULL);
-    in_child(allow_host, NULL);
-}
-
 /* ---- the launch itself --------------------------------------------------------------------------------------------------------------- */
 
 static void expect_grid(const unsigned *grid, const unsigned *block, unsigned dynamic_memory)
@@ -342,10 +330,9 @@ static void expect_grid(const unsigned *grid, const unsigned *block, unsigned dy
 
 #define GRID(...) ((const unsigned[3]){__VA_ARGS__})
 
-static void send_grids(const void *unused)
+TEST_IN_CHILD(send_grids)
 {
     struct rex_launch_config launch = {.key = &nothing_id, .trip_count = 1000};
-    (void)unused;
     start();
     /* what is not given is chosen */
     CHECK_EQUAL(launch_nothing(&launch), REX_OK);
@@ -372,9 +359,8 @@ static void send_grids(const void *unused)
 }
 
 /* A row that is no argument of the kernel, and a device that there is not. */
-static void send_packets(const void *unused)
+TEST_IN_CHILD(send_packets)
 {
-    (void)unused;
     start();
     uint64_t n = 10, a = 1;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TO(x, 10), REX_TOFROM(y, 10));
@@ -390,10 +376,9 @@ static void send_packets(const void *unused)
 #define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
 
 /* What fails names the whole grid; what comes after it, what was lost with it. */
-static void name_grids(const void *unused)
+TEST_IN_CHILD(name_grids)
 {
     struct rex_launch_config launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
-    (void)unused;
     start();
     setenv("FAKE_CUDA_BREAKS", "cuLaunchKernel:719:0", 1);
     CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
@@ -406,7 +391,7 @@ static void name_grids(const void *unused)
 }
 
 /* What a packet leaves open its call says, if it says anything; else it is chosen. */
-static void complete_packets(const void *unused)
+TEST_IN_CHILD(complete_packets)
 {
     static const struct {
         int32_t teams, threads, more_teams, more_threads;
@@ -414,7 +399,6 @@ static void complete_packets(const void *unused)
         unsigned grid, block;
     } asked[] = {{0, 0, 1, 1, 0, 1, 1},        {0, 0, 7, 96, 1000, 7, 96}, {3, 32, 7, 96, 1000, 3, 32}, {0, 0, 0, 0, 1000, 8, 128},
                  {0, 0, -1, -1, -5, 128, 128}, {0, 0, 0, 0, 0, 128, 128},  {3, 0, 7, 0, 1, 3, 128},     {0, 32, 0, 96, 33, 2, 32}};
-    (void)unused;
     start();
     for (size_t i = 0; i < COUNT(asked); i++) {
         struct __tgt_kernel_arguments packet = {
@@ -432,7 +416,7 @@ static void expect_teams(const struct rex_launch_config *launch, unsigned teams)
 }
 
 /* What REX_LAUNCH_FOR() asks for: enough for the iterations, at most what the 132 multiprocessors of 2048 threads keep. */
-static void choose_grids(const void *unused)
+TEST_IN_CHILD(choose_grids)
 {
     static const struct {
         int64_t iterations;
@@ -440,7 +424,6 @@ static void choose_grids(const void *unused)
     } asked[] = {{0, 128, 1},         {-5, 128, 1},           {1, 128, 1},            {128, 128, 1},         {129, 128, 2},
                  {270336, 128, 2112}, {270337, 128, 2112},    {INT64_MAX, 128, 2112}, {INT64_MAX, 256, 1056}, {600, 256, 3}};
     struct rex_launch_config launch;
-    (void)unused;
     start();
     for (size_t i = 0; i < COUNT(asked); i++) {
         launch = rex_launch_config_for(&nothing_id, asked[i].iterations);
@@ -469,25 +452,14 @@ static void choose_grids(const void *unused)
 }
 
 /* libomptarget gets that grid, too. */
-static void choose_for_runtime(const void *unused)
+TEST_IN_CHILD(choose_for_runtime)
 {
     struct rex_launch_config launch = rex_launch_config_for(&nothing_id, INT64_MAX);
-    (void)unused;
     setenv("OMP_TEAM_LIMIT", "3000", 1);
     start();
     CHECK_EQUAL(launch_nothing(&launch), REX_OK);
     expect_sent(0, 1);
     CHECK_EQUAL(last_call(FAKE_KERNEL)->grid[0], 2112);
-}
-
-TEST(test_grids)
-{
-    in_child(send_grids, NULL);
-    in_child(name_grids, NULL);
-    in_child(complete_packets, NULL);
-    in_child(send_packets, NULL);
-    in_child(choose_grids, NULL);
-    in_child(choose_for_runtime, NULL);
 }
 
 static void expect_said(int result, int wanted, const char *said)
@@ -659,9 +631,8 @@ static void expect_calls(int loads, int streams, int pinned)
 }
 
 /* The first launch finds all it needs. */
-static void prepare(const void *unused)
+TEST_IN_CHILD(prepare)
 {
-    (void)unused;
     use_computing_gpu(22, "late");
     bind_kernels();
     CHECK_EQUAL(rex_module_init(&module), REX_OK);
@@ -675,9 +646,8 @@ static void prepare(const void *unused)
 }
 
 /* Where the first launch would not go there, nothing is loaded. */
-static void prepare_host(const void *unused)
+TEST_IN_CHILD(prepare_host)
 {
-    (void)unused;
     use_computing_gpu(22, "late");
     setenv("OMP_DEFAULT_DEVICE", "1", 1); /* the host */
     CHECK_EQUAL(rex_module_init(&module), REX_OK);
@@ -685,18 +655,16 @@ static void prepare_host(const void *unused)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
-static void prepare_other_device(const void *unused)
+TEST_IN_CHILD(prepare_other_device)
 {
-    (void)unused;
     use_computing_gpu(22, "late");
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     CHECK_EQUAL(rex_module_init(&module), REX_OK);
     expect_calls(0, 0, 0);
 }
 
-static void prepare_bad_image(const void *unused)
+TEST_IN_CHILD(prepare_bad_image)
 {
-    (void)unused;
     use_computing_gpu(22, "late");
     setenv("FAKE_CUDA_BREAKS", "cuModuleLoadData:200:0", 1);
     CHECK_EQUAL(rex_module_init(&module), REX_OK);
@@ -705,14 +673,6 @@ static void prepare_bad_image(const void *unused)
     bind_kernels();
     CHECK_EQUAL(launch_with(0), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-}
-
-TEST(test_prepared)
-{
-    in_child(prepare, NULL);
-    in_child(prepare_host, NULL);
-    in_child(prepare_other_device, NULL);
-    in_child(prepare_bad_image, NULL);
 }
 
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
@@ -728,9 +688,8 @@ static int launch_pointee(void)
 }
 
 /* What is mapped and unmapped is the launch's rows without what is the kernel's alone; the kernel gets where they lie. */
-static void map_around(const void *unused)
+TEST_IN_CHILD(map_around)
 {
-    (void)unused;
     start_on(18);
     uint64_t device = map_on_device(0, y, sizeof y);
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
@@ -751,9 +710,8 @@ static void map_around(const void *unused)
 }
 
 /* What is absent and empty is named by the host's address. */
-static void pass_empty(const void *unused)
+TEST_IN_CHILD(pass_empty)
 {
-    (void)unused;
     start_on(18);
     map_on_device(0, x, sizeof x);
     uint64_t n = 0, a = 1;
@@ -765,9 +723,8 @@ static void pass_empty(const void *unused)
 }
 
 /* A device that is lost is asked for nothing more. */
-static void lose_device(const void *unused)
+TEST_IN_CHILD(lose_device)
 {
-    (void)unused;
     start_on(18);
     map_on_device(0, y, sizeof y);
     CHECK_EQUAL(launch_pointee(), REX_OK);
@@ -777,9 +734,8 @@ static void lose_device(const void *unused)
 }
 
 /* Who unmaps what another launch works on gets an error; what was mapped is unmapped all the same. */
-static void miss_mapping(const void *unused)
+TEST_IN_CHILD(miss_mapping)
 {
-    (void)unused;
     start_on(18);
     CHECK_EQUAL(launch_pointee(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "axpy__kernel__");
@@ -788,9 +744,8 @@ static void miss_mapping(const void *unused)
 }
 
 /* What stands against the driver for another reason than its rows does so here as well, and is told. */
-static void refuse_others(const void *unused)
+TEST_IN_CHILD(refuse_others)
 {
-    (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
     struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
@@ -802,9 +757,8 @@ static void refuse_others(const void *unused)
 }
 
 /* A device that the driver does not know gets no plain kernel from libomptarget; where there is none, nothing is refused. */
-static void refuse_device(const void *unused)
+TEST_IN_CHILD(refuse_device)
 {
-    (void)unused;
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     start_on(18);
     CHECK_EQUAL(launch_nothing(&plainly), REX_EUNSUPPORTED);
@@ -813,10 +767,9 @@ static void refuse_device(const void *unused)
     expect_sent(0, 0);
 }
 
-static void refuse_nothing(const void *unused)
+TEST_IN_CHILD(refuse_nothing)
 {
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}};
-    (void)unused;
     use_computing_gpu(18, "late");
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -826,10 +779,9 @@ static void refuse_nothing(const void *unused)
 }
 
 /* What is wrong with the default device is not laid on the kernel. */
-static void miss_device(const void *unused)
+TEST_IN_CHILD(miss_device)
 {
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}};
-    (void)unused;
     use_computing_gpu(18, "late");
     setenv("OMP_DEFAULT_DEVICE", "99", 1);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -840,9 +792,8 @@ static void miss_device(const void *unused)
 }
 
 /* What cannot be mapped is not launched, nor unmapped. */
-static void refuse_overlap(const void *unused)
+TEST_IN_CHILD(refuse_overlap)
 {
-    (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
     struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
@@ -853,9 +804,8 @@ static void refuse_overlap(const void *unused)
 }
 
 /* A kernel with a parameter for the runtime is libomptarget's, as ever; one with another number of them nobody's. */
-static void leave_env(const void *unused)
+TEST_IN_CHILD(leave_env)
 {
-    (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
     struct rex_launch_config launch = rex_launch_config_of(&env_id, 2, 64);
@@ -869,18 +819,4 @@ static void leave_env(const void *unused)
                 "launch 3 rows for them (of 3)");
     CHECK(the_record()->counts[FAKE_BEGIN] == 0 && the_record()->counts[FAKE_END] == 0);
     expect_sent(0, 1);
-}
-
-TEST(test_mapped)
-{
-    in_child(map_around, NULL);
-    in_child(pass_empty, NULL);
-    in_child(lose_device, NULL);
-    in_child(miss_mapping, NULL);
-    in_child(refuse_others, NULL);
-    in_child(refuse_device, NULL);
-    in_child(refuse_nothing, NULL);
-    in_child(miss_device, NULL);
-    in_child(refuse_overlap, NULL);
-    in_child(leave_env, NULL);
 }

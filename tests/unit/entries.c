@@ -66,13 +66,12 @@ static void ends_nowhere(struct __tgt_offload_entry *entries)
 static struct rex_module kernelless = {.struct_size = sizeof kernelless};
 
 /* Data calls need a device, and no kernel of their own module. */
-static void data_without_kernels(const void *context)
+TEST_IN_CHILD(data_without_kernels)
 {
     static struct rex_module module;
     char bytes[8] = "";
     struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
     REX_MAP(map, REX_TO(bytes, 8));
-    (void)context;
     bind();
     CHECK_EQUAL(rex_module_data_enter(&kernelless, 0, &map), REX_EENTRIES);
     CHECK_MENTIONS(rex_last_error(), "data begin: the table of offload entries is empty in each binary that librex knows");
@@ -94,11 +93,10 @@ static void data_without_kernels(const void *context)
     CHECK_EQUAL(rex_last_error_code(), REX_EENTRIES);
 }
 
-static void bad_tables(const void *context)
+TEST_IN_CHILD(bad_tables)
 {
     struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
                                              {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
-    (void)context;
     bind();
     refused(entries, 0, REX_EENTRIES, "the table of offload entries is empty");
     CHECK_MENTIONS(rex_last_error(), "no entry was compiled into this binary");
@@ -150,13 +148,12 @@ static void bad_tables(const void *context)
 }
 
 /* A launch of a module that is not registered says why, whichever way it comes. */
-static void launch_unregistered(const void *context)
+TEST_IN_CHILD(launch_unregistered)
 {
     static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("evn__kernel__"), 0, 0, 0}};
     static struct rex_module unusable;
     struct __tgt_kernel_arguments packet = {.Version = 3};
     struct rex_launch_config launch = rex_launch_config_of(&keys[0], 1, 1);
-    (void)context;
     bind();
     CHECK_EQUAL(registered(&unusable, entries, 1), REX_ENOKERNEL);
     CHECK_EQUAL(rex_module_launch_map(&unusable, &launch, NULL), REX_ENOKERNEL);
@@ -172,7 +169,7 @@ static void launch_unregistered(const void *context)
 }
 
 /* Pointers that are no table: turned round, not aligned, not a whole number of entries. */
-static void bad_bounds(const void *context)
+TEST_IN_CHILD(bad_bounds)
 {
     struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
     char *begin = (char *)entries;
@@ -181,7 +178,6 @@ static void bad_bounds(const void *context)
     } bounds[] = {{32, 0}, {0, 40}, {4, 36}, {0, (ptrdiff_t)32 << 30}};
     static struct rex_module modules[COUNT(bounds)];
     char said[128];
-    (void)context;
     bind();
     for (size_t i = 0; i < COUNT(bounds); i++) {
         void *from = begin + bounds[i].begin, *to = begin + bounds[i].end;
@@ -319,7 +315,7 @@ static void launch_rows(struct rex_module *module, void *key, uint32_t rows, int
 }
 
 /* A marked kernel takes its own number of rows alone; without a mark, one row too few for a plain kernel looks like an env one's. */
-static void marked_kernels(const void *file)
+TEST_OF_EACH(marked_kernels, const char *, file, "tests/data/marked_sm_90.cubin", "tests/data/marked_rdc_sm_90.cubin", SM_90)
 {
     static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
                                                    {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
@@ -350,13 +346,6 @@ static void marked_kernels(const void *file)
         }
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
-}
-
-TEST(test_marks)
-{
-    in_child(marked_kernels, "tests/data/marked_sm_90.cubin");
-    in_child(marked_kernels, "tests/data/marked_rdc_sm_90.cubin");
-    in_child(marked_kernels, SM_90);
 }
 
 /* ---- entries against an image -------------------------------------------------------------------------------------------------------- */
@@ -783,16 +772,15 @@ static void rows_that_lack(const void *release)
 }
 
 /* The names that libomptarget gets are the image's functions where the host device calls those; the program's own table stays. */
-static void names_of_calls(const void *release)
+TEST_ON_FAKES(names_of_calls, 16, 18, 22, 23, 24)
 {
     static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
     static struct rex_module module = {
         .struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2, .image_name = FAKE("host.so")};
-    int number = *(const int *)release;
-    bool calls = rex_release_row(number)->host.version != 0;
+    bool calls = rex_release_row(release)->host.version != 0;
     const struct fake_entry *before = NULL;
     use_gpu(0);
-    use_release(number);
+    use_release(release);
     for (int i = 0; i < 3; i++) {
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         const struct fake_call *call = &the_record()->calls[the_record()->count];
@@ -805,7 +793,7 @@ static void names_of_calls(const void *release)
         CHECK(call->entries[0].address == &keys[0] && call->entries[1].address == &keys[1]);
         /* What has been given once is not given again, but for LLVM 18, which is not given anything then. */
         CHECK_EQUAL((const void *)call->entries == (const void *)entries, !calls && i == 0);
-        CHECK(call->entries != before || number == 18);
+        CHECK(call->entries != before || release == 18);
         before = call->entries;
         CHECK(strcmp(entries[0].name, "plain__kernel__") == 0);
         CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -814,22 +802,15 @@ static void names_of_calls(const void *release)
 
 TEST(test_rows_of_the_image)
 {
-    static const int by_name[] = {16, 18, 22, 23, 24};
     static const int releases[] = {14, 15};
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(rows_of_the_image, &releases[i]);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(rows_that_lack, &releases[i]);
-    for (size_t i = 0; i < COUNT(by_name); i++)
-        in_child(names_of_calls, &by_name[i]);
 }
 
 TEST(test_tables)
 {
-    in_child(bad_tables, NULL);
-    in_child(data_without_kernels, NULL);
-    in_child(launch_unregistered, NULL);
-    in_child(bad_bounds, NULL);
     /* Each kernel is looked at once in a registration. */
     assert_int_equal(occurrences(in_child(checked_late, NULL), ": only the CUDA driver can launch it, not LLVM 22\n"), 2);
 }

@@ -78,7 +78,7 @@ static void expect(uint32_t more)
         CHECK_EQUAL(host[i], i + more);
 }
 
-static void work(const void *order)
+TEST_OF_EACH(work, const char *, order, "at once", "late")
 {
     start(order);
     put_in(stream);
@@ -131,7 +131,7 @@ TEST_IN_CHILD(reading)
 }
 
 /* What two streams captured, launched twice; then with another argument, and into other memory. */
-static void graphs(const void *context)
+TEST_OF_EACH(graphs, const char *, when, "at once", "late")
 {
     void *graph, *executable, *of, *const *last;
     size_t count = 0;
@@ -144,7 +144,7 @@ static void graphs(const void *context)
         unsigned grid[3], block[3], dynamic_memory;
         void **parameters, **extra;
     } node;
-    start(context);
+    start(when);
     memset(&node, 0, sizeof node);
     DONE("cuStreamBeginCapture_v2", (void *, int), stream, 2);
     put_in(stream);
@@ -181,12 +181,11 @@ static void graphs(const void *context)
 enum { KERNELS = 3000 };
 
 /* Every kernel of a large image has its place, and keeps it; another image has that place afterwards. */
-static void many_kernels(const void *unused)
+TEST_IN_CHILD(many_kernels)
 {
     static void *functions[KERNELS];
     static char names[KERNELS][16];
     void *module;
-    (void)unused;
     start("early");
     DONE("cuModuleLoadData", (void **, const void *), &module, "");
     for (int i = 0; i < KERNELS; i++) {
@@ -207,11 +206,10 @@ static void many_kernels(const void *unused)
 }
 
 /* What does not lie in one allocation is refused as the driver does. */
-static void behind_memory(const void *unused)
+TEST_IN_CHILD(behind_memory)
 {
     enum { INVALID_VALUE = 1, INVALID_DEVICE = 101 };
     void *context;
-    (void)unused;
     start("early");
     DONE("cuCtxGetCurrent", (void **), &context);
     for (int i = 0; i < 2; i++)
@@ -224,24 +222,8 @@ static void behind_memory(const void *unused)
     CHECK_EQUAL(CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, FAKE_GPUS), INVALID_DEVICE);
 }
 
-TEST(test_bounds)
-{
-    in_child(many_kernels, NULL);
-    in_child(behind_memory, NULL);
-}
-
-TEST(test_work)
-{
-    in_child(work, "at once");
-    in_child(work, "late");
-}
 TEST(test_order)
 {
     in_child(order, "by event");
     in_child(order, NULL);
-}
-TEST(test_graphs)
-{
-    in_child(graphs, "at once");
-    in_child(graphs, "late");
 }

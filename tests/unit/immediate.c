@@ -72,10 +72,9 @@ static void check_filled(struct rex_queue *queue, size_t width, size_t size)
         CHECK_EQUAL(device[i], i < 16 || i - 16 >= size ? 0x11 : pattern[i % width]);
 }
 
-static void fill(const void *unused)
+TEST_IN_CHILD(fill)
 {
     static const size_t units[] = {0, 4, 65532, 65536, 65540, 2 * 65536, 2 * 65536 + 12};
-    (void)unused;
     struct rex_queue *queue = start(0);
     for (size_t width = 1; width <= 4; width *= 2)
         for (size_t i = 0; i < COUNT(units); i++)
@@ -91,10 +90,9 @@ static void see(void *argument)
     *(unsigned char *)argument = device[40];
 }
 
-static void copy(const void *unused)
+TEST_IN_CHILD(copy)
 {
     unsigned char bytes[100], seen = 0;
-    (void)unused;
     struct rex_queue *queue = start(0);
     uint64_t *part = cells + 5;
     REX_MAP(there, REX_TO(part, 7));
@@ -143,9 +141,8 @@ static void launch(const void *unused)
 }
 
 /* Where a global is libomptarget knows. */
-static void ask_for_global(const void *unused)
+TEST_IN_CHILD(ask_for_global)
 {
-    (void)unused;
     struct rex_queue *queue = start(0);
     NO_ADDRESS(rex_module_queue_global(&module, queue, table), REX_EABSENT,
                "rex_queue_global: global \"table\" is not on device 0 yet");
@@ -156,10 +153,7 @@ static void ask_for_global(const void *unused)
 
 TEST(test_commands)
 {
-    in_child(fill, NULL);
-    in_child(copy, NULL);
     in_child(launch, NULL);
-    in_child(ask_for_global, NULL);
 }
 
 /* ---- graphs -------------------------------------------------------------------------------------------------------------------------- */
@@ -216,9 +210,8 @@ TEST_IN_CHILD(replay)
 /* ---- nothing to copy ----------------------------------------------------------------------------------------------------------------- */
 
 /* On the host what is mapped is the host's memory; where offloading is disabled nothing is mapped. */
-static void update_nothing(const void *disabled)
+TEST_OF_EACH(update_nothing, const char *, disabled, NULL, "")
 {
-    (void)disabled;
     struct rex_queue *queue = NULL;
     struct rex_graph *graph = NULL;
     use_gpu(0);
@@ -256,8 +249,6 @@ static void say_once(const void *unused)
 
 TEST(test_nothing)
 {
-    in_child(update_nothing, NULL);
-    in_child(update_nothing, "");
     const char *output = in_child(say_once, NULL);
     assert_int_equal(occurrences(output, "queues do everything at once: device 0 is no NVIDIA GPU\n"), 1);
     assert_int_equal(occurrences(output, "queues do everything"), 1);

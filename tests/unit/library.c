@@ -226,10 +226,9 @@ static void read_whole(const char *path, unsigned char **bytes, size_t *size)
 }
 
 /* From memory, which is the caller's again at once; kernels, parameters and globals are those of the image. */
-static void every_format(const void *context)
+TEST_IN_CHILD(every_format)
 {
     static const char *const files[] = {CUBIN, "tests/data/three_zstd.fatbin", "tests/data/sm_90.ptx", "tests/data/two.offload"};
-    (void)context;
     setenv("FAKE_LINK_CUBIN", CUBIN, 1);
     setenv("REX_CACHE", "off", 1);
     start(22);
@@ -259,9 +258,16 @@ struct wrong {
     const char *message;
 };
 
-static void cannot_load(const void *context)
+static const struct wrong cannot_load_cases[] = {
+    {"tests/data/nothing.cubin", 90, REX_ENOIMAGE, "no device image tests/data/nothing.cubin; looked for tests/data/nothing.cubin"},
+    {"tests/data", 90, REX_EREAD, "device image tests/data cannot be read"},
+    {NULL, 90, REX_EIMAGE, "device image made cannot be used"},
+    {CUBIN, 0, REX_ENODEVICE, "device image " CUBIN " is for an NVIDIA GPU (sm_90), and this process has none"},
+    {CUBIN, 120, REX_ENODEVICE, "device image " CUBIN " is for sm_90, and the GPU is sm_120"},
+};
+
+TEST_FOR_EACH(cannot_load, wrong, cannot_load_cases)
 {
-    const struct wrong *wrong = context;
     struct rex_library *library = (struct rex_library *)&nothing;
     use_gpu(wrong->sm);
     use_release(22);
@@ -273,11 +279,10 @@ static void cannot_load(const void *context)
 }
 
 /* A GPU that comes late is found, the bytes that the driver loads are all of the image, and what it does not load is named. */
-static void comes_late(const void *context)
+TEST_IN_CHILD(comes_late)
 {
     struct rex_library *library = NULL;
     struct stat status;
-    (void)context;
     start(22);
     setenv("FAKE_CUDA_FAILS", "100", 1);
     CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, CUBIN), REX_ENODEVICE);
@@ -294,9 +299,8 @@ static void comes_late(const void *context)
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
 }
 
-static void wrong_calls(const void *context)
+TEST_IN_CHILD(wrong_calls)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN), *other = NULL;
     struct rex_queue *queue = new_queue("wrong");
@@ -332,9 +336,8 @@ static void wrong_calls(const void *context)
 }
 
 /* Nothing, where there has to be something. */
-static void null_pointers(const void *context)
+TEST_IN_CHILD(null_pointers)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN), *none = NULL;
     struct rex_queue *queue = new_queue("null");
@@ -362,9 +365,8 @@ static void null_pointers(const void *context)
 }
 
 /* The host's queue does nothing with an image for a GPU, as rex_launch() would not. */
-static void on_the_host(const void *context)
+TEST_IN_CHILD(on_the_host)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = NULL;
@@ -381,9 +383,8 @@ static void on_the_host(const void *context)
 }
 
 /* Devices that are no NVIDIA GPUs, as of a program whose own image is the host's. */
-static void on_another_device(const void *context)
+TEST_IN_CHILD(on_another_device)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN), *other = NULL;
     struct rex_queue *queue = NULL;
@@ -403,17 +404,17 @@ static void on_another_device(const void *context)
 }
 
 /* The GPU's context cannot be had: an error that names both, and what is loaded stays as it is. */
-static void no_context(const void *call)
+TEST_OF_EACH(no_context, const char *, call, "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent")
 {
     char breaks[64];
     void *address = NULL;
     size_t size = 0;
     start(22);
     struct rex_library *library = load(CUBIN);
-    snprintf(breaks, sizeof breaks, "%s:719:1", (const char *)call);
+    snprintf(breaks, sizeof breaks, "%s:719:1", call);
     setenv("FAKE_CUDA_BREAKS", breaks, 1);
     REFUSED(rex_library_global(&address, &size, library, 0, "table"), REX_ECUDA,
-            "device image " CUBIN ", on GPU 0: %s: CUDA_ERROR_LAUNCH_FAILED", (const char *)call);
+            "device image " CUBIN ", on GPU 0: %s: CUDA_ERROR_LAUNCH_FAILED", call);
     CHECK(address == NULL && size == 0);
     int users = context_users();
     CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_OK);
@@ -438,14 +439,13 @@ static int move_parameter(unsigned char *bytes, size_t size, uint16_t ordinal, u
 }
 
 /* With such offsets a launch would read before the caller's block, or behind it. */
-static void moved_parameters(const void *context)
+TEST_IN_CHILD(moved_parameters)
 {
     static const struct {
         uint16_t ordinal, offset, other;
         int result;
     } cases[] = {{3, 16, 16, REX_OK},     {3, 16, 15, REX_EIMAGE},    {3, 16, 0, REX_EIMAGE}, {3, 16, 65535, REX_OK},
                  {0, 0, 16, REX_EIMAGE}, {0, 0, 65535, REX_EIMAGE}, {2, 12, 20, REX_EIMAGE}};
-    (void)context;
     start(22);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_library *library = NULL;
@@ -495,30 +495,8 @@ static void wide_signature(const void *context)
 
 TEST(test_contradictions)
 {
-    in_child(moved_parameters, NULL);
     CHECK_MENTIONS(in_child(wide_signature, NULL), "kernel \"narrow__kernel__\": parameter 1 has 39 bytes by its signature, and 4 by the "
                                                    "image: the signature is not used");
-}
-
-TEST(test_images)
-{
-    static const struct wrong wrong[] = {
-        {"tests/data/nothing.cubin", 90, REX_ENOIMAGE, "no device image tests/data/nothing.cubin; looked for tests/data/nothing.cubin"},
-        {"tests/data", 90, REX_EREAD, "device image tests/data cannot be read"},
-        {NULL, 90, REX_EIMAGE, "device image made cannot be used"},
-        {CUBIN, 0, REX_ENODEVICE, "device image " CUBIN " is for an NVIDIA GPU (sm_90), and this process has none"},
-        {CUBIN, 120, REX_ENODEVICE, "device image " CUBIN " is for sm_90, and the GPU is sm_120"},
-    };
-    in_child(every_format, NULL);
-    for (size_t i = 0; i < COUNT(wrong); i++)
-        in_child(cannot_load, &wrong[i]);
-    in_child(comes_late, NULL);
-    in_child(wrong_calls, NULL);
-    in_child(null_pointers, NULL);
-    in_child(no_context, "cuDevicePrimaryCtxRetain");
-    in_child(no_context, "cuCtxPushCurrent");
-    in_child(on_the_host, NULL);
-    in_child(on_another_device, NULL);
 }
 
 /* ---- an image for the host device ---------------------------------------------------------------------------------------------------- */
@@ -695,9 +673,8 @@ static struct rex_graph *record(struct rex_queue *queue, struct rex_library *lib
 }
 
 /* Not while a queue works with it, but where the program says so. */
-static void end_at_work(const void *context)
+TEST_IN_CHILD(end_at_work)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = new_queue("at work"), *idle = new_queue("idle");
@@ -715,9 +692,8 @@ static void end_at_work(const void *context)
 }
 
 /* A graph keeps what it has; when it goes while it is at work, an error that comes later has no name that is gone. */
-static void end_in_a_graph(const void *context)
+TEST_IN_CHILD(end_in_a_graph)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = new_queue("graphs");
@@ -738,9 +714,8 @@ static void end_in_a_graph(const void *context)
 }
 
 /* A capture that fails holds nothing. */
-static void end_after_capture(const void *context)
+TEST_IN_CHILD(end_after_capture)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = new_queue("captures");
@@ -756,10 +731,9 @@ static void end_after_capture(const void *context)
 }
 
 /* However often: libomptarget is told of the first image alone, and the driver unloads them all. */
-static void end_many(const void *context)
+TEST_ON_FAKES(end_many, 14, 18, 24)
 {
-    (void)context;
-    start(*(const int *)context);
+    start(release);
     for (int i = 0; i < 20; i++) {
         struct rex_library *library = load(CUBIN), *other = load("tests/data/limits_sm_90.cubin");
         struct rex_queue *queue = new_queue(NULL);
@@ -777,9 +751,8 @@ static void end_many(const void *context)
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 40);
 }
 
-static void in_a_child(const void *context)
+TEST_IN_CHILD(in_a_child)
 {
-    (void)context;
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = new_queue("parent's");
@@ -799,17 +772,6 @@ static void in_a_child(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
-}
-
-TEST(test_end)
-{
-    static const int releases[] = {14, 18, 24};
-    in_child(end_at_work, NULL);
-    in_child(end_in_a_graph, NULL);
-    in_child(end_after_capture, NULL);
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(end_many, &releases[i]);
-    in_child(in_a_child, NULL);
 }
 
 /* ---- on the host --------------------------------------------------------------------------------------------------------------------- */
@@ -873,9 +835,8 @@ static void check_keys(const struct fake_call *call)
 }
 
 /* Host images are registered, and what is made for one is used again; LLVM 18, which takes none back, has them still. */
-static void registered_each_time(const void *context)
+TEST_ON_FAKES(registered_each_time, 14, 18, 22, 24)
 {
-    int release = *(const int *)context;
     size_t size;
     start_on_host(release);
     unsigned char *bytes = realloc(read_bytes(FAKE("host.so"), &size), 1 << 20);
@@ -929,10 +890,9 @@ static void without_symbols(void)
 }
 
 /* Where libomptarget has no device for it, nothing is left of it. */
-static void not_accepted(const void *context)
+TEST_IN_CHILD(not_accepted)
 {
     struct rex_library *library = NULL;
-    (void)context;
     start_on_host(22);
     the_record()->devices = 0;
     for (int i = 0; i < 2; i++) {
@@ -997,10 +957,6 @@ static void held_by_graphs(const void *context)
 
 TEST(test_on_the_host)
 {
-    static const int releases[] = {14, 18, 22, 24};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(registered_each_time, &releases[i]);
-    in_child(not_accepted, NULL);
     const char *output = in_child(held_by_graphs, NULL);
     assert_int_equal(occurrences(output, "librex: warning: " FAKE("host.so") " stays: a module: a module is neither registered nor ended "), 1);
     assert_int_equal(occurrences(output, " stays: "), 1);
@@ -1050,9 +1006,19 @@ static int use_all(const char *broken)
     return failures;
 }
 
-static void break_one(const void *context)
+static const struct fault faults[] = {
+    {"cuPointerGetAttribute", 1, 0},  {"cuPointerGetAttribute", 2, 0},
+    {"cuModuleLoadData", 1, 0},       {"cuModuleGetGlobal", 1, 0},
+    {"cuModuleGetFunction", 0, 0},    {"cuFuncLoad", 0, 0},
+    {"cuLaunchKernel", 1, 0},         {"cuLaunchKernel", 2, 0},
+    {"cuStreamGetCaptureInfo", 1, 0}, {"cuGraphInstantiate", 1, 0},
+    {"cuGraphLaunch", 1, 0},          {"cuCtxSynchronize", 0, 1},
+    {"cuModuleUnload", 1, 1},         {"cuFuncLoad", 1, 1},
+    {"cuModuleGetFunction", 1, 1},
+};
+
+TEST_FOR_EACH(break_one, fault, faults)
 {
-    const struct fault *fault = context;
     char setting[80];
     snprintf(setting, sizeof setting, "%s:719:%d", fault->function, fault->number);
     use_gpu(90);
@@ -1063,20 +1029,4 @@ static void break_one(const void *context)
     CHECK_EQUAL(use_all("nothing"), 0);
     CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0);
-}
-
-TEST(test_each_call)
-{
-    static const struct fault faults[] = {
-        {"cuPointerGetAttribute", 1, 0},  {"cuPointerGetAttribute", 2, 0},
-        {"cuModuleLoadData", 1, 0},       {"cuModuleGetGlobal", 1, 0},
-        {"cuModuleGetFunction", 0, 0},    {"cuFuncLoad", 0, 0},
-        {"cuLaunchKernel", 1, 0},         {"cuLaunchKernel", 2, 0},
-        {"cuStreamGetCaptureInfo", 1, 0}, {"cuGraphInstantiate", 1, 0},
-        {"cuGraphLaunch", 1, 0},          {"cuCtxSynchronize", 0, 1},
-        {"cuModuleUnload", 1, 1},         {"cuFuncLoad", 1, 1},
-        {"cuModuleGetFunction", 1, 1},
-    };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        in_child(break_one, &faults[i]);
 }

@@ -133,18 +133,16 @@ static void require(const char *gpus)
 }
 
 /* The host image is not even looked for; with the setting off it is what is missed. */
-static void without_gpu(const void *context)
+TEST_IN_CHILD(without_gpu)
 {
-    (void)context;
     require("0");
     refused("REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, NULL), 0);
     refused("device image tests/data/sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none");
 }
 
-static void disabled(const void *context)
+TEST_IN_CHILD(disabled)
 {
-    (void)context;
     require("1");
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
     refused("REX_REQUIRE_GPU is on, and OMP_TARGET_OFFLOAD disables offloading");
@@ -161,12 +159,11 @@ static void host_image(const void *context)
 }
 
 /* Launches for a GPU go on; those for the host as a device do not end in "run the host version". */
-static void host_device(const void *context)
+TEST_IN_CHILD(host_device)
 {
     struct rex_launch_config launch = rex_launch_config_of(&plain__id__, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    (void)context;
     require("1");
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
@@ -180,8 +177,5 @@ static void host_device(const void *context)
 
 TEST(test_required)
 {
-    in_child(without_gpu, NULL);
-    in_child(disabled, NULL);
     in_child(host_image, FAKE("host.so"));
-    in_child(host_device, NULL);
 }

@@ -810,14 +810,13 @@ static void after_call(enum rex_watched_call call, const struct rex_map *map, in
 }
 
 /* Who watches is told with the number of the device, in order; a map without a column has nothing to end. */
-static void ends_are_told(const void *context)
+TEST_IN_CHILD(ends_are_told)
 {
     static const struct rex_end_watch ends = {watched_ends, watched_ended, watched_unseen};
     static const struct rex_call_watch calls = {before_call, after_call};
     void *begin[] = {cells};
     int64_t sizes[] = {8}, types[] = {REX_MAP_TO};
     const struct rex_map map = {.count = 1, .base = begin, .begin = begin, .sizes = sizes, .types = types};
-    (void)context;
     use_gpu(90);
     use_release(22);
     setenv("OMP_DEFAULT_DEVICE", "3", 1);
@@ -867,7 +866,7 @@ static void ends_are_told(const void *context)
 }
 
 /* The program's own calls are told of, if they have rows; what libomptarget calls within one is not. */
-static void calls_are_told(const void *context)
+TEST_IN_CHILD(calls_are_told)
 {
     static const struct rex_call_watch calls = {before_call, after_call};
     void *begin[] = {cells};
@@ -875,7 +874,6 @@ static void calls_are_told(const void *context)
     struct __tgt_kernel_arguments packet = {
         .Version = 3, .NumArgs = 1, .ArgsBase = begin, .Args = begin, .ArgSizes = sizes, .ArgTypes = types, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
     const struct __tgt_kernel_arguments given = packet;
-    (void)context;
     start();
     CHECK_EQUAL(rex_against_all(), 0);
     rex_calls_watch(&calls);
@@ -915,8 +913,6 @@ TEST(test_who_is_asked)
     assert_int_equal(occurrences(output, "librex: info: a test waits for queue \"b\"\nlibrex: info: a test waits for queue \"a\"\n"), 1);
     assert_int_equal(occurrences(output, "librex: warning: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
     assert_int_equal(occurrences(output, "librex: warning: a call waits for queue \"c\": call rex_queue_sync() before\n"), 1);
-    in_child(ends_are_told, NULL);
-    in_child(calls_are_told, NULL);
 }
 
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */

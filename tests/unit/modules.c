@@ -61,7 +61,7 @@ static int register_image(struct rex_module *module)
     return rex_module_register(module, SM_90);
 }
 
-static void no_modules(const void *context)
+TEST_IN_CHILD(no_modules)
 {
     static const struct {
         int (*call)(struct rex_module *module);
@@ -70,7 +70,6 @@ static void no_modules(const void *context)
                  {rex_module_add, "rex_module_add"},           {register_image, "rex_module_register"}};
     struct rex_module small = first;
     char text[160];
-    (void)context;
     start(90, 22);
     small.struct_size = sizeof small - 1;
     for (size_t i = 0; i < COUNT(calls); i++) {
@@ -93,11 +92,10 @@ static void no_modules(const void *context)
 /* ---- which is whose --------------------------------------------------------------------------------------------------------------------- */
 
 /* A key is found in what is only known, too; where it is in two modules, in the one that is registered. */
-static void keys_are_found(const void *context)
+TEST_OF_EACH(keys_are_found, bool, is_later, false, true)
 {
     static ident_t place = {0, 2, 0, 0, ";modules.c;keys_are_found;1;1;;"};
     static struct rex_module unregistered, misshapen; /* they stay on the list */
-    const bool is_later = *(const int *)context;
     start(90, 22);
     unregistered = misshapen = first;
     misshapen.location = &place;
@@ -123,13 +121,12 @@ static void keys_are_found(const void *context)
 }
 
 /* The smaller table is looked up in the larger one, whichever comes first. */
-static void one_key_twice(const void *context)
+TEST_OF_EACH(one_key_twice, bool, is_larger_first, false, true)
 {
     static struct __tgt_offload_entry three[] = {{&keys[3], NAME("plain__kernel__"), 0, 0, 0},
                                                  {&keys[4], NAME("env__kernel__"), 0, 0, 0},
                                                  {&keys[1], NAME("none__kernel__"), 0, 0, 0}};
     static struct rex_module larger = {.struct_size = sizeof larger, .entries_begin = three, .entries_end = three + 3, .image_name = SM_90};
-    bool is_larger_first = *(const int *)context;
     struct rex_module *one = is_larger_first ? &larger : &first, *other = is_larger_first ? &first : &larger;
     char text[200];
     start(90, 22);
@@ -147,11 +144,10 @@ static void one_key_twice(const void *context)
 }
 
 /* Of several keys the first one of the module that comes later is told. */
-static void two_keys_twice(const void *context)
+TEST_IN_CHILD(two_keys_twice)
 {
     static struct __tgt_offload_entry turned[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0}, {&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
     static struct rex_module other = {.struct_size = sizeof other, .entries_begin = turned, .entries_end = turned + 2, .image_name = SM_90};
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_module_register(&other, NULL), REX_EKEY);
@@ -162,7 +158,7 @@ static void two_keys_twice(const void *context)
 /* ---- by which name ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A module's own name, however it is written, asks for no other image: the host's may take its place. */
-static void own_names(const void *context)
+TEST_IN_CHILD(own_names)
 {
     static const struct {
         const char *own, *name;
@@ -188,7 +184,6 @@ static void own_names(const void *context)
         {"none/.", "none/", true},
         {NULL, "none.cubin", false},
     };
-    (void)context;
     start(0, 22);
     first.host_image_name = HOST;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -234,10 +229,9 @@ static void asked_for_memory(const void *context)
 enum { UNREGISTERED, BUSY, REGISTERED }; /* in the low bits of a module's state; above them is the number of the attempt */
 
 /* The program's own variable for the descriptor is written as long as there is one; and each attempt has a number of its own. */
-static void published(const void *context)
+TEST_IN_CHILD(published)
 {
     static struct __tgt_bin_desc *descriptor = NULL;
-    (void)context;
     start(90, 22);
     first.descriptor = &descriptor;
     for (int i = 0; i < 3; i++) {
@@ -268,10 +262,9 @@ static void ask_for_it(enum rex_log_level level, const char *message, void *cont
     CHECK_EQUAL(rex_module_fini(&first), REX_OK); /* it is not registered yet */
 }
 
-static void inside(const void *context)
+TEST_IN_CHILD(inside)
 {
     int times = 0;
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_EBUSY);
@@ -324,9 +317,8 @@ static void *register_first(void *result)
 }
 
 /* Threads that come meanwhile share what the attempt comes to, and its error; who comes later makes an attempt of his own. */
-static void shared(const void *context)
+TEST_OF_EACH(shared, int, expected, REX_OK, REX_ENOKERNEL)
 {
-    const int expected = *(const int *)context;
     pthread_t thread;
     int result = 42;
     start(90, 22);
@@ -347,15 +339,6 @@ static void shared(const void *context)
     CHECK_EQUAL(rex_module_register(&first, NULL), expected);
     CHECK_EQUAL(first.state >> 2, expected == REX_OK ? 1 : 2);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], expected == REX_OK ? 1 : 0);
-}
-
-TEST(test_once)
-{
-    static const int results[] = {REX_OK, REX_ENOKERNEL};
-    in_child(published, NULL);
-    in_child(inside, NULL);
-    for (size_t i = 0; i < COUNT(results); i++)
-        in_child(shared, &results[i]);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
@@ -488,9 +471,8 @@ TEST_IN_CHILD(ended_at_once)
 /* ---- what is given to libomptarget ---------------------------------------------------------------------------------------------------------- */
 
 /* What comes while devices are in use is loaded on all of them at once. */
-static void loaded_on_all(const void *context)
+TEST_IN_CHILD(loaded_on_all)
 {
-    (void)context;
     start(90, 22);
     the_record()->devices = 3;
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
@@ -512,10 +494,9 @@ static void loaded_on_all(const void *context)
 }
 
 /* No device for the image: nothing is left of the attempt, and why is told. */
-static void for_no_device(const void *context)
+TEST_IN_CHILD(for_no_device)
 {
     char text[PATH_MAX], trouble[256] = "";
-    (void)context;
     start(90, 22);
     the_record()->devices = 0;
     bool is_known = rex_device_trouble(rex_release_row(22), trouble, sizeof trouble); /* this machine's, if it has any */
@@ -538,9 +519,8 @@ static void prepare(struct rex_registration *registration)
     times_prepared++;
 }
 
-static void prepares(const void *context)
+TEST_OF_EACH(prepares, bool, is_disabled, false, true)
 {
-    bool is_disabled = *(const int *)context;
     use_gpu(90);
     use_release(22);
     if (is_disabled)
@@ -556,11 +536,10 @@ static void prepares(const void *context)
     CHECK_EQUAL(rex_module_init(&first), REX_OK);
 }
 
-static void in_a_child(const void *context)
+TEST_IN_CHILD(in_a_child)
 {
     struct rex_queue *queue = NULL;
     int status;
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     const struct rex_registration *registration = rex_registration_of(&first);
@@ -582,12 +561,12 @@ static void in_a_child(const void *context)
 }
 
 /* Where a global is mapped by the load of an image, no call has named it. */
-static void with_globals(const void *context)
+TEST_OF_EACH(with_globals, int, from, 0, 1)
 {
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK(rex_all_mappings_are_seen());
-    second.entries_begin += *(const int *)context; /* the first, or the second and last */
+    second.entries_begin += from; /* the first, or the second and last */
     second_entries[1].size = 1; /* which nobody looks at */
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
     CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
@@ -673,34 +652,11 @@ static void pinned(const void *context)
         CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == library && rex_modules_first() == module);
 }
 
-TEST(test_modules)
-{
-    static const int flags[] = {0, 1};
-    in_child(no_modules, NULL);
-    for (size_t i = 0; i < COUNT(flags); i++) {
-        in_child(keys_are_found, &flags[i]);
-        in_child(one_key_twice, &flags[i]);
-        in_child(with_globals, &flags[i]);
-    }
-    in_child(two_keys_twice, NULL);
-}
-
 TEST(test_names)
 {
-    in_child(own_names, NULL);
     assert_string_equal(in_child(asked_for, NULL), "librex: info: \"another.cubin\" was asked for; registered is " SM_90 "\n"
                                                    "librex: info: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
     assert_string_equal(in_child(asked_for_memory, NULL), "librex: info: \"mem\" was asked for; registered is memory\n");
-}
-
-TEST(test_given)
-{
-    static const int is_disabled[] = {0, 1};
-    for (size_t i = 0; i < COUNT(is_disabled); i++)
-        in_child(prepares, &is_disabled[i]);
-    in_child(loaded_on_all, NULL);
-    in_child(for_no_device, NULL);
-    in_child(in_a_child, NULL);
 }
 
 TEST(test_pinned)

@@ -96,10 +96,9 @@ static void expect_address(struct rex_row row, uint64_t address)
 }
 
 /* The address of the row's base, from which the kernel indexes as the host does; what has no elements needs no memory. */
-static void give_addresses(const void *unused)
+TEST_IN_CHILD(give_addresses)
 {
     uint64_t *pointer = cells + 3;
-    (void)unused;
     start();
     expect_address(REX_SECTION(REX_MAP_TO, cells, 0, CELLS), DEVICE);
     expect_address(REX_SECTION(REX_MAP_FROM, cells, 10, 5), DEVICE);
@@ -111,13 +110,12 @@ static void give_addresses(const void *unused)
 }
 
 /* A row that is no argument is none, and what comes after one without elements is the next. */
-static void count_arguments(const void *unused)
+TEST_IN_CHILD(count_arguments)
 {
     uint64_t value = 7;
     int four = 4;
     float half = 0.5f;
     double whole = 2;
-    (void)unused;
     start();
     REX_MAP(beside, REX_VALUE(value), rex_row_of(unmapped, unmapped, 0, REX_MAP_TO), rex_row_of(cells, cells, 8, REX_MAP_TO),
             REX_ALLOC(cells, CELLS));
@@ -128,10 +126,9 @@ static void count_arguments(const void *unused)
 }
 
 /* Rows as most are take no closer look. */
-static void look_once(const void *unused)
+TEST_IN_CHILD(look_once)
 {
     uint64_t value = 7;
-    (void)unused;
     start();
     REX_MAP(kind, REX_VALUE(value), REX_TOFROM(cells, CELLS));
     REX_MAP(no_kind, rex_row_value(&value, sizeof value), REX_PRESENT(REX_ALLOC(cells, CELLS)));
@@ -145,10 +142,9 @@ static void look_once(const void *unused)
 }
 
 /* y and z of a grid are at least 1, and what is not said of x is chosen. */
-static void complete_grid(const void *unused)
+TEST_IN_CHILD(complete_grid)
 {
     struct rex_launch_config launch = {.key = &none_id, .teams = {2}, .threads = {32}};
-    (void)unused;
     start();
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);
     static const unsigned grid[] = {2, 1, 1}, block[] = {32, 1, 1};
@@ -161,14 +157,6 @@ static void complete_grid(const void *unused)
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 0 teams of 100 threads");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), launches);
-}
-
-TEST(test_given)
-{
-    in_child(give_addresses, NULL);
-    in_child(count_arguments, NULL);
-    in_child(look_once, NULL);
-    in_child(complete_grid, NULL);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------------------------------------------- */
@@ -184,10 +172,9 @@ static void refuse(const void *key, const struct rex_map *map, int error, const 
 }
 
 /* Memory that is not there: a queue maps nothing. */
-static void refuse_absent(const void *unused)
+TEST_IN_CHILD(refuse_absent)
 {
     uint64_t value = 1;
-    (void)unused;
     start();
     const struct rex_row rows[] = {REX_TO(unmapped, 1), REX_PRESENT(REX_SECTION(REX_MAP_TO, unmapped, 0, 0)),
                                    REX_IMPLICIT(REX_SECTION(REX_MAP_TO, unmapped, 0, 0))};
@@ -201,7 +188,7 @@ static void refuse_absent(const void *unused)
 }
 
 /* Values and addresses that are as wide as no parameter. */
-static void refuse_widths(const void *unused)
+TEST_IN_CHILD(refuse_widths)
 {
     struct pair pair = {1, 2};
     uint64_t word = 1;
@@ -209,7 +196,6 @@ static void refuse_widths(const void *unused)
     short two = 1;
     float half = 0.5f;
     double whole = 2;
-    (void)unused;
     start();
     struct rex_row nowhere = REX_BY_VALUE(pair);
     nowhere.begin = NULL;
@@ -232,12 +218,11 @@ static void refuse_widths(const void *unused)
 }
 
 /* Of a kernel with a signature: a struct for a word, and an address for a number, which is as wide. */
-static void refuse_kinds(const void *unused)
+TEST_IN_CHILD(refuse_kinds)
 {
     struct pair pair = {1, 2};
     int four = 1;
     float half = 0.5f;
-    (void)unused;
     start_with("tests/data/signed_sm_90.cubin");
     REX_MAP(large, REX_BY_VALUE(pair), REX_ALLOC(cells, CELLS));
     REX_MAP(address, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_ALLOC(cells, CELLS));
@@ -250,10 +235,9 @@ static void refuse_kinds(const void *unused)
 }
 
 /* Rows that no release knows what to do with, or no queue; and maps that are none. */
-static void refuse_rows(const void *unused)
+TEST_IN_CHILD(refuse_rows)
 {
     uint64_t value = 1;
-    (void)unused;
     start();
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(cells, CELLS));
     static const struct {
@@ -297,10 +281,9 @@ static void refuse_rows(const void *unused)
 }
 
 /* More than the driver's numbers hold, and a little less, which the driver may refuse. */
-static void refuse_memory(const void *unused)
+TEST_IN_CHILD(refuse_memory)
 {
     struct rex_launch_config launch = rex_launch_config_of(&none_id, 2, 32);
-    (void)unused;
     start();
     launch.dynamic_memory = UINT32_C(1) << 31;
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
@@ -312,27 +295,16 @@ static void refuse_memory(const void *unused)
 }
 
 /* Where modules are not compared with their images, what is not in one shows at the launch. */
-static void refuse_unknown(const void *unused)
+TEST_IN_CHILD(refuse_unknown)
 {
     static char absent_id;
     static struct __tgt_offload_entry absent[] = {ENTRY(&absent_id, "absent__kernel__")};
-    (void)unused;
     setenv("REX_CHECK", "off", 1);
     module.entries_begin = absent;
     module.entries_end = absent + 1;
     start();
     CHECK_EQUAL(put(&absent_id, NULL), REX_ENOKERNEL);
     CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.cubin does not say what parameters kernel \"absent__kernel__\" has");
-}
-
-TEST(test_refused)
-{
-    in_child(refuse_absent, NULL);
-    in_child(refuse_widths, NULL);
-    in_child(refuse_kinds, NULL);
-    in_child(refuse_rows, NULL);
-    in_child(refuse_memory, NULL);
-    in_child(refuse_unknown, NULL);
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------------------------------- */

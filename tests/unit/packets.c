@@ -215,9 +215,8 @@ TEST_ON_FAKES(launches_many_times, ALL_RELEASES)
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
 
-static void grids(const void *context)
+TEST_ON_FAKES(grids, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     /* The packet's grid wins over the call's, which counts where the packet has none. */
@@ -241,9 +240,8 @@ static void grids(const void *context)
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
 }
 
-static void large_grid(const void *context)
+TEST_ON_FAKES(large_grid, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     packet.Teams[0] = 65537;
     start(release);
@@ -258,9 +256,8 @@ static void large_grid(const void *context)
     }
 }
 
-static void three_dimensions(const void *context)
+TEST_ON_FAKES(three_dimensions, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     packet.Teams[1] = 3;
     packet.Threads[2] = 2;
@@ -283,9 +280,8 @@ static void three_dimensions(const void *context)
 }
 
 /* A kernel of clang's says itself how it is launched; 18 to 22 then launch one dimension, and abort where it says so in too few bytes. */
-static void environments(const void *context)
+TEST_ON_FAKES(environments, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     CHECK_EQUAL(rex_module_register(&misshapen, NULL), release < 18 ? REX_OK : REX_EIMAGE);
@@ -303,10 +299,9 @@ static void environments(const void *context)
 }
 
 /* 23 passes on three dimensions and dynamic memory from version 3 on, and a plain kernel goes out with 2. */
-static void plain_on_23(const void *context)
+TEST_IN_CHILD(plain_on_23)
 {
     struct __tgt_kernel_arguments packet = a_packet();
-    (void)context;
     start(23);
     packet.Teams[1] = 3;
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
@@ -370,14 +365,8 @@ static void dynamic_memory(const void *context)
 TEST(test_grids)
 {
     static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(grids, &releases[i]);
-        in_child(large_grid, &releases[i]);
-        in_child(three_dimensions, &releases[i]);
-        in_child(environments, &releases[i]);
+    for (size_t i = 0; i < COUNT(releases); i++)
         in_child(dynamic_memory, &releases[i]);
-    }
-    in_child(plain_on_23, NULL);
 }
 
 /* ---- the older calls --------------------------------------------------------------------------------------------- */
@@ -461,11 +450,11 @@ static void check_own_row(const struct fake_call *call, uint32_t at)
     CHECK(call->sizes[at] == 8 && call->types[at] == (TARGET_PARAM | LITERAL) && call->names[at] == NULL && call->mappers[at] == NULL);
 }
 
-/* More rows than fit on the stack beside a row of the runtime's, and as many as fit. */
-static void many_rows(const void *context)
+/* More rows than fit on the stack beside a row of the runtime's, and as many as fit; negative: the host device. */
+TEST_OF_EACH(many_rows, int, number, 14, 16, 17, 19, 23, -23, -24)
 {
-    int release = *(const int *)context > 0 ? *(const int *)context : -*(const int *)context;
-    uint32_t leading = *(const int *)context > 0 && release <= 17, trailing = *(const int *)context < 0;
+    int release = number > 0 ? number : -number;
+    uint32_t leading = number > 0 && release <= 17, trailing = number < 0;
     static struct columns given, wanted;
     struct __tgt_kernel_arguments packet = a_packet();
     for (size_t i = 0; i < ROWS; i++) {
@@ -511,13 +500,6 @@ static void many_rows(const void *context)
     }
     CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
     CHECK_MENTIONS(rex_last_error(), "3168 bytes for the rows of a launch"); /* 66 of six words */
-}
-
-TEST(test_many_rows)
-{
-    static const int releases[] = {14, 16, 17, 19, 23, -23, -24}; /* negative: the host device */
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(many_rows, &releases[i]);
 }
 
 /* ---- what never reaches libomptarget, which would abort ---------------------------------------------------------- */
@@ -642,6 +624,8 @@ TEST_ON_FAKES(blocks, 14, 16, 19, 20, 22)
 #define TEAMS(...) {__VA_ARGS__}, {7, 11, 13}
 #define THREADS(...) {2, 3, 5}, {__VA_ARGS__}
 
+#define ENV_KERNEL "kernel \"env__kernel__\": "
+
 struct refused {
     int release, error;
     int32_t teams[3], threads[3], rows, memory;
@@ -649,9 +633,37 @@ struct refused {
     const char *said;
 };
 
-static void refuse_in_words(const void *context)
+static const struct refused all[] = {
+    {22, REX_EINVAL, THREADS(7, 11, 14), 2, 0, 0, 0, ENV_KERNEL "a block of 7 x 11 x 14 threads, and a GPU has at most 1024"},
+    {22, REX_EINVAL, THREADS(33, 32, 1), 2, 0, 0, 0, ENV_KERNEL "a block of 33 x 32 x 1 threads, and a GPU has at most 1024"},
+    {22, REX_EINVAL, THREADS(3, 5, 65), 2, 0, 0, 0, ENV_KERNEL "a block of 3 x 5 x 65 threads, and a GPU has at most 64 in z"},
+    {22, REX_EINVAL, TEAMS(5, 65536, 3), 2, 0, 0, 0,
+     ENV_KERNEL "a grid of 5 x 65536 x 3 teams, and a GPU has at most 65535 in y and in z"},
+    {22, REX_EINVAL, TEAMS(5, 3, 65536), 2, 0, 0, 0,
+     ENV_KERNEL "a grid of 5 x 3 x 65536 teams, and a GPU has at most 65535 in y and in z"},
+    {22, REX_EINVAL, TEAMS(-7, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 4294967289 teams of 7 threads"},
+    {22, REX_EINVAL, THREADS(-5, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 2 teams of 4294967291 threads"},
+    {22, REX_EINVAL, TEAMS(2, 3, 5), -3, 0, 0, 0, ENV_KERNEL "a negative number of rows, -3"},
+    {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0x7, 0,
+     ENV_KERNEL "the packet's Flags, 0x7, have bits that LLVM 22 does not know: 0x6"},
+    {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0, TARGET_PARAM | REX_MAP_RETURN_PARAM,
+     ENV_KERNEL "map row 1 asks for its device address, which only a data region gives back"},
+    {22, REX_EPARAMS, TEAMS(2, 3, 5), 1, 0, 0, 0, "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 1)"},
+    {22, REX_EPARAMS, TEAMS(2, 3, 5), 4, 0, 0, LITERAL,
+     "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 4)"},
+    {19, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 0, 0, 0,
+     ENV_KERNEL "teams 2 x 3 x 5 of threads 7 x 11 x 13; LLVM 19 launches one dimension only"},
+    {14, REX_EUNSUPPORTED, {65537, 1, 1}, {7, 1, 1}, 2, 0, 0, 0, ENV_KERNEL "65537 teams; LLVM 14 launches at most 65536"},
+    {14, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 17, 0, 0,
+     ENV_KERNEL "17 bytes of dynamic shared memory; LLVM 14 cannot pass them on"},
+    {21, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 49152, 0, 0,
+     ENV_KERNEL "49152 bytes of dynamic shared memory; LLVM 21 launches nothing above 49151"},
+    {16, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 49153, 0, 0,
+     ENV_KERNEL "49153 bytes of dynamic shared memory and 0 of its own; LLVM 16 launches nothing with more than 49152"},
+};
+
+TEST_FOR_EACH(refuse_in_words, refused, all)
 {
-    const struct refused *refused = context;
     static void *values[4] = {(void *)42, &result};
     static int64_t sizes_of[4] = {8, 8, 8, 8};
     int64_t types_of[4] = {TARGET_PARAM | LITERAL, refused->second != 0 ? refused->second : TARGET_PARAM | LITERAL};
@@ -671,42 +683,6 @@ static void refuse_in_words(const void *context)
         fprintf(stderr, "%s\nand not\n%s\n", rex_last_error(), refused->said);
         _exit(99);
     }
-}
-
-#define ENV_KERNEL "kernel \"env__kernel__\": "
-
-TEST(test_words)
-{
-    static const struct refused all[] = {
-        {22, REX_EINVAL, THREADS(7, 11, 14), 2, 0, 0, 0, ENV_KERNEL "a block of 7 x 11 x 14 threads, and a GPU has at most 1024"},
-        {22, REX_EINVAL, THREADS(33, 32, 1), 2, 0, 0, 0, ENV_KERNEL "a block of 33 x 32 x 1 threads, and a GPU has at most 1024"},
-        {22, REX_EINVAL, THREADS(3, 5, 65), 2, 0, 0, 0, ENV_KERNEL "a block of 3 x 5 x 65 threads, and a GPU has at most 64 in z"},
-        {22, REX_EINVAL, TEAMS(5, 65536, 3), 2, 0, 0, 0,
-         ENV_KERNEL "a grid of 5 x 65536 x 3 teams, and a GPU has at most 65535 in y and in z"},
-        {22, REX_EINVAL, TEAMS(5, 3, 65536), 2, 0, 0, 0,
-         ENV_KERNEL "a grid of 5 x 3 x 65536 teams, and a GPU has at most 65535 in y and in z"},
-        {22, REX_EINVAL, TEAMS(-7, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 4294967289 teams of 7 threads"},
-        {22, REX_EINVAL, THREADS(-5, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 2 teams of 4294967291 threads"},
-        {22, REX_EINVAL, TEAMS(2, 3, 5), -3, 0, 0, 0, ENV_KERNEL "a negative number of rows, -3"},
-        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0x7, 0,
-         ENV_KERNEL "the packet's Flags, 0x7, have bits that LLVM 22 does not know: 0x6"},
-        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0, TARGET_PARAM | REX_MAP_RETURN_PARAM,
-         ENV_KERNEL "map row 1 asks for its device address, which only a data region gives back"},
-        {22, REX_EPARAMS, TEAMS(2, 3, 5), 1, 0, 0, 0, "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 1)"},
-        {22, REX_EPARAMS, TEAMS(2, 3, 5), 4, 0, 0, LITERAL,
-         "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 4)"},
-        {19, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 0, 0, 0,
-         ENV_KERNEL "teams 2 x 3 x 5 of threads 7 x 11 x 13; LLVM 19 launches one dimension only"},
-        {14, REX_EUNSUPPORTED, {65537, 1, 1}, {7, 1, 1}, 2, 0, 0, 0, ENV_KERNEL "65537 teams; LLVM 14 launches at most 65536"},
-        {14, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 17, 0, 0,
-         ENV_KERNEL "17 bytes of dynamic shared memory; LLVM 14 cannot pass them on"},
-        {21, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 49152, 0, 0,
-         ENV_KERNEL "49152 bytes of dynamic shared memory; LLVM 21 launches nothing above 49151"},
-        {16, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 49153, 0, 0,
-         ENV_KERNEL "49153 bytes of dynamic shared memory and 0 of its own; LLVM 16 launches nothing with more than 49152"},
-    };
-    for (size_t i = 0; i < COUNT(all); i++)
-        in_child(refuse_in_words, &all[i]);
 }
 
 /* The largest of each that is allowed, together. */
@@ -942,9 +918,9 @@ TEST(test_flags)
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
-static void widths(const void *context)
+TEST_ON_FAKES(widths, ALL_RELEASES)
 {
-    int release = *(const int *)context, packed = release >= 19 && release <= 22;
+    int packed = release >= 19 && release <= 22;
     struct __tgt_kernel_arguments packet = a_packet();
     use_gpu(90);
     use_release(release);
@@ -969,13 +945,6 @@ static void widths(const void *context)
     CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
     CHECK_MENTIONS(rex_last_error(), "parameter 0 is 16 bytes wide");
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER], before);
-}
-
-TEST(test_widths)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(widths, &releases[i]);
 }
 
 /* ---- CUDA 13's header -------------------------------------------------------------------------------------------- */
@@ -1008,9 +977,9 @@ static bool has_name(const struct fake_call *call, const char *name)
 }
 
 /* LLVM 14 to 17 obey a kernel's exec mode, if there is one under its name. */
-static void exec_modes(const void *context)
+TEST_ON_FAKES(exec_modes, ALL_RELEASES)
 {
-    int release = *(const int *)context, obeyed = release <= 17;
+    int obeyed = release <= 17;
     size_t size, after;
     unsigned char *bytes = read_bytes(bounded.image_name, &size);
     use_gpu(90);
@@ -1028,16 +997,9 @@ static void exec_modes(const void *context)
     free(again);
 }
 
-TEST(test_exec_modes)
+TEST_ON_FAKES(no_older_header, ALL_RELEASES)
 {
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(exec_modes, &releases[i]);
-}
-
-static void no_older_header(const void *context)
-{
-    int release = *(const int *)context, refused = release >= 18 && release <= 20;
+    int refused = release >= 18 && release <= 20;
     use_gpu(100);
     use_release(release);
     if (!refused) {
@@ -1079,17 +1041,14 @@ TEST(test_header)
 {
     static const int releases[] = {ALL_RELEASES};
     other_headers();
-    for (size_t i = 0; i < COUNT(releases); i++) {
+    for (size_t i = 0; i < COUNT(releases); i++)
         in_child(header, &releases[i]);
-        in_child(no_older_header, &releases[i]);
-    }
 }
 
 /* ---- images and devices ------------------------------------------------------------------------------------------ */
 
-static void wrong_architecture(const void *context)
+TEST_IN_CHILD(wrong_architecture)
 {
-    (void)context;
     use_gpu(90);
     use_release(22);
     static const char *const others[] = {"tests/data/sm_80.cubin", "tests/data/sm_100.cubin", "tests/data/sm_75.cubin"};
@@ -1101,17 +1060,15 @@ static void wrong_architecture(const void *context)
     }
 }
 
-static void minor_architecture(const void *context)
+TEST_IN_CHILD(minor_architecture)
 {
-    (void)context;
     use_gpu(89); /* an image for sm_80 runs there */
     use_release(22);
     CHECK(register_cubin("tests/data/sm_80.cubin") != NULL);
 }
 
-static void no_gpu(const void *context)
+TEST_IN_CHILD(no_gpu)
 {
-    (void)context;
     use_gpu(0);
     use_release(22);
     CHECK(register_cubin(SM_90) == NULL);
@@ -1119,9 +1076,8 @@ static void no_gpu(const void *context)
     CHECK_MENTIONS(rex_last_error(), "reports no device");
 }
 
-static void driver_fails(const void *context)
+TEST_IN_CHILD(driver_fails)
 {
-    (void)context;
     setenv("FAKE_CUDA_FAILS", "100", 1);
     use_gpu(90);
     use_release(22);
@@ -1130,9 +1086,8 @@ static void driver_fails(const void *context)
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE");
 }
 
-static void runtime_offers_no_device(const void *context)
+TEST_ON_FAKES(runtime_offers_no_device, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     use_gpu(90);
     use_release(release);
     CHECK_EQUAL(rex_runtime_bind(), 0);
@@ -1147,9 +1102,8 @@ static void runtime_offers_no_device(const void *context)
     CHECK(!the_record()->used_address_again);
 }
 
-static void host_image(const void *context)
+TEST_ON_FAKES(host_image, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     use_gpu(0);
     use_release(release);
     struct __tgt_bin_desc *descriptor = register_cubin(FAKE("host.so"));
@@ -1175,9 +1129,8 @@ static void host_image(const void *context)
 }
 
 /* The same image as an older rex/kernel.h made it: the functions that stand for kernels have another name. */
-static void older_host_image(const void *context)
+TEST_ON_FAKES(older_host_image, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     char folder[PATH_MAX], path[PATH_MAX + 16];
     size_t size;
     unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
@@ -1232,15 +1185,6 @@ static void host_rows_in_image_order(const void *context)
 TEST(test_devices)
 {
     static const int releases[] = {ALL_RELEASES};
-    in_child(wrong_architecture, NULL);
-    in_child(minor_architecture, NULL);
-    in_child(no_gpu, NULL);
-    in_child(driver_fails, NULL);
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(runtime_offers_no_device, &releases[i]);
-        in_child(host_image, &releases[i]);
-        in_child(older_host_image, &releases[i]);
-    }
     in_child(host_rows_in_image_order, &releases[0]);
     in_child(host_rows_in_image_order, &releases[1]);
 }

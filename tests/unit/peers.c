@@ -110,9 +110,8 @@ static void round_trip(const void *context)
 }
 
 /* Each of the others is asked for once. */
-static void three_gpus(const void *context)
+TEST_IN_CHILD(three_gpus)
 {
-    (void)context;
     start_with("3");
     char *third = rex_device_alloc(BYTES, 2);
     CHECK(third != NULL);
@@ -145,9 +144,8 @@ static void through_the_host(const void *broken)
     finish();
 }
 
-static void waiting(const void *context)
+TEST_IN_CHILD(waiting)
 {
-    (void)context;
     start();
     CHECK_EQUAL(rex_device_copy_to(memory[0], host, BYTES, 0), 0);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, BYTES), 0);
@@ -163,10 +161,9 @@ static void waiting(const void *context)
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 8), REX_EINVAL);
 }
 
-static void refused_copies(const void *context)
+TEST_IN_CHILD(refused_copies)
 {
     struct rex_graph *graph;
-    (void)context;
     start();
     REFUSED(rex_queue_copy_peer(NULL, memory[1], 1, memory[0], 0, 8), REX_EINVAL, "rex_queue_copy_peer: the queue is NULL");
     REFUSED(rex_queue_copy_peer(queue[0], NULL, 1, memory[0], 0, 8), REX_EINVAL, "rex_queue_copy_peer: the destination is NULL");
@@ -194,14 +191,14 @@ static void refused_copies(const void *context)
 }
 
 /* Each call that a copy makes fails: an error that names it, nothing held, and the next copy works. */
-static void failing(const void *call)
+TEST_OF_EACH(failing, const char *, call, "cuMemcpyPeerAsync", "cuDevicePrimaryCtxRetain")
 {
     char said[64];
     start();
-    snprintf(said, sizeof said, "%s:719:1", (const char *)call);
+    snprintf(said, sizeof said, "%s:719:1", call);
     setenv("FAKE_CUDA_BREAKS", said, 1);
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, 8), REX_ECUDA);
-    snprintf(said, sizeof said, "a copy between devices: %s: CUDA_ERROR_LAUNCH_FAILED", (const char *)call);
+    snprintf(said, sizeof said, "a copy between devices: %s: CUDA_ERROR_LAUNCH_FAILED", call);
     CHECK_MENTIONS(rex_last_error(), said);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, 8), 0);
@@ -210,10 +207,9 @@ static void failing(const void *call)
 }
 
 /* The memory of the other device is in use as well: a mapping of it does not end, and rex_device_free() waits. */
-static void in_use(const void *context)
+TEST_IN_CHILD(in_use)
 {
     static int64_t mapped[4];
-    (void)context;
     start();
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, (uintptr_t)memory[1]};
     REX_MAP(row, REX_ALLOC(mapped, 4));
@@ -254,17 +250,11 @@ TEST(test_copies)
     assert_int_equal(occurrences(output, "copies between GPU 0 and GPU 1 go directly\n"), 1);
     assert_int_equal(occurrences(output, "copies between GPU 1 and GPU 0 go directly\n"), 1);
     assert_int_equal(occurrences(output, "copies between"), 2);
-    in_child(three_gpus, NULL);
     assert_non_null(strstr(in_child(through_the_host, NULL), "copies between GPU 0 and GPU 1 go through the host\n"));
     assert_non_null(strstr(in_child(through_the_host, "cuDeviceCanAccessPeer:719:1"),
                            "go through the host: cuDeviceCanAccessPeer: CUDA_ERROR_LAUNCH_FAILED\n"));
     assert_non_null(strstr(in_child(through_the_host, "cuCtxEnablePeerAccess:719:1"),
                            "go through the host: cuCtxEnablePeerAccess: CUDA_ERROR_LAUNCH_FAILED\n"));
-    in_child(waiting, NULL);
-    in_child(refused_copies, NULL);
-    in_child(in_use, NULL);
-    in_child(failing, "cuMemcpyPeerAsync");
-    in_child(failing, "cuDevicePrimaryCtxRetain");
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------------------------------- */
@@ -319,11 +309,10 @@ static void take_turns(struct rex_queue *of, void *stream, void *context)
     CHECK_EQUAL(rex_host_free(read), 0);
 }
 
-static void lent(const void *unused)
+TEST_IN_CHILD(lent)
 {
     void *stream = NULL, *context = NULL, *again = NULL;
     struct rex_graph *graph;
-    (void)unused;
     start();
     find_driver();
     REFUSED(rex_queue_stream(NULL, &stream, &context), REX_EINVAL, "rex_queue_stream: the queue is NULL");
@@ -340,11 +329,10 @@ static void lent(const void *unused)
     finish();
 }
 
-static void theirs(const void *unused)
+TEST_IN_CHILD(theirs)
 {
     void *context[2], *stream[2];
     struct rex_queue *made = NULL, *on_default = NULL;
-    (void)unused;
     start();
     find_driver();
     for (int i = 0; i < 2; i++) {
@@ -384,11 +372,10 @@ static void theirs(const void *unused)
 }
 
 /* Beside device 1 the host is device 2. */
-static void without_streams(const void *unused)
+TEST_IN_CHILD(without_streams)
 {
     void *stream = NULL;
     struct rex_queue *made = NULL;
-    (void)unused;
     start();
     CHECK_EQUAL(rex_module_queue_create(&made, &module, 2, "none", 0, (void *[1]){NULL}), 0);
     CHECK(rex_queue_is_synchronous(made));
@@ -396,11 +383,4 @@ static void without_streams(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "queue \"none\" has none: device 2 is no NVIDIA GPU");
     CHECK_EQUAL(rex_queue_destroy(made), 0);
     finish();
-}
-
-TEST(test_streams)
-{
-    in_child(lent, NULL);
-    in_child(theirs, NULL);
-    in_child(without_streams, NULL);
 }

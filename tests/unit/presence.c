@@ -383,9 +383,8 @@ TEST(test_looked_up)
 }
 
 /* Globals come with their image, which an empty region loads. */
-static void load(const void *unused)
+TEST_IN_CHILD(load)
 {
-    (void)unused;
     start(19);
     uint32_t begins = the_record()->counts[FAKE_BEGIN];
     CHECK_EQUAL(rex_presence_after_load(bytes + MAPPED + 60, 8, 0), REX_PRESENT_IN_PART);
@@ -419,9 +418,8 @@ static void change(const void *address)
     mapping->size = mapping->size == 0 ? MAPPED_BYTES : 0;
 }
 
-static void meet_changes(const void *unused)
+TEST_IN_CHILD(meet_changes)
 {
-    (void)unused;
     start(22);
     the_record()->on_lookup = change;
     for (int i = 1; i <= 5; i++) { /* it is mapped at first, and after an even number of changes */
@@ -444,9 +442,8 @@ static void check_and_map(const struct rex_map *map, enum rex_purpose purpose)
 }
 
 /* What a region maps stays, of what a launch maps the pointers; what a mapper maps nobody knows. */
-static void index_rows(const void *context)
+TEST_OF_EACH(index_rows, bool, launches, false, true)
 {
-    const bool launches = context != NULL;
     static const struct row rows[] = {{0, 64, 16, TO}, {100, 32, 8, TO | POINTER}, {0, 0, 8, TO}, {0, 200, 1, TO}};
     void *mappers[COUNT(rows)] = {NULL, NULL, bytes, NULL};
     start(22);
@@ -461,10 +458,9 @@ static void index_rows(const void *context)
 }
 
 /* Of any number of rows, in any order. */
-static void index_many(const void *context)
+TEST_OF_EACH(index_many, int, count, 1, 15, 16, 17, 100)
 {
     enum { MANY = 100 };
-    const int count = *(const int *)context;
     void *begin[MANY];
     int64_t sizes[MANY], types[MANY];
     start(22);
@@ -482,12 +478,11 @@ static void index_many(const void *context)
 }
 
 /* Of a mapping that libomptarget says nothing of, because none of its ends is in the row. */
-static void map_around(const void *unused)
+TEST_IN_CHILD(map_around)
 {
     struct rex_new_rows rows;
     struct row row = {0, 200, 100, TO};
     struct rex_mapping inside = {(uintptr_t)bytes + 240, (uintptr_t)bytes + 248, 0, 0};
-    (void)unused;
     start(22);
     rex_mappings_add(&inside, 1);
     rex_new_rows_open(&rows);
@@ -513,12 +508,11 @@ static bool were_found(int begin, int size, int number)
 }
 
 /* Until a mapping ends, on that device, and as much of it as was looked for. */
-static void remember(const void *unused)
+TEST_IN_CHILD(remember)
 {
     static const struct row rows[] = {{0, MAPPED, 32, TO}, {0, MAPPED + 32, 16, TO}};
     static const int32_t both[] = {0, 1};
     struct rex_new_rows none;
-    (void)unused;
     start(22);
     the_record()->devices = 2;
     const struct rex_map map = map_of(rows, 2);
@@ -538,19 +532,6 @@ static void remember(const void *unused)
     rex_mappings_changed();
     CHECK(!were_found(MAPPED, 1, 0));
     rex_new_rows_free(&none);
-}
-
-TEST(test_index)
-{
-    static const int counts[] = {1, 15, 16, 17, 100};
-    in_child(load, NULL);
-    in_child(meet_changes, NULL);
-    in_child(index_rows, NULL);
-    in_child(index_rows, "");
-    for (size_t i = 0; i < COUNT(counts); i++)
-        in_child(index_many, &counts[i]);
-    in_child(map_around, NULL);
-    in_child(remember, NULL);
 }
 
 int before_tests(int argc, char **argv)

@@ -140,9 +140,28 @@ struct fault {
     int silent; /* nobody is told: what is destroyed is gone */
 };
 
-static void break_one(const void *context)
+static const struct fault faults[] = {
+    {"cuPointerGetAttribute", 1, 0}, {"cuStreamCreate", 1, 0},       {"cuStreamCreate", 2, 0},
+    {"cuStreamCreate", 3, 0},        {"cuStreamCreate", 4, 0},       {"cuModuleLoadData", 1, 0},
+    {"cuModuleGetFunction", 0, 0},   {"cuFuncLoad", 0, 0},           {"cuLaunchKernel", 1, 0},       {"cuLaunchKernel", 3, 0},
+    {"cuLaunchKernel", 5, 0},        {"cuLaunchKernel", 6, 0},       {"cuMemcpyHtoDAsync", 1, 0},
+    {"cuMemcpyDtoHAsync", 1, 0},     {"cuMemsetD8Async", 1, 0},      {"cuMemsetD16Async", 1, 0},
+    {"cuMemsetD32Async", 1, 0},      {"cuLaunchHostFunc", 1, 0},     {"cuEventCreate", 1, 0},
+    {"cuEventCreate", 2, 0},         {"cuEventRecord", 1, 0},        {"cuEventRecord", 2, 0},
+    {"cuEventRecord", 3, 0},         {"cuStreamWaitEvent", 1, 0},    {"cuStreamWaitEvent", 2, 0},
+    {"cuStreamWaitEvent", 3, 0},     {"cuEventSynchronize", 1, 0},   {"cuEventQuery", 1, 0},
+    {"cuEventElapsedTime", 1, 0},    {"cuStreamBeginCapture", 1, 0}, {"cuStreamEndCapture", 1, 0},
+    {"cuStreamGetCaptureInfo", 1, 0}, {"cuStreamGetCaptureInfo", 2, 0}, {"cuGraphInstantiate", 1, 0},
+    {"cuGraphUpload", 1, 0},         {"cuGraphLaunch", 1, 0},        {"cuGraphLaunch", 2, 0},
+    {"cuGraphExecKernelNodeSetParams", 1, 0},
+    {"cuStreamDestroy", 1, 1},       {"cuEventDestroy", 1, 1},       {"cuGraphExecDestroy", 1, 1},
+    {"cuGraphDestroy", 1, 1},
+    /* A kernel that could not be loaded with its image is loaded at its launch. */
+    {"cuModuleGetFunction", 1, 1},   {"cuFuncLoad", 1, 1},
+};
+
+TEST_FOR_EACH(break_one, fault, faults)
 {
-    const struct fault *fault = context;
     struct outcome outcome = {fault->function, 0};
     char setting[80];
     snprintf(setting, sizeof setting, "%s:719:%d", fault->function, fault->number);
@@ -162,31 +181,6 @@ static void break_one(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(context_users(), users - 1); /* the registration's own */
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* whatever context was entered was left */
-}
-
-TEST(test_each_call)
-{
-    static const struct fault faults[] = {
-        {"cuPointerGetAttribute", 1, 0}, {"cuStreamCreate", 1, 0},       {"cuStreamCreate", 2, 0},
-        {"cuStreamCreate", 3, 0},        {"cuStreamCreate", 4, 0},       {"cuModuleLoadData", 1, 0},
-        {"cuModuleGetFunction", 0, 0},   {"cuFuncLoad", 0, 0},           {"cuLaunchKernel", 1, 0},       {"cuLaunchKernel", 3, 0},
-        {"cuLaunchKernel", 5, 0},        {"cuLaunchKernel", 6, 0},       {"cuMemcpyHtoDAsync", 1, 0},
-        {"cuMemcpyDtoHAsync", 1, 0},     {"cuMemsetD8Async", 1, 0},      {"cuMemsetD16Async", 1, 0},
-        {"cuMemsetD32Async", 1, 0},      {"cuLaunchHostFunc", 1, 0},     {"cuEventCreate", 1, 0},
-        {"cuEventCreate", 2, 0},         {"cuEventRecord", 1, 0},        {"cuEventRecord", 2, 0},
-        {"cuEventRecord", 3, 0},         {"cuStreamWaitEvent", 1, 0},    {"cuStreamWaitEvent", 2, 0},
-        {"cuStreamWaitEvent", 3, 0},     {"cuEventSynchronize", 1, 0},   {"cuEventQuery", 1, 0},
-        {"cuEventElapsedTime", 1, 0},    {"cuStreamBeginCapture", 1, 0}, {"cuStreamEndCapture", 1, 0},
-        {"cuStreamGetCaptureInfo", 1, 0}, {"cuStreamGetCaptureInfo", 2, 0}, {"cuGraphInstantiate", 1, 0},
-        {"cuGraphUpload", 1, 0},         {"cuGraphLaunch", 1, 0},        {"cuGraphLaunch", 2, 0},
-        {"cuGraphExecKernelNodeSetParams", 1, 0},
-        {"cuStreamDestroy", 1, 1},       {"cuEventDestroy", 1, 1},       {"cuGraphExecDestroy", 1, 1},
-        {"cuGraphDestroy", 1, 1},
-        /* A kernel that could not be loaded with its image is loaded at its launch. */
-        {"cuModuleGetFunction", 1, 1},   {"cuFuncLoad", 1, 1},
-    };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        in_child(break_one, &faults[i]);
 }
 
 /* ---- what is said ------------------------------------------------------------------------------------------------------------------- */
@@ -646,11 +640,10 @@ static void refuse_everything(void)
 }
 
 /* An error that a wait brings stays: the device is lost, also when the queue is gone that found out. The other device is not. */
-static void lose(const void *context)
+TEST_IN_CHILD(lose)
 {
     struct rex_queue *queue;
     static int64_t value[4];
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
@@ -679,10 +672,9 @@ static void lose(const void *context)
 }
 
 /* The call that waits before it frees memory is the one that finds out. */
-static void lose_before_free(const void *context)
+TEST_IN_CHILD(lose_before_free)
 {
     struct rex_queue *queue;
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
@@ -702,9 +694,8 @@ static int wait_for_event(struct rex_event *event, int with)
 }
 
 /* The call for an event fails by itself: the device is well. */
-static void fail_in_event(const void *context)
+TEST_OF_EACH(fail_in_event, int, with, 0, 1, 2)
 {
-    const int with = *(const int *)context;
     static const char *const calls[] = {"cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime"}, *const of[] = {"sync", "query", "elapsed"};
     struct rex_queue *queue;
     struct rex_event *event;
@@ -726,11 +717,10 @@ static void fail_in_event(const void *context)
 }
 
 /* Nobody has waited but for an event: what fails then has the kernels of all queues, and libomptarget is not asked any more. */
-static void lose_in_event(const void *context)
+TEST_OF_EACH(lose_in_event, int, with, 0, 1, 2)
 {
     static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_event_query: cuEventQuery: ",
                                        "rex_event_elapsed: cuEventElapsedTime: "};
-    const int with = *(const int *)context;
     struct rex_queue *queue, *idle;
     struct rex_event *event;
     static int64_t value[4];
@@ -756,11 +746,10 @@ static void lose_in_event(const void *context)
 }
 
 /* What is put in a queue fails for the work of another. */
-static void lose_in_another(const void *context)
+TEST_IN_CHILD(lose_in_another)
 {
     struct rex_queue *queue, *idle;
     static int64_t value[4];
-    (void)context;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
@@ -775,18 +764,6 @@ static void lose_in_another(const void *context)
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
-}
-
-TEST(test_lost)
-{
-    static const int ways[] = {0, 1, 2};
-    for (size_t i = 0; i < COUNT(ways); i++) {
-        in_child(fail_in_event, &ways[i]);
-        in_child(lose_in_event, &ways[i]);
-    }
-    in_child(lose, NULL);
-    in_child(lose_before_free, NULL);
-    in_child(lose_in_another, NULL);
 }
 
 /* A driver without graphs has no queues; the rest works. */

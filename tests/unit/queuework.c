@@ -866,7 +866,7 @@ TEST_IN_CHILD(join_queues)
 }
 
 /* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
-static void two_captures(const void *context)
+TEST_OF_EACH(two_captures, int, first, 0, 1)
 {
     struct rex_queue *queue[3];
     struct rex_graph *graph[2];
@@ -884,7 +884,6 @@ static void two_captures(const void *context)
     for (int i = 0; i < 2; i++)
         REFUSED(rex_queue_wait_event(queue[i], event[1 - i]), REX_EINVAL,
                 "rex_queue_wait_event: queue \"captured\" is being captured, and the event was not recorded in the same graph");
-    int first = context != NULL;
     CHECK_EQUAL(rex_queue_wait_event(queue[2], event[1 - first]), REX_OK);
     CHECK_EQUAL(put_plain(queue[2], 1, cells), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph[first], queue[first]), REX_OK);
@@ -903,23 +902,17 @@ static void two_captures(const void *context)
         CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
 }
 
-TEST(test_graphs)
-{
-    in_child(two_captures, NULL);
-    in_child(two_captures, "");
-}
-
 /* ---- the image ----------------------------------------------------------------------------------------------------------------------- */
 
 /*
  * One queue is held up, and another kernel is launched for the first time, or one of a module that has a queue: nothing has to be loaded
- * then, which could wait for the first for ever.
+ * then, which could wait for the first for ever. With the header rewritten, and without.
  */
-static void load_in_time(const void *context)
+TEST_ON_FAKES(load_in_time, 19, 22)
 {
     uint64_t value = 1, *out = cells;
     int one = 1;
-    start(*(const int *)context, &module);
+    start(release, &module);
     CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "held up", 0), *second = new_queue(&other_module, "second", 0);
     struct rex_launch_config env = rex_launch_config_of(&env_id, 1, 1), narrow_first = rex_launch_config_of(&narrow_first_id, 1, 1);
@@ -942,10 +935,9 @@ static void load_in_time(const void *context)
 }
 
 /* Globals are in two copies: refused before anything is launched, unless the queue is told. */
-static void have_globals(const void *context)
+TEST_IN_CHILD(have_globals)
 {
     uint64_t value = 1, *out = cells;
-    (void)context;
     start(22, &with_globals);
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
@@ -988,12 +980,11 @@ static int context_users_of(int device)
  * Two modules, each for one of two GPUs. A queue loads its module's image where that can run and nowhere else, all in the right context:
  * the fake refuses what is in another.
  */
-static void two_gpus(const void *context)
+TEST_IN_CHILD(two_gpus)
 {
     static struct rex_module older = MODULE(other_entries, 1);
     int one = 1;
     uint64_t value = 2, *out = cells;
-    (void)context;
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     setenv("FAKE_CUDA_SM", "90,80", 1);
@@ -1027,8 +1018,11 @@ static void two_gpus(const void *context)
     CHECK_EQUAL(context_users_of(1), 0);
 }
 
-/* The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. */
-static void ask_for_shared_memory(const void *context)
+/*
+ * The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. With
+ * checks off the image alone says what a kernel has.
+ */
+TEST_OF_EACH(ask_for_shared_memory, const char *, check, "on", "off")
 {
     static struct rex_module limits = {.struct_size = sizeof(struct rex_module), .entries_begin = limits_entries,
                                        .entries_end = limits_entries + 1, .image_name = "tests/data/limits_sm_90.cubin"};
@@ -1036,7 +1030,7 @@ static void ask_for_shared_memory(const void *context)
         uint32_t bytes;
         uint32_t asked; /* by then */
     } launches[] = {{48 << 10, 1}, {(48 << 10) + 1, 2}, {48 << 10, 2}, {47 << 10, 2}, {0, 2}};
-    setenv("REX_CHECK", context, 1);
+    setenv("REX_CHECK", check, 1);
     use_gpu(90);
     use_release(19);
     struct rex_queue *queue = new_queue(&limits, "shared memory", 0);
@@ -1068,15 +1062,4 @@ TEST(test_null)
         assert_int_equal(rex_last_error_code(), REX_EINVAL);
         assert_string_equal(rex_last_error(), says[asked]);
     }
-}
-
-TEST(test_image)
-{
-    static const int releases[] = {19, 22}; /* with the header rewritten, and without */
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(load_in_time, &releases[i]);
-    in_child(have_globals, NULL);
-    in_child(two_gpus, NULL);
-    in_child(ask_for_shared_memory, "on");
-    in_child(ask_for_shared_memory, "off"); /* the image alone says what a kernel has then */
 }

@@ -550,10 +550,9 @@ static void *ends(void *unused)
     return unused;
 }
 
-static void last_destructors(const void *context)
+TEST_IN_CHILD(last_destructors)
 {
     pthread_t thread;
-    (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
     CHECK_EQUAL(pthread_key_create(&key, enters_again), 0);
     CHECK_EQUAL(pthread_create(&thread, NULL, ends, NULL), 0);
@@ -571,10 +570,9 @@ static void *ends_inside(void *unused)
     return unused;
 }
 
-static void nobody_inside(const void *context)
+TEST_IN_CHILD(nobody_inside)
 {
     pthread_t thread;
-    (void)context;
     for (int i = 0; i < PTHREAD_KEYS_MAX; i++) {
         CHECK_EQUAL(pthread_create(&thread, NULL, ends_inside, NULL), 0);
         CHECK_EQUAL(pthread_join(thread, NULL), 0);
@@ -604,10 +602,9 @@ static void *has_none(void *unused)
     return unused;
 }
 
-static void without_memory(const void *context)
+TEST_IN_CHILD(without_memory)
 {
     pthread_t thread;
-    (void)context;
     CHECK_EQUAL(pthread_create(&thread, NULL, has_none, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     goes_on();
@@ -629,9 +626,8 @@ static void before_the_end(void)
     times_forgotten = 0;
 }
 
-static void process_ends(const void *context)
+TEST_IN_CHILD(process_ends)
 {
-    (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
     CHECK_EQUAL(atexit(at_the_very_end), 0);
     rex_flight_watch_exit();
@@ -645,10 +641,6 @@ TEST(test_ends)
 {
     if (IS_CUT_SHORT)
         print_message("left out: the last two rounds of a thread's destructors: ThreadSanitizer ends the thread itself in the last\n");
-    in_child(last_destructors, NULL);
-    in_child(nobody_inside, NULL);
-    in_child(without_memory, NULL);
-    in_child(process_ends, NULL);
 }
 
 /* What is said of the devices is what each thread has from its next call on. */

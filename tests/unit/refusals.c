@@ -356,10 +356,10 @@ static void launches(void)
 
 /* ---- all -------------------------------------------------------------------------------------------------------------------------- */
 
-static void refuse(const void *context)
+TEST_OF_EACH(refuse, int, where, HOST, GPU)
 {
-    struct rex_queue *queue = start(*(const int *)context);
-    int objects = *(const int *)context == GPU ? driver_objects() : 0;
+    struct rex_queue *queue = start(where);
+    int objects = where == GPU ? driver_objects() : 0;
     creating(queue);
     moving(queue);
     launching(queue);
@@ -373,15 +373,14 @@ static void refuse(const void *context)
     launches();
     /* Whatever was refused, the queue can be used, and nothing is left behind. */
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK_EQUAL(*(const int *)context == GPU ? driver_objects() : 0, objects);
+    CHECK_EQUAL(where == GPU ? driver_objects() : 0, objects);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
 /* Before a module is registered there is no device. */
-static void before_registration(const void *context)
+TEST_IN_CHILD(before_registration)
 {
     char bytes[8];
-    (void)context;
     use_gpu(90);
     use_release(19);
     REFUSED(rex_device_copy_to(bytes, bytes, 1, 0), REX_EINVAL, "rex_device_copy_to: no module is registered, or offloading is disabled");
@@ -391,12 +390,4 @@ static void before_registration(const void *context)
     REFUSED(rex_device_gpu(0), REX_EDEVICE, "rex_device_gpu: libomptarget has no device before a module is registered");
     CHECK(rex_mapped_ptr(bytes, 0) == NULL);
     CHECK(!rex_target_is_present(bytes, sizeof bytes, 0));
-}
-
-TEST(test_refusals)
-{
-    static const int where[] = {HOST, GPU};
-    for (size_t i = 0; i < COUNT(where); i++)
-        in_child(refuse, &where[i]);
-    in_child(before_registration, NULL);
 }

@@ -99,9 +99,8 @@ TEST(test_tools)
     remove_folder(folder);
 }
 
-static void bind_otherwise(const void *unused)
+TEST_IN_CHILD(bind_otherwise)
 {
-    (void)unused;
     use_gpu(0);
     rex_sender_bind(false, true);
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_UNSEEN_CALLS | REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED);
@@ -110,9 +109,8 @@ static void bind_otherwise(const void *unused)
     CHECK(!rex_driver_is_demanded());
 }
 
-static void demand(const void *unused)
+TEST_IN_CHILD(demand)
 {
-    (void)unused;
     setenv("REX_LAUNCH_BY", "driver", 1);
     use_gpu(90);
     rex_sender_bind(true, false);
@@ -120,7 +118,7 @@ static void demand(const void *unused)
 }
 
 /* A program whose forwarders are not in front, as this one's are not: calls go by librex unseen, and the index of mappings stays empty. */
-static void bind_behind(const void *unused)
+TEST_IN_CHILD(bind_behind)
 {
     static char key, memory[8];
     static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
@@ -129,7 +127,6 @@ static void bind_behind(const void *unused)
                                        .entries_end = entry + 1,
                                        .image_name = "tests/data/stateless_sm_90.cubin"};
     struct rex_mapping found, made = {(uintptr_t)memory, (uintptr_t)memory + sizeof memory, 0, 0};
-    (void)unused;
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
@@ -137,13 +134,6 @@ static void bind_behind(const void *unused)
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_UNSEEN_CALLS);
     rex_mappings_add(&made, 1);
     CHECK(!rex_mapping_find(memory, 1, 0, &found));
-}
-
-TEST(test_binding)
-{
-    in_child(bind_otherwise, NULL);
-    in_child(demand, NULL);
-    in_child(bind_behind, NULL);
 }
 
 /* ---- in words --------------------------------------------------------------------------------------------------------------------- */

@@ -427,10 +427,9 @@ static void *no_room_in_thread(void *context)
     return NULL;
 }
 
-static void no_room(const void *context)
+TEST_OF_EACH(no_room, int, number, 1, 2)
 {
     pthread_t thread;
-    int number = *(const int *)context;
     setenv("REX_LOG", "off", 1);
     CHECK_EQUAL(pthread_create(&thread, NULL, no_room_in_thread, &number), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
@@ -454,21 +453,13 @@ static void *no_room_in_function(void *unused)
     return unused;
 }
 
-static void function_without_room(const void *unused)
+TEST_IN_CHILD(function_without_room)
 {
     pthread_t thread;
-    (void)unused;
     setenv("REX_LOG", "info", 1);
     rex_set_log_callback(says, NULL);
     CHECK_EQUAL(pthread_create(&thread, NULL, no_room_in_function, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
-}
-
-TEST(test_no_room)
-{
-    for (int number = 1; number <= 2; number++)
-        in_child(no_room, &number);
-    in_child(function_without_room, NULL);
 }
 
 /* ---- nothing fails, and nothing stays ---------------------------------------------------------------------------------------------- */
@@ -558,9 +549,9 @@ static void use_others(void)
     CHECK(rex_image_list_open(&list, text, sizeof text, "text") != REX_OK);
 }
 
-static void nothing_stays(const void *context)
+TEST_OF_EACH(nothing_stays, int, sm, 90, 0)
 {
-    int before = 0, sm = *(const int *)context;
+    int before = 0;
     setenv("REX_LOG", "off", 1);
     setenv("FAKE_CUDA_MEMORY", "16", 1);
     use_gpu(sm);
@@ -590,21 +581,12 @@ static int left_by_module(bool launches)
 }
 
 /* What launches by the driver have worked with goes with their module. */
-static void nothing_stays_of_launches(const void *unused)
+TEST_IN_CHILD(nothing_stays_of_launches)
 {
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "16", 1);
     use_gpu(90);
     use_release(22);
     left_by_module(true);
     int left = left_by_module(false);
     CHECK_EQUAL(left_by_module(true), left);
-}
-
-TEST(test_nothing_stays)
-{
-    static const int gpus[] = {90, 0};
-    for (size_t i = 0; i < COUNT(gpus); i++)
-        in_child(nothing_stays, &gpus[i]);
-    in_child(nothing_stays_of_launches, NULL);
 }

@@ -322,9 +322,8 @@ static void expect_graphs(int made, int launched, int changed)
 }
 
 /* Made when launches of its kind have come often enough, and changed for one that differs in anything. */
-static void make_and_change(const void *unused)
+TEST_IN_CHILD(make_and_change)
 {
-    (void)unused;
     start();
     come_often(&axpy_id, 1000, REX_MAP_TO, REX_MAP_TOFROM);
     launch(1000);
@@ -357,9 +356,8 @@ static void make_and_change(const void *unused)
 }
 
 /* Sizes of one class share a graph; others, and other kernels, have their own. */
-static void share(const void *unused)
+TEST_IN_CHILD(share)
 {
-    (void)unused;
     start();
     come_often(&axpy_id, 7000, REX_MAP_TO, REX_MAP_TOFROM);
     int asked = driver_calls("cuPointerGetAttribute");
@@ -391,10 +389,9 @@ static void launch_lengths(uint64_t of_x, uint64_t of_y)
 }
 
 /* Where they lie is told apart by 512 bytes up to 4096 in all, by 1024 beyond. */
-static void lie_apart(const void *unused)
+TEST_IN_CHILD(lie_apart)
 {
     static const uint64_t pairs[][4] = {{125, 375, 50, 430}, {200, 275, 128, 400}};
-    (void)unused;
     start();
     for (int pair = 0; pair < 2; pair++) {
         for (int i = 0; i <= REX_GRAPH_PAYS; i++)
@@ -406,9 +403,8 @@ static void lie_apart(const void *unused)
 }
 
 /* As many bytes go in, and not as many come out. */
-static void differ_in_direction(const void *unused)
+TEST_IN_CHILD(differ_in_direction)
 {
-    (void)unused;
     enum { EACH = REX_GRAPH_PAYS + 1 };
     start();
     come_often(&axpy_id, 1024, REX_MAP_TO, REX_MAP_TOFROM);
@@ -430,9 +426,8 @@ static void differ_in_direction(const void *unused)
 }
 
 /* Nothing is copied that no row asks for. */
-static void copy_one_way(const void *unused)
+TEST_IN_CHILD(copy_one_way)
 {
-    (void)unused;
     start();
     come_often(&axpy_id, 1000, REX_MAP_TO, REX_MAP_TO);
     for (int i = 0; i < 2; i++)
@@ -452,10 +447,9 @@ static void copy_one_way(const void *unused)
 }
 
 /* More than 128 KiB either way goes by single calls, from the same staging memory. */
-static void copy_much(const void *unused)
+TEST_IN_CHILD(copy_much)
 {
     enum { MOST = 16384 };
-    (void)unused;
     start();
     for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         launch_as(&axpy_id, 1, 2, MOST + 1, REX_MAP_TO, REX_MAP_ALLOC);
@@ -469,9 +463,8 @@ static void copy_much(const void *unused)
 }
 
 /* A kernel without copies saves less by a graph, and comes more often before it is one. */
-static void come_alone(const void *unused)
+TEST_IN_CHILD(come_alone)
 {
-    (void)unused;
     start();
     for (int i = 0; i < REX_GRAPH_PAYS_ALONE; i++)
         launch_as(&axpy_id, 1, 2, 1000, REX_MAP_ALLOC, REX_MAP_ALLOC);
@@ -491,7 +484,7 @@ static void take_one(const unsigned *grid, const unsigned *block, void **paramet
 }
 
 /* The first parameter is the only one: another value is another launch. */
-static void take_one_value(const void *unused)
+TEST_IN_CHILD(take_one_value)
 {
     static char key;
     static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"bounded", 0, 0, 0}};
@@ -501,7 +494,6 @@ static void take_one_value(const void *unused)
                                     .image_name = "tests/data/limits_sm_90.cubin"};
     static const size_t width = 8;
     struct rex_launch_config launch = rex_launch_config_of(&key, 2, 64);
-    (void)unused;
     use_computing_gpu(22, "late");
     name_kernel("bounded", take_one, 1, &width);
     CHECK_EQUAL(rex_module_register(&one, NULL), REX_OK);
@@ -521,10 +513,9 @@ static void launch_kind(int kind)
 }
 
 /* Of more than sixteen kinds the one that was used longest ago goes. */
-static void forget_oldest(const void *unused)
+TEST_IN_CHILD(forget_oldest)
 {
     enum { KINDS = REX_SLOT_GRAPHS };
-    (void)unused;
     start();
     for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         for (int kind = 0; kind < KINDS; kind++)
@@ -546,7 +537,8 @@ static void forget_oldest(const void *unused)
 }
 
 /* What the driver has refused is not tried again, and leaves nothing. */
-static void be_refused(const void *call)
+TEST_OF_EACH(be_refused, const char *, call, "cuStreamBeginCapture:1:0", "cuStreamGetCaptureInfo:1:0", "cuStreamEndCapture:1:0",
+             "cuGraphInstantiate:1:0", "cuGraphLaunch:1:0")
 {
     start();
     setenv("FAKE_CUDA_BREAKS", call, 1);
@@ -563,23 +555,6 @@ static void be_refused(const void *call)
     CHECK_EQUAL(y[999], 3 * REX_GRAPH_PAYS + 3);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
-}
-
-TEST(test_graphs)
-{
-    static const char *const calls[] = {"cuStreamBeginCapture:1:0", "cuStreamGetCaptureInfo:1:0", "cuStreamEndCapture:1:0",
-                                        "cuGraphInstantiate:1:0", "cuGraphLaunch:1:0"};
-    in_child(make_and_change, NULL);
-    in_child(share, NULL);
-    in_child(lie_apart, NULL);
-    in_child(differ_in_direction, NULL);
-    in_child(copy_one_way, NULL);
-    in_child(copy_much, NULL);
-    in_child(come_alone, NULL);
-    in_child(take_one_value, NULL);
-    in_child(forget_oldest, NULL);
-    for (size_t i = 0; i < COUNT(calls); i++)
-        in_child(be_refused, calls[i]);
 }
 
 /* ---- blocks
@@ -606,11 +581,10 @@ static uint64_t take_block(int ordinal, size_t size, bool exact, int made)
 }
 
 /* To the next multiple of 512, of larger ones of a power of two between a 32nd and a 16th, so that one that grows a little finds it. */
-static void round_sizes(const void *unused)
+TEST_IN_CHILD(round_sizes)
 {
     static const size_t sizes[][2] = {{1, 512},       {512, 512},     {513, 1024},    {8192, 8192},     {8207, 8704},    {8208, 9216},
                                       {16384, 16384}, {16385, 17408}, {16399, 17408}, {100000, 106496}, {104857, 106496}};
-    (void)unused;
     start_blocks("64");
     for (size_t i = 0; i < COUNT(sizes); i++) {
         size_t before = device_bytes();
@@ -626,10 +600,9 @@ static void round_sizes(const void *unused)
 }
 
 /* Large enough and at most twice as large, of the same GPU, the one given back last first; and never one that is exact. */
-static void reuse_blocks(const void *unused)
+TEST_IN_CHILD(reuse_blocks)
 {
     enum { SMALL = 1024, MIDDLE = 4096, LARGE = 16384 };
-    (void)unused;
     start_blocks("64");
     uint64_t small = take_block(0, SMALL, false, 1), middle = take_block(0, MIDDLE, false, 1), large = take_block(0, LARGE, false, 1);
     CHECK(small != middle && middle != large && small != large);
@@ -652,10 +625,9 @@ static void reuse_blocks(const void *unused)
 }
 
 /* None is kept where memory is short, and one GPU's blocks are nothing to another. */
-static void free_blocks(const void *unused)
+TEST_IN_CHILD(free_blocks)
 {
     enum { SIZE = 512, EIGHTH = 1 << 17 };
-    (void)unused;
     start_blocks("1");
     uint64_t first = take_block(0, SIZE, false, 1), second = take_block(0, SIZE, false, 1), other = take_block(1, SIZE, false, 1);
     rex_block_give(first);
@@ -687,10 +659,9 @@ static void free_blocks(const void *unused)
 }
 
 /* 256 MiB are kept on each GPU: of more the oldest go. */
-static void keep_blocks(const void *unused)
+TEST_IN_CHILD(keep_blocks)
 {
     enum { SMALL = 512, HALF = 128 << 20, LEFT = HALF - 2 * SMALL, MORE = 8 << 20 };
-    (void)unused;
     start_blocks("300");
     uint64_t other = take_block(1, SMALL, false, 1), first = take_block(0, SMALL, false, 1);
     rex_block_give(other);
@@ -719,10 +690,9 @@ static void keep_blocks(const void *unused)
 }
 
 /* A block that fits as it is, but not when its size is rounded up. */
-static void fit_exactly(const void *unused)
+TEST_IN_CHILD(fit_exactly)
 {
     enum { MIB = 1 << 20, SMALL = 512 };
-    (void)unused;
     start_blocks("1");
     take_block(0, SMALL, false, 1);
     uint64_t large = take_block(0, MIB - SMALL - 1, false, 2);
@@ -732,14 +702,13 @@ static void fit_exactly(const void *unused)
 }
 
 /* Two rows fit, but not if only the second has its exact size. */
-static void fit_together(const void *unused)
+TEST_IN_CHILD(fit_together)
 {
     enum { WORDS = 1101005 };
     static uint64_t from[WORDS], to[WORDS];
     uint64_t n = WORDS, a = 1;
     struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(from, n), REX_TOFROM(to, n));
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "17", 1);
     start();
     for (uint64_t i = 1; i <= 2; i++) {
@@ -749,11 +718,10 @@ static void fit_together(const void *unused)
 }
 
 /* Blocks that are kept make room for the program's own memory; there is no second try where none is kept. */
-static void make_room_for_program(const void *unused)
+TEST_IN_CHILD(make_room_for_program)
 {
     enum { MIB = 1 << 20 };
     void *context;
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "1", 1);
     start();
     CHECK(rex_context_retain(0, &context) == 0 && rex_context_enter(context) == 1);
@@ -771,10 +739,9 @@ static void make_room_for_program(const void *unused)
 }
 
 /* So they do for a slot's arena. */
-static void make_room_for_arena(const void *unused)
+TEST_IN_CHILD(make_room_for_arena)
 {
     enum { MIB = 1 << 20 };
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "1", 1);
     start();
     struct rex_slot *slot = take(0);
@@ -782,16 +749,4 @@ static void make_room_for_arena(const void *unused)
     CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
     CHECK_EQUAL(device_bytes(), REX_SLOT_FIRST);
     rex_slot_give(slot, entered);
-}
-
-TEST(test_blocks)
-{
-    in_child(round_sizes, NULL);
-    in_child(reuse_blocks, NULL);
-    in_child(free_blocks, NULL);
-    in_child(keep_blocks, NULL);
-    in_child(fit_exactly, NULL);
-    in_child(fit_together, NULL);
-    in_child(make_room_for_program, NULL);
-    in_child(make_room_for_arena, NULL);
 }

@@ -26,7 +26,7 @@ static const struct {
     {MIB - 1, 5 * MIB - 1, 5, 5}, {3, 7 * MIB + 13, 8, 8}, {0, MOST *MIB, MOST, MOST}, {MOST * MIB - 4 * MIB, 4 * MIB, 4, 4},
 };
 
-static void copy_all(const void *order)
+TEST_OF_EACH(copy_all, const char *, order, "at once", "late")
 {
     start(order, "3");
     for (unsigned i = 0; i < COUNT(sizes); i++) {
@@ -39,7 +39,7 @@ static void copy_all(const void *order)
 }
 
 /* As many threads as asked for, one and eight among them; and none. */
-static void copy_by(const void *threads)
+TEST_OF_EACH(copy_by, const char *, threads, "0", "1", "2", "8")
 {
     size_t calls = strcmp(threads, "0") == 0 ? 1 : 6;
     start("late", threads);
@@ -52,9 +52,8 @@ static void copy_by(const void *threads)
 }
 
 /* rex_device_copy_to() and its counterpart; what libomptarget copies, the driver is not asked for. */
-static void copy_device(const void *context)
+TEST_IN_CHILD(copy_device)
 {
-    (void)context;
     start("late", "2");
     for (unsigned i = 0; i < COUNT(sizes); i++) {
         uint32_t touches = the_record()->touches;
@@ -66,16 +65,6 @@ static void copy_device(const void *context)
         CHECK_EQUAL(the_record()->touches - touches, sizes[i].to == 1 ? 2 : 0);
     }
     finish();
-}
-
-TEST(test_bytes)
-{
-    static const char *const threads[] = {"0", "1", "2", "8"};
-    in_child(copy_all, "at once");
-    in_child(copy_all, "late");
-    for (size_t i = 0; i < COUNT(threads); i++)
-        in_child(copy_by, threads[i]);
-    in_child(copy_device, NULL);
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------------------------------
@@ -270,7 +259,7 @@ static void join_threads(void)
     }
 }
 
-static void copy_at_once(const void *order)
+TEST_OF_EACH(copy_at_once, const char *, order, "at once", "late")
 {
     start(order, "2");
     run_threads();
@@ -294,12 +283,6 @@ TEST_IN_CHILD(take_twice)
     finish();
 }
 
-TEST(test_at_once)
-{
-    in_child(copy_at_once, "at once");
-    in_child(copy_at_once, "late");
-}
-
 /* ---- the threads ------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -321,7 +304,7 @@ static void count_threads(const void *context)
 }
 
 /* Whoever chooses has as many as that, or none. */
-static void choose_threads(const void *number)
+TEST_OF_EACH(choose_threads, const char *, number, "0", "1", "8")
 {
     setenv("REX_COPY_THREADS", number, 1);
     processors = 10;
@@ -341,10 +324,9 @@ static void make_accessible(int signal, siginfo_t *information, void *context)
 }
 
 /* A fault in memory that the program has protected reaches its handler, to the device and from it. */
-static void meet_faults(const void *context)
+TEST_IN_CHILD(meet_faults)
 {
     struct sigaction action = {.sa_sigaction = make_accessible, .sa_flags = SA_SIGINFO};
-    (void)context;
     start("late", "3");
     CHECK_EQUAL(sigaction(SIGSEGV, &action, NULL), 0);
     fill(host, 8 * MIB, 5);
@@ -397,12 +379,11 @@ static void *do_nothing(void *argument)
 }
 
 /* The threads, which a thread starts that is bound to one processor. */
-static void look_at_threads(const void *context)
+TEST_IN_CHILD(look_at_threads)
 {
     cpu_set_t all, one;
     int before[64], now[64];
     size_t first = 0;
-    (void)context;
     CPU_ZERO(&all);
     CPU_ZERO(&one);
     CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
@@ -432,11 +413,6 @@ TEST(test_threads)
 {
     for (size_t i = 0; i < COUNT(halves); i++)
         in_child(count_threads, &halves[i]);
-    in_child(choose_threads, "0");
-    in_child(choose_threads, "1");
-    in_child(choose_threads, "8");
-    in_child(meet_faults, NULL);
-    in_child(look_at_threads, NULL);
 }
 
 /* ---- the trace --------------------------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ static void expect_nothing(void)
 /* ---- given back ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Two chunks for each thread, a stream and two events, made once; all goes with the last module, and is made again for the next one. */
-static void give_back(const void *order)
+TEST_OF_EACH(give_back, const char *, order, "late", "at once")
 {
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     for (unsigned round = 0; round < 3; round++) {
@@ -68,9 +68,8 @@ static void give_back(const void *order)
 }
 
 /* Where the threads are busy at the end of the last module, the next copy gives back what they have. */
-static void give_back_later(const void *unused)
+TEST_IN_CHILD(give_back_later)
 {
-    (void)unused;
     start("late", "3");
     copy_by(true, 1);
     CHECK(rex_copy_threads_take());
@@ -87,9 +86,8 @@ static void give_back_later(const void *unused)
 }
 
 /* Nobody can say that the device is done with the chunks: they and the stream go, and new ones are made. */
-static void discard(const void *unused)
+TEST_IN_CHILD(discard)
 {
-    (void)unused;
     start("late", "2");
     int objects = driver_objects();
     copy_by(true, 1);
@@ -111,9 +109,8 @@ static void discard(const void *unused)
 }
 
 /* No more threads have something than there are chunks to copy. */
-static void use_few(const void *unused)
+TEST_IN_CHILD(use_few)
 {
-    (void)unused;
     start("late", "8");
     there_and_back(0, 4 * MIB, 1);
     CHECK_EQUAL(pinned(), 2 * 4);
@@ -123,15 +120,6 @@ static void use_few(const void *unused)
     CHECK_EQUAL(pinned(), 2 * 8);
     finish();
     expect_nothing();
-}
-
-TEST(test_given_back)
-{
-    in_child(give_back, "late");
-    in_child(give_back, "at once");
-    in_child(give_back_later, NULL);
-    in_child(discard, NULL);
-    in_child(use_few, NULL);
 }
 
 /* ---- what they lack ------------------------------------------------------------------------------------------------------------------ */
@@ -194,10 +182,9 @@ static void start_few(const void *unused)
 }
 
 /* A driver that is too old for queues has nothing for them: libomptarget copies. */
-static void have_old_driver(const void *unused)
+TEST_IN_CHILD(have_old_driver)
 {
     static unsigned char bytes[8 * MIB];
-    (void)unused;
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     setenv("REX_COPY_THREADS", "3", 1);
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
@@ -214,9 +201,8 @@ static void have_old_driver(const void *unused)
 }
 
 /* What is in the queue's stream cannot be waited for: the driver is to say what that means. */
-static void wait_in_vain(const void *unused)
+TEST_IN_CHILD(wait_in_vain)
 {
-    (void)unused;
     start("late", "3");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:2:1", 1);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 6 * MIB), REX_OK);
@@ -228,9 +214,8 @@ static void wait_in_vain(const void *unused)
 }
 
 /* All of an allocation, up to where other memory begins or none. */
-static void copy_whole(const void *unused)
+TEST_IN_CHILD(copy_whole)
 {
-    (void)unused;
     start("late", "3");
     unsigned char *memory = rex_device_alloc(6 * MIB, 0), *exact = new_bytes(6 * MIB);
     CHECK(memory != NULL);
@@ -240,13 +225,6 @@ static void copy_whole(const void *unused)
     CHECK(memcmp(bytes_at_device(memory, 6 * MIB), exact, 6 * MIB) == 0);
     rex_device_free(memory, 0);
     finish();
-}
-
-TEST(test_choice)
-{
-    in_child(have_old_driver, NULL);
-    in_child(wait_in_vain, NULL);
-    in_child(copy_whole, NULL);
 }
 
 TEST(test_lacking)
