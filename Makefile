@@ -141,9 +141,9 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
-.PHONY: all help demo demo-mpi run-demo-mpi check check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
+.PHONY: all help demo demo-mpi run-demo-mpi check check-all check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
 .PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
-.PHONY: print-O library tools examples test-programs run-demo run-check run-check-gpu
+.PHONY: print-O library tools examples test-programs run-demo run-check run-check-all run-check-gpu
 FORCE:
 
 all: library examples  ## build the library, the tools and the examples (needs gcc and make alone)
@@ -322,11 +322,13 @@ run-rodinia: $(LIB) $(EXAMPLES)
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 
-check:  ## build everything and run all tests on every LLVM release (installs missing packages); K=pattern for some
+check check-all:
 	@tools/deps check
-	@+$(submake) run-check
-run-check: test-programs
-	@$(test_env) tests/run $(if $(K),-k '$(K)')
+	@+$(submake) run-$@
+check:  ## build everything and run all tests, on four LLVM releases and a sample of six (installs missing packages); K=pattern for some, on all
+check-all:  ## all tests on all releases, and what takes minutes: every deletion of the model, valgrind on each release, a longer walk
+run-check run-check-all: test-programs
+	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
 conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/run: its status and its last line, in a tree of its own with tests that pass, fail and skip. A
-# release is there for a script that starts one, and is not fetched for another.
+# release is there for a script that starts one, and is not fetched for another. Longest tests start
+# first, and a program runs on a sample of some releases.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d "${TMPDIR:-/tmp}/librex-runner.XXXXXX")
@@ -50,6 +51,63 @@ runs 2 "tests/run: nothing matches 'script/none'" -k script/none
 runs 0 '1 passed, 0 failed, 0 skipped' -k script/starts
 [ -e fetched ] || fail 'no release was fetched for a script that starts one'
 runs 1 '2 passed, 1 failed, 2 skipped'
+
+# ---- order: first what has a time, longest first; then scripts, programs and unit tests
+
+# program PLACE COMMAND: one that is built
+program() {
+    mkdir -p "build/tests/${1%/*}" "tests/${1%/*}"
+    : >"tests/$1.c"
+    printf '#!/bin/sh\necho "%s" >>"%s/order"\n%s\n' "${1##*/}" "$work" "$2" >"build/tests/$1"
+    chmod +x "build/tests/$1"
+}
+# releases RELEASE...: what the stub of tests/llvm has
+releases() {
+    cat >tests/llvm <<STUB
+#!/bin/sh
+case \${1-} in
+--releases | --list) echo "$*" | tr ' ' '\n' ;;
+--how) echo plain ;;
+[0-9]*) shift; exec "\$@" ;;
+esac
+STUB
+}
+rm -r tests/scripts/* tests/unit/* build/tests
+releases 19
+for name in new_script slow fast; do script "$name" "echo $name >>'$work/order'"; done
+program unit/known ''
+program unit/new_unit 'sleep 1'
+program runtime/p1/p1 ''
+mkdir -p build/tests
+printf '%s\n' '0 once script/fast' '9 once script/slow' '10 once unit/known' '8 once unit/elsewhere' >build/tests/times
+TEST_JOBS=1 runs 0 '6 passed, 0 failed, 0 skipped'
+ran=$(tr '\n' ' ' <order)
+[ "$ran" = 'known slow fast new_script p1 new_unit ' ] || fail "the order was $ran"
+grep -q '^ *[1-9][0-9]* s unit/new_unit$' said || fail 'the slowest tests are not named'
+for line in '[1-9][0-9]* once unit/new_unit' '[0-9]* 19 runtime/p1' '8 once unit/elsewhere'; do
+    grep -qx "$line" build/tests/times || fail "no time is kept for $line"
+done
+[ "$(wc -l <build/tests/times)" = 7 ] || fail 'a test has two times'
+
+# ---- sample: a program runs on 14, 18, 19 and 24, and on one or two of the others; --all and -k run it on all
+
+rm -r tests/scripts/* tests/unit/*
+releases 14 15 16 17 18 19 21 22 23 24
+program runtime/p5/p5 ''
+logs() { find build/tests/log -name '*.log' | sort; }
+runs 0 '11 passed, 0 failed, 0 skipped'
+grep -q '^left to make check-all: 9 runs on LLVM 15, 16, 17, 21, 22 and 23$' said || fail 'what is left out is not counted'
+[ "$(grep '^runtime/' said | tr ' ' '\n' | grep -cx '[.]')" = 9 ] || fail 'the table has no dots for what is left out'
+logs >before
+for name in p1 p5; do
+    [ "$(grep -cE "/(14|18|19|24)-runtime-$name.log" before)" = 4 ] || fail "$name does not run on 14, 18, 19 and 24"
+    [ "$(grep -cE "/(15|16|17|21|22|23)-runtime-$name.log" before)" -gt 0 ] || fail "$name runs on no other release"
+done
+runs 0 '20 passed, 0 failed, 0 skipped' --all
+runs 0 '10 passed, 0 failed, 0 skipped' -k runtime/p5
+program runtime/p0/p0 ''
+runs 0 '16 passed, 0 failed, 0 skipped'
+logs | grep -v p0 | cmp -s - before || fail 'a new program moves others'
 
 # Each test that skips where a release is missing is one for which tests/run fetches it.
 cd "$OLDPWD"

@@ -48,7 +48,7 @@ number_of() {
     torture_plants) grep -cE '^    \{"[a-z]+", "planted ' tests/torture/scenarios.c ;;
     rooms) find librex -mindepth 2 -name '*.c' | sed 's|/[^/]*$||' | sort -u | wc -l ;;
     walk_functions) grep -c '^FUNCTION(' tests/walk/rules.list ;;
-    walk_sequences) sed -n 's/.*--count \([0-9]*\).*/\1/p' tests/scripts/walk.sh ;;
+    walk_sequences) sed -n 's/^count=//p' tests/scripts/walk.sh ;;
     walk_kept) count tests/walk/corpus/*.walk ;;
     *) echo 0 ;;
     esac | tr -d ' \n'
