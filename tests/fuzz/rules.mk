@@ -49,7 +49,7 @@ EXTRA += $(FUZZ)
 # make fuzz: with clang, whose libFuzzer this is
 
 FUZZ_CC ?= clang-19
-.PHONY: run-fuzz run-fuzz-keep run-fuzz-coverage run-fuzz-planted
+.PHONY: run-fuzz run-fuzz-keep run-fuzz-coverage
 fuzz_make = $(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
 fuzz:
 	@tools/deps fuzz
@@ -62,12 +62,6 @@ fuzz-keep:
 	@+$(fuzz_make) run-fuzz-keep
 run-fuzz-keep: fuzz-programs
 	@$(test_env) tests/fuzz/run --keep $(if $(K),-k '$(K)')
-
-fuzz-planted:
-	@tools/deps fuzz
-	@+$(fuzz_make) run-fuzz-planted
-run-fuzz-planted: fuzz-programs
-	@$(test_env) CFLAGS='$(CFLAGS)' tests/fuzz/planted $(if $(K),'$(K)')
 
 fuzz-coverage:
 	@tools/deps

@@ -33,7 +33,6 @@ number_of() {
     scripts) count tests/scripts/*.sh ;;
     fuzz_targets) count tests/fuzz/*.c ;;
     fuzz_inputs) find tests/fuzz/corpus -type f | wc -l ;;
-    mistakes) grep -cE '^[a-z-]+/[^ ]+\.[ch] [a-z]+$' tests/fuzz/mistakes ;;
     shapes) cat tests/oracle/shapes/*.c | grep -c '^SHAPE(' ;;
     model_deletions) grep -cE '^(NO|LATE)_[A-Z_]+ ' tests/scripts/model.sh ;;
     driver_faults) grep -oE '\{"cu[A-Za-z0-9]+", +[0-9], [01]\}' tests/unit/queuefaults.c | wc -l ;;
