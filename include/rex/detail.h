@@ -224,11 +224,7 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 }
 }
 /** REX_ROWS(rows..., ): what rex_columns_fill() takes for them. */
-#define REX_ROWS(...) \
-    rex_row_list      \
-    {                 \
-        __VA_ARGS__   \
-    }
+#define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 #else
 /** REX_ROWS(rows..., ): what rex_columns_fill() takes for them: an array, and its rows but one. */
 #define REX_ROWS(...)                                                   \
