@@ -1,6 +1,6 @@
 #!/bin/sh
 # Files that are made to take long or much (tests/fuzz/hostile): four times the file takes a reader about four times the instructions, not
-# sixteen times, and no file takes more than 64 MiB and 32 times its size. Instructions are counted by callgrind, so no clock decides.
+# sixteen times, and no file takes more than 64 MiB and 32 times its size. Instructions are counted by cachegrind, so no clock decides.
 set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}
@@ -21,14 +21,13 @@ done
 
 # Instructions of COMMAND
 instructions() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
 }
 # The same of TARGET over FILE
 count() { instructions "$O/tests/fuzz/$1" "$2"; }
 
-# grows TARGET FILE: what the start of a program takes does not count
+# grows TARGET FILE: what the start of a program takes, $start, does not count
 grows() {
-    start=$(count "$1" "$work/empty")
     one=$(($(count "$1" "$work/$small/$2") - start))
     four=$(($(count "$1" "$work/$large/$2") - start))
     in_proportion "$1" "$2"
@@ -65,10 +64,17 @@ if done != status or taken > limit:
 PYTHON
 }
 
-for file in "$work/$small"/*.cubin; do grows cubin "${file##*/}"; done
-for file in "$work/$small"/*.host; do grows hostimage "${file##*/}"; done
-for file in "$work/$small"/*names.host; do grows library "${file##*/}"; done
-for file in "$work/$small"/*.list; do grows list "${file##*/}"; done
+# grow TARGET FILE...
+grow() {
+    target=$1
+    shift
+    start=$(count "$target" "$work/empty")
+    for file in "$@"; do grows "$target" "${file##*/}"; done
+}
+grow cubin "$work/$small"/*.cubin
+grow hostimage "$work/$small"/*.host
+grow library "$work/$small"/*names.host
+grow list "$work/$small"/*.list
 
 # ---- rex-check, which looks into all images of a file, and says which name was probably meant -------------------------
 

@@ -15,13 +15,13 @@ failed=0
 gcc -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -O2 -Iinclude "$source/loops.c" -L"$O" -lrex \
     -Wl,-rpath,"$PWD/$O" -Wl,-z,nostart-stop-gc -o "$folder/loops"
 
-# kernel BODY: into kernel.cu, with what a kernel may have behind it
+# kernel LINE BODY: a kernel in LINE, with what it may have behind BODY
 kernel() {
-    cat >"$folder/kernel.cu" <<C
-#include <rex/kernel.h>
-REX_DEVICE_KERNEL(k, (double *) y, (double *) sum)
+    cat <<C
+#line $1
+REX_DEVICE_KERNEL(k$1, (double *) y, (double *) sum)
 {
-    $1
+    $2
     REX_FOR_TEAMS(part, 2)
     {
         REX_SHARED double a[2], b[2];
@@ -39,6 +39,15 @@ REX_DEVICE_KERNEL(k, (double *) y, (double *) sum)
 }
 C
 }
+# kernels BODIES: into kernel.cu, number N in line 100 N and behind it
+kernels() {
+    echo '#include <rex/kernel.h>'
+    line=0
+    echo "$1" | sed '/^$/d' | while read -r body; do
+        line=$((line + 100))
+        kernel "$line" "$body"
+    done
+} >"$folder/kernel.cu"
 # Loops of one thread, where no barrier, sum or memory of the team may stand and no other such loop; loops of a team; memory of a team.
 refusals='
 REX_FOR(i, 2) { rex_barrier(); }
@@ -65,22 +74,25 @@ REX_FOR_2D(i, 2, j, 2) { if (y[i] > 0) return; }
 REX_FOR_TEAMS(i, 2) { if (y[i] > 0) break; }
 REX_FOR_TEAMS(i, 2) { REX_FOR_THREADS(j, 2) if (y[j] > 0) return; }
 '
+# Behind an error in a macro stand the lines that use the macro, with the place in the kernel.
+refused_numbers='
+    /error:/ { told = 0; number = 0 }
+    match($0, /kernel\.cu[:(][0-9]+/) { number = int(substr($0, RSTART + 10, RLENGTH - 10) / 100) }
+    index($0, message) { told = 1 }
+    told && number > 0 { print number }'
 # refused MESSAGE BODIES COMMAND...: each of them, with that message; the kernel without them is right
 refused() {
     message=$1 bodies=$2
     shift 2
-    kernel ''
+    { echo '#include <rex/kernel.h>'; kernel 100 ''; } >"$folder/kernel.cu"
     "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || { echo "FAIL: $*: $(head -n 3 "$folder/err")"; failed=1; }
-    while read -r body; do
-        [ -n "$body" ] || continue
-        kernel "$body"
-        if "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || ! grep -q "$message" "$folder/err"; then
-            echo "FAIL: $*: $body: $(cat "$folder/err")"
-            failed=1
-        fi
-    done <<LIST
-$bodies
-LIST
+    kernels "$bodies"
+    "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || true
+    awk -v message="$message" "$refused_numbers" "$folder/err" | sort -nu >"$folder/refused"
+    echo "$bodies" | sed '/^$/d' | awk -v found="$folder/refused" '
+        BEGIN { while ((getline number <found) > 0) refused[number] = 1 }
+        !(NR in refused) { print; missed = 1 }
+        END { exit missed }' >"$folder/accepted" || { echo "FAIL: $* refuses not:"; cat "$folder/accepted" "$folder/err"; failed=1; }
 }
 
 clang=$(command -v clang-19 || command -v clang || true)
@@ -91,13 +103,14 @@ for compiler in gcc $clang; do
         for openmp in '' -fopenmp; do
             # clang's OpenMP is libomp, which the runtime has in the process; its development files may be missing.
             case $compiler$openmp in *clang*-fopenmp) link="-x none -nodefaultlibs -lc ${libomp%/*}/libomp.so.5" ;; *) link= ;; esac
+            case $compiler in *clang*) all_errors=-ferror-limit=0 ;; *) all_errors= ;; esac
             rm -f "$folder/rex_lib_host.so"
             # Words.
             # shellcheck disable=SC2086
-            refused rex_detail_ "$refusals" $compiler -x $language $openmp -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude -fsyntax-only
+            refused rex_detail_ "$refusals" $compiler -x $language $openmp $all_errors -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude -fsyntax-only
             # Words.
             # shellcheck disable=SC2086
-            [ -z "$openmp" ] || refused OpenMP "$leaving" $compiler -x $language $openmp -Iinclude -c -o "$folder/kernel"
+            [ -z "$openmp" ] || refused OpenMP "$leaving" $compiler -x $language $openmp $all_errors -Iinclude -c -o "$folder/kernel"
             # Words.
             # shellcheck disable=SC2086
             if $compiler -x $language $openmp -Wall -Wextra -Werror -O2 -shared -fPIC -Iinclude "$source/kernels.cu" $link \

@@ -1,5 +1,5 @@
 /*
- * Registering again, a thousand times: with the same image, with another, with another module in between. libomptarget keeps tables by
+ * Registering again, two hundred times, and in `make check-all` a thousand: with the same image, with another, with another module in between. libomptarget keeps tables by
  * the addresses of descriptors and entries and never clears them, so each of these goes wrong where an address is used twice.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,6 @@ enum {
     ENTRIES = 200,
     FACTOR_OF_DEFAULT = 3,
     FACTOR_OF_OTHER = 5,
-    ROUNDS = 1000,
     SETTLED = 10 /* rounds after which all that is made once has been made */
 };
 
@@ -28,6 +27,13 @@ static struct __tgt_offload_entry other_entries[] = {{&other_keys[0], name_of_k2
 static struct rex_module other_module = {.struct_size = sizeof other_module,
                                          .entries_begin = other_entries,
                                          .entries_end = other_entries + 2};
+
+/* Sanitizers and GPUs get a fraction of it (registrations_of()). */
+static int wanted_rounds(void)
+{
+    const char *all = getenv("TEST_ALL");
+    return SANITIZED || (all != NULL && *all != '\0') ? 1000 : 200;
+}
 
 static struct path other_image(void)
 {
@@ -75,7 +81,7 @@ static void check_growth(int round, int rounds, int entries)
 
 TEST(with_the_same_image)
 {
-    int rounds = registrations_of(ROUNDS);
+    int rounds = registrations_of(wanted_rounds());
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_int_equal(rex_offload_init(), 0);
@@ -88,7 +94,7 @@ TEST(with_the_same_image)
 TEST(with_another_image)
 {
     struct path other = other_image();
-    int rounds = registrations_of(ROUNDS);
+    int rounds = registrations_of(wanted_rounds());
     if (skips_late())
         return;
     heap_is_counted();
@@ -103,7 +109,7 @@ TEST(with_another_image)
 TEST(with_another_module_between)
 {
     static struct path other;
-    int rounds = registrations_of(ROUNDS);
+    int rounds = registrations_of(wanted_rounds());
     other = other_image();
     other_module.image_name = other.text;
     assert_int_equal(rex_module_add(&other_module), 0); /* LLVM 18 registers both at once */
@@ -131,7 +137,7 @@ TEST(with_another_module_between)
 TEST(beside_another_module)
 {
     static struct path other;
-    int rounds = registrations_of(ROUNDS / 4);
+    int rounds = registrations_of(wanted_rounds() / 4);
     other = other_image();
     other_module.image_name = other.text;
     assert_int_equal(rex_module_add(&other_module), 0); /* LLVM 18 registers both at once */
