@@ -75,6 +75,8 @@ REX_FOR_TEAMS(i, 2) { if (y[i] > 0) break; }
 REX_FOR_TEAMS(i, 2) { REX_FOR_THREADS(j, 2) if (y[j] > 0) return; }
 '
 # Behind an error in a macro stand the lines that use the macro, with the place in the kernel.
+# The variables are awk's.
+# shellcheck disable=SC2016
 refused_numbers='
     /error:/ { told = 0; number = 0 }
     match($0, /kernel\.cu[:(][0-9]+/) { number = int(substr($0, RSTART + 10, RLENGTH - 10) / 100) }
