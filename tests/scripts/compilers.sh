@@ -9,9 +9,10 @@ clang=$(command -v clang-19 || command -v clang || true)
 [ -n "$clang" ] || { echo 'FAIL: no clang'; exit 1; }
 
 # The commands that make would run for an empty folder, with the files that this build has made, but for assembler code. A check alone, so
-# that nothing is written.
+# that nothing is written. The walk has the library's files once more, with a sanitizer: a second look at these shows nothing new.
 "$MAKE" --no-print-directory --dry-run CC="$clang" O=nowhere V=1 test-programs |
-    sed ':join; /\\$/{N; s/\\\n/ /; b join}' | sed -n "/ -c -o [^ ]*\\.o /{s/ -c -o [^ ]*\\.o / -fsyntax-only /;s/ -MMD//;s/ -MP//;s|\\([ I\"']\\)nowhere/|\\1$O/|g;/\\.s\$/!p;}" | sort -u >"$work/commands"
+    sed ':join; /\\$/{N; s/\\\n/ /; b join}' | sed -n "/ -c -o [^ ]*\\.o /{s/ -c -o [^ ]*\\.o / -fsyntax-only /;s/ -MMD//;s/ -MP//;s|\\([ I\"']\\)nowhere/|\\1$O/|g;/\\.s\$/!p;}" |
+    sed '/ -Itests\/walk .* librex\//d' | sort -u >"$work/commands"
 count=$(wc -l <"$work/commands")
 [ "$count" -ge 250 ] || { echo "FAIL: make tells of only $count files"; exit 1; }
 xargs -d '\n' -n 1 -P "$(nproc)" sh -c <"$work/commands" >"$work/output" 2>&1 || { cat "$work/output"; echo "FAIL: a warning of $clang"; exit 1; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # rex-check takes time in proportion to what it reads: files that are made to take the square of it (tests/tools/rex-check/hostile), with
-# instructions counted by callgrind for a small one and one four times as large, and read once with 200 000 of everything; and of a file of
+# instructions counted by cachegrind for a small one and one four times as large, and read once with 200 000 of everything; and of a file of
 # any size it takes no more than it needs.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -31,15 +31,19 @@ reads() {
 }
 cases='keys.o imports.o one_key.o tables.o image drifted image.so source endless'
 
-# count FOLDER NAME: instructions
+# Instructions of COMMAND
+instructions() {
+    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
+}
+# count FOLDER NAME: instructions of rex-check
 count() {
     # Names are words.
     # shellcheck disable=SC2046
-    (cd "$work/$1" && valgrind --tool=callgrind --callgrind-out-file=/dev/null "$check" $(reads "$2") 2>&1 >/dev/null) |
-        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+    (cd "$work/$1" && instructions "$check" $(reads "$2"))
 }
 case $check in /*) ;; *) check=$PWD/$check ;; esac
-start=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$check" --version 2>&1 >/dev/null | sed -n 's/.*Collected : \([0-9]*\).*/\1/p')
+start=$(instructions "$check" --version)
 for name in $cases; do
     one=$(($(count "$small" "$name") - start))
     four=$(($(count "$large" "$name") - start))
