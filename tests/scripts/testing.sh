@@ -14,7 +14,7 @@ lines_below() {
     shift
     find "$folder" "$@" -type f | sort | xargs cat | wc -l
 }
-tests_of() { find "$1" -name '*.c' -print0 | xargs -0 cat | grep -cE '^TEST(_[A-Z]+)?\(' || true; }
+tests_of() { find "$1" -name '*.c' -print0 | xargs -0 cat | grep -cE '^TEST(_[A-Z]+)*\(' || true; }
 # Commas and spaces of no name.
 # shellcheck disable=SC2012
 count() { ls -d "$@" 2>/dev/null | wc -l; }
