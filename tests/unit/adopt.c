@@ -379,9 +379,8 @@ TEST(test_numbers)
     assert_non_null(strstr(in_child(in_container, &(int){24}), "the program, 1 device image\n"));
 }
 
-static void new_entries(const void *context)
+TEST_ON_FAKES(new_entries, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct bytes image = cubin(90);
     struct __tgt_bin_desc *descriptor = program_with(image, true);
     begin(release, "on");
@@ -397,12 +396,6 @@ static void new_entries(const void *context)
     }
     CHECK(strcmp(rex_adopted_name(&key_a), "kernel_a") == 0);
     CHECK(strcmp(rex_adopted_name(&key_b), "global_b") == 0);
-}
-
-TEST(test_new_entries)
-{
-    for (int release = 14; release <= 24; release++)
-        in_child(new_entries, &release);
 }
 
 /* Images that name another table than the descriptor's get a copy of that, in the form that the release takes. */

@@ -130,10 +130,10 @@ static void run_size(const void *key, uint64_t n)
     free(y);
 }
 
-static void run_sizes(const void *release)
+TEST_ON_FAKES(run_sizes, 14, 16, 18, 19, 22, 23)
 {
     static const uint64_t sizes[] = {1, 2, 63, 64, 65, 1000, 4095, 8191, 8193, 60000, 131072, 140000, 300000};
-    start(*(const int *)release);
+    start(release);
     for (size_t i = 0; i < COUNT(sizes); i++)
         run_size(i % 2 ? &axpy_id : &env_id, sizes[i]);
     CHECK_EQUAL(computed, TURNS * (int)COUNT(sizes));
@@ -161,8 +161,6 @@ TEST(test_sizes)
 {
     static const int releases[] = {14, 16, 18, 19, 22, 23};
     in_child(run_large, &releases[3]);
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(run_sizes, &releases[i]);
 }
 
 /* ---- where rows lie ------------------------------------------------------------------------------------------------------------------ */
@@ -419,9 +417,9 @@ TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
 }
 
-static void use_widths(const void *release)
+TEST_ON_FAKES(use_widths, 14, 18, 22, 23)
 {
-    start(*(const int *)release);
+    start(release);
     uint64_t out = 0;
     char one = 1;
     short two = -2;
@@ -441,13 +439,6 @@ static void use_widths(const void *release)
         CHECK_EQUAL(out, 7654299);
     }
     expect_sent(3, 0);
-}
-
-TEST(test_rows)
-{
-    static const int releases[] = {14, 18, 22, 23};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(use_widths, &releases[i]);
 }
 
 /* ---- packets ------------------------------------------------------------------------------------------------------------------------- */

@@ -278,14 +278,13 @@ TEST(test_ranks)
 }
 
 /* What is the one image and as it is, is taken whatever it is for. */
-static void taken_as_it_is(const void *context)
+TEST_IN_CHILD(taken_as_it_is)
 {
     static const struct offer offers[2][4] = {{{CUBIN, 80, 0}}, {{PTX, 100, 0}}};
     struct rex_sources sources;
     struct rex_source list[2];
     struct rex_image_entry entries[4];
     struct rex_choice made;
-    (void)context;
     use_gpu(90);
     for (int is_ptx = 0; is_ptx < 2; is_ptx++) {
         make_sources(&sources, list, entries, offers[is_ptx]);
@@ -319,7 +318,6 @@ static void told(const void *context)
 TEST(test_told)
 {
     static const char all[] = "librex: debug: to choose from: one is for compute_90a (PTX), sm_90; two is for sm_100f, the CPU\n";
-    in_child(taken_as_it_is, NULL);
     const char *output = in_child(told, "90");
     assert_non_null(strstr(output, all));
     assert_non_null(strstr(output, "librex: info: device image one: chosen is the one for sm_90\n"));

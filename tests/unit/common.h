@@ -151,7 +151,8 @@ static inline const char *run_child_well(const char *name, void (*body)(const vo
     }                                                        \
     static void body(type variable)
 
-/* TEST_ON_FAKES(name, 14, 19, 22): the body has the variable release. */
+/* TEST_ON_FAKES(name, 14, 19, 22), TEST_ON_FAKES(name, ALL_RELEASES): the body has the variable release. */
+#define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24
 #define TEST_ON_FAKES(body, ...) TEST_OF_EACH(body, int, release, __VA_ARGS__)
 
 /* TEST_FOR_EACH(name, given, table): the body has a pointer to an element of the table. */

@@ -319,9 +319,8 @@ TEST(test_starts)
 }
 
 /* What libomptarget refuses holds no context. */
-static void refused(const void *context)
+TEST_IN_CHILD(refused)
 {
-    (void)context;
     begin("yield");
     CHECK_EQUAL(rex_runtime_bind(), 0);
     the_record()->devices = 0;
@@ -390,7 +389,6 @@ TEST(test_contexts)
     assert_int_equal(occurrences(output, "GPU 0: context activated with flags 0x1"), 3);
     output = in_child(theirs, NULL);
     assert_int_equal(occurrences(output, "GPU 0: its context is active already, with flags 0x4: the wait policy stays"), 3);
-    in_child(refused, NULL);
 }
 
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */

@@ -66,10 +66,9 @@ static int call(int way, int64_t device, const struct rex_map *map)
 static const char *const words[] = {"data begin", "data end", "data exit", "data update"};
 
 /* The rows as they are, on the device that is named; what is wrong is refused under the call's name. */
-static void each_call(const void *unused)
+TEST_IN_CHILD(each_call)
 {
     static const enum fake_function functions[] = {FAKE_BEGIN, FAKE_END, FAKE_END, FAKE_UPDATE};
-    (void)unused;
     start(22);
     REX_MAP(map, REX_TO(bytes, 8), REX_FROM(bytes + 8, 16));
     REX_MAP(wrong, REX_TO(bytes, 8), REX_FROM(bytes + 8, -1));
@@ -99,9 +98,8 @@ static int sum(int one, int other)
 #define OWN_ROW(at) REX_TO(bytes + (at), 8)
 
 /* Messages quote a row as the program wrote it: brackets, strings and commas in it, and rows of the program's own macros. */
-static void quote_rows(const void *unused)
+TEST_IN_CHILD(quote_rows)
 {
-    (void)unused;
     start(22);
     REX_MAP(map, REX_TO(bytes + ("(,\"")[3], 8), REX_FROM(bytes + sum(40, ','), 8), OWN_ROW(80),
                  REX_TO(bytes + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0, 8));
@@ -116,9 +114,8 @@ static void quote_rows(const void *unused)
 }
 
 /* What has to be there when a region begins need not be at its end. */
-static void end_without_presence(const void *unused)
+TEST_IN_CHILD(end_without_presence)
 {
-    (void)unused;
     start(22);
     REX_MAP(map, REX_TO(bytes, 8), REX_PRESENT(REX_FROM(bytes + 8, 16)));
     REFUSED(rex_module_data_enter(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
@@ -159,9 +156,8 @@ static void tell_address(enum fake_function function)
 }
 
 /* Two rows of one mapping, whatever lies between them in the map; neighbours that have one each are two. LLVM 14 ends one a call. */
-static void end_apart(const void *unused)
+TEST_IN_CHILD(end_apart)
 {
-    (void)unused;
     start(14);
     the_record()->on_data = tell_address;
     map_bytes(0, 0, 64, 0x10000000);
@@ -186,11 +182,10 @@ static void end_apart(const void *unused)
     CHECK_EQUAL(last_call(FAKE_END)->begin[0] == bytes, true);
 }
 
-static void check_raw_calls(const void *unused)
+TEST_IN_CHILD(check_raw_calls)
 {
     void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
     int64_t sizes[] = {8, 8}, types[] = {REX_MAP_TO, REX_MAP_TO}, negative[] = {8, -8};
-    (void)unused;
     start(22);
     REFUSED(rex_module_check_map(NULL, 0, 2, base, begin, sizes, types), REX_EINVAL, "rex_module_check_map: the module is NULL");
     /* It has no kernels, and another module is registered. */
@@ -230,9 +225,8 @@ static void call_late(void)
 }
 
 /* After main() no call gets to libomptarget. */
-static void end_process(const void *unused)
+TEST_IN_CHILD(end_process)
 {
-    (void)unused;
     CHECK_EQUAL(atexit(call_late), 0); /* before librex's own */
     start(22);
     exit(3);
@@ -240,14 +234,8 @@ static void end_process(const void *unused)
 
 TEST(test_calls)
 {
-    in_child(each_call, NULL);
-    in_child(quote_rows, NULL);
-    in_child(end_without_presence, NULL);
     for (int way = 0; way <= WAYS; way++)
         in_child(use_device, &way);
-    in_child(end_apart, NULL);
-    in_child(check_raw_calls, NULL);
-    in_child(end_process, NULL);
 }
 
 /* A raw call has its rows in the log, where they are wanted and the call is right. */

@@ -425,21 +425,20 @@ TEST_IN_CHILD(linked_statically)
     CHECK_MENTIONS(rex_last_error(), "the program was linked with -static or -static-pie, and libomptarget cannot be loaded into it");
 }
 
-static void no_library(const void *context)
+TEST_OF_EACH(no_library, const char *, version, NULL, NVRM)
 {
     make_folder(root);
     rex_nogpu_root = root;
-    if (context != NULL)
-        make_machine(context);
+    if (version != NULL)
+        make_machine(version);
     if (rex_gpu_count() > 0)
         return; /* a machine with a driver */
     CHECK(strstr(rex_last_error(), "there is no CUDA driver (libcuda.so.1)") == NULL ||
-          (strstr(rex_last_error(), "580.95.05 is loaded") != NULL) == (context != NULL));
+          (strstr(rex_last_error(), "580.95.05 is loaded") != NULL) == (version != NULL));
 }
 
-static void too_old(const void *context)
+TEST_IN_CHILD(too_old)
 {
-    (void)context;
     setenv("FAKE_CUDA_VERSION", "12020", 1);
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     use_release(22);
@@ -452,12 +451,11 @@ static void too_old(const void *context)
 }
 
 /* It has all that the release asks for, and both of its names. */
-static void no_trouble(const void *context)
+TEST_IN_CHILD(no_trouble)
 {
     static const char both[] = "libcuda.so.1", development[sizeof both] = "libcuda.so";
     char why[256] = "as it was", path[PATH_MAX + 32];
     size_t size;
-    (void)context;
     make_folder(root);
     snprintf(path, sizeof path, "%s/link", root);
     unsigned char *bytes = read_bytes(FAKE("cuda/libcuda.so.1"), &size);
@@ -479,10 +477,10 @@ static void no_trouble(const void *context)
 }
 
 /* A driver that does not say how old it is. */
-static void of_no_version(const void *context)
+TEST_OF_EACH(of_no_version, const char *, version, "0")
 {
     const char *end = "which came with CUDA 11.0";
-    setenv("FAKE_CUDA_VERSION", context, 1);
+    setenv("FAKE_CUDA_VERSION", version, 1);
     CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
     CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), end);
@@ -490,9 +488,8 @@ static void of_no_version(const void *context)
 }
 
 /* What librex itself cannot do without. */
-static void much_too_old(const void *context)
+TEST_IN_CHILD(much_too_old)
 {
-    (void)context;
     setenv("FAKE_CUDA_VERSION", "10020", 1);
     CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
     CHECK(first_gpu() < 0);
@@ -537,11 +534,10 @@ static void not_opened(const void *context)
 }
 
 /* Each reason takes the place of the one before, which stays where it is for who still reads it; the first has no name. */
-static void several_reasons(const void *context)
+TEST_IN_CHILD(several_reasons)
 {
     const char *reasons[8];
     char number[16], said[64] = "cuInit: unknown error";
-    (void)context;
     make_folder(root);
     rex_nogpu_root = root;
     use_gpu(90);
@@ -563,10 +559,9 @@ static void several_reasons(const void *context)
 }
 
 /* No more than librex has room for; what is not there has no architecture, and a driver without devices no functions. */
-static void too_many(const void *context)
+TEST_IN_CHILD(too_many)
 {
     struct rex_gpu gpu;
-    (void)context;
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "65", 1);
     CHECK_EQUAL(rex_gpu_count(), REX_CUDA_DEVICES_MAX);
@@ -578,9 +573,8 @@ static void too_many(const void *context)
     CHECK_MENTIONS(rex_cuda_why(), "is too old: it has no cuNothing, which came with CUDA 99.5, and is one of CUDA 13.0");
 }
 
-static void no_exports(const void *context)
+TEST_IN_CHILD(no_exports)
 {
-    (void)context;
     use_gpu(0);
     CHECK(!rex_cuda_exports("cuInit", "1.0") && rex_cuda_need(REX_CUDA_START) == -1);
     CHECK_MENTIONS(rex_cuda_why(), "reports no device");
@@ -594,15 +588,6 @@ TEST(test_drivers)
                                            {"libcuda.so.1: too short", "the CUDA driver cannot be opened: libcuda.so.1: too short"}};
     for (size_t i = 0; i < COUNT(given); i++)
         in_child(not_opened, given[i]);
-    in_child(several_reasons, NULL);
-    in_child(too_many, NULL);
-    in_child(no_exports, NULL);
-    in_child(no_library, NULL);
-    in_child(no_library, NVRM);
-    in_child(too_old, NULL);
-    in_child(no_trouble, NULL);
-    in_child(much_too_old, NULL);
-    in_child(of_no_version, "0");
 }
 
 /* ---- a start that fails once --------------------------------------------------------------------------------------- */

@@ -472,7 +472,7 @@ static void expect_said(int result, int wanted, const char *said)
 }
 
 /* What is no argument for a parameter is refused before anything is copied, and leaves no memory behind. */
-static void refuse_arguments(const void *check)
+TEST_OF_EACH(refuse_arguments, const char *, check, "on", "full")
 {
     struct {
         uint64_t word[2];
@@ -494,7 +494,7 @@ static void refuse_arguments(const void *check)
 }
 
 /* Each value is refused by the kinds that the image has, where it is of a kind that its parameter is not. */
-static void refuse_kinds(const void *unused)
+TEST_IN_CHILD(refuse_kinds)
 {
     static char kinds_id;
     static struct __tgt_offload_entry kinds_entry[] = {ENTRY(&kinds_id, "kinds")};
@@ -507,7 +507,6 @@ static void refuse_kinds(const void *unused)
     } three = {""};
     struct rex_launch_config launch = rex_launch_config_of(&kinds_id, 2, 64);
     char said[60];
-    (void)unused;
     use_computing_gpu(22, "late");
     REX_MAP(args, REX_VALUE((int8_t)1), REX_VALUE((uint8_t)1), REX_VALUE((int16_t)1), REX_VALUE((uint16_t)1), REX_VALUE(1), REX_VALUE(1u),
             REX_VALUE(1L), REX_VALUE(1ULL), REX_VALUE(1.0f), REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE(1u), REX_TO(x, 10));
@@ -525,14 +524,13 @@ static void refuse_kinds(const void *unused)
 }
 
 /* Dynamic memory beyond what a block has unasked is asked for once, and again where the driver has refused it or there is more. */
-static void ask_for_memory(const void *unused)
+TEST_IN_CHILD(ask_for_memory)
 {
     static const struct {
         unsigned bytes;
         int calls;
     } asked[] = {{49152, 0}, {49153, 1}, {49153, 1}, {60000, 2}, {59999, 2}, {49152, 2}, {60001, 3}};
     struct rex_launch_config launch = plainly;
-    (void)unused;
     start();
     for (size_t i = 0; i < COUNT(asked); i++) {
         launch.dynamic_memory = asked[i].bytes;
@@ -570,10 +568,6 @@ TEST(test_loads)
          "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"}};
-    in_child(ask_for_memory, NULL);
-    in_child(refuse_arguments, "on");
-    in_child(refuse_arguments, "full");
-    in_child(refuse_kinds, NULL);
     for (size_t i = 0; i < COUNT(broken); i++)
         in_child(load_in_vain, broken[i]);
 }

@@ -666,11 +666,11 @@ static struct rex_module on_cpu = {
     "module has no image; give each module a CUBIN, or run all on the CPU (host images, and CUDA_VISIBLE_DEVICES= in the environment)"
 
 /* Either the one or the other, in either order, and each when the other is gone. */
-static void one_kind(const void *context)
+TEST_ON_FAKES(one_kind, 14, 15, 16, 17, 19, 20, 21, 22)
 {
     struct rex_module *modules[2] = {&on_gpu, &on_cpu};
     use_gpu(90);
-    use_release(*(const int *)context);
+    use_release(release);
     for (int i = 0; i < 4; i++) {
         struct rex_module *first = modules[i % 2], *second = modules[1 - i % 2];
         CHECK_EQUAL(rex_module_register(first, NULL), 0);
@@ -707,7 +707,6 @@ TEST(test_kinds)
 {
     static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
     for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(one_kind, &releases[i]);
         struct child child = run_child(both_kinds, &releases[i]);
         assert_int_equal(child.status, 128 + SIGABRT);
         assert_non_null(strstr(child.output, "no image loaded for device id"));
@@ -715,13 +714,13 @@ TEST(test_kinds)
 }
 
 /* LLVM 14 and 15 find a kernel by its row in the host image: each order of the program's rows becomes the image's. */
-static void rows_of_the_image(const void *release)
+TEST_ON_FAKES(rows_of_the_image, 14, 15)
 {
     struct __tgt_offload_entry entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0},
                                             {&keys[0], NAME("plain__kernel__"), 0, 0, 0},
                                             {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
     use_gpu(0);
-    use_release(*(const int *)release);
+    use_release(release);
     for (size_t count = 1; count <= COUNT(entries); count++)
         for (size_t first = 0; first + count <= COUNT(entries); first++) {
             static struct rex_module modules[6], *module = modules;
@@ -748,14 +747,14 @@ static void rows_of_the_image(const void *release)
 }
 
 /* Where the image has no row for an entry, or has it once and the program twice, it is said. */
-static void rows_that_lack(const void *release)
+TEST_ON_FAKES(rows_that_lack, 14, 15)
 {
     static struct __tgt_offload_entry absent[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("nonesuch__kernel__"), 0, 0, 0}},
                                       twice[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("plain__kernel__"), 0, 0, 0}};
     static struct rex_module modules[2];
     char said[512];
     use_gpu(0);
-    use_release(*(const int *)release);
+    use_release(release);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), 0);
     for (int i = 0; i < 2; i++) {
         struct __tgt_offload_entry *entries = i == 0 ? absent : twice;
@@ -765,7 +764,7 @@ static void rows_that_lack(const void *release)
         snprintf(said, sizeof said,
                  "host image " FAKE("host.so") " has no row for \"%s\" in its own section omp_offloading_entries, by which LLVM %d finds kernels: "
                  "write kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
-                 entries[1].name, *(const int *)release);
+                 entries[1].name, release);
         CHECK(strcmp(rex_last_error(), said) == 0);
         CHECK_EQUAL(the_record()->registered, 0);
     }
@@ -798,15 +797,6 @@ TEST_ON_FAKES(names_of_calls, 16, 18, 22, 23, 24)
         CHECK(strcmp(entries[0].name, "plain__kernel__") == 0);
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
-}
-
-TEST(test_rows_of_the_image)
-{
-    static const int releases[] = {14, 15};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(rows_of_the_image, &releases[i]);
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(rows_that_lack, &releases[i]);
 }
 
 TEST(test_tables)

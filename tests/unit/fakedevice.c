@@ -97,18 +97,18 @@ TEST_OF_EACH(work, const char *, order, "at once", "late")
 }
 
 /* Without an event the streams know nothing of each other; with one, what has been recorded is done first. */
-static void order(const void *by_event)
+TEST_OF_EACH(order, bool, by_event, true, false)
 {
     start("late");
     put_in(stream);
-    if (by_event != NULL) {
+    if (by_event) {
         DONE("cuEventRecord", (void *, void *), event, stream);
         DONE("cuStreamWaitEvent", (void *, void *, unsigned), other, event, 0);
     }
     put_add(other, 1);
     put_out(other);
     DONE("cuStreamSynchronize", (void *), other);
-    if (by_event != NULL)
+    if (by_event)
         expect(1);
     else
         CHECK_EQUAL(host[0], 0xa5a5a5a6u);
@@ -220,10 +220,4 @@ TEST_IN_CHILD(behind_memory)
     CHECK_EQUAL(CALL("cuMemsetD32Async", (uint64_t, unsigned, size_t, void *), cells, 1, SIZE_MAX / 4 + 2, stream), INVALID_VALUE);
     DONE("cuStreamWriteValue32_v2", (void *, uint64_t, unsigned, unsigned), NULL, cells, 1, 0);
     CHECK_EQUAL(CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, FAKE_GPUS), INVALID_DEVICE);
-}
-
-TEST(test_order)
-{
-    in_child(order, "by event");
-    in_child(order, NULL);
 }

@@ -122,9 +122,8 @@ TEST_IN_CHILD(copy)
     finish(queue);
 }
 
-static void launch(const void *unused)
+TEST_IN_CHILD(launch)
 {
-    (void)unused;
     struct rex_queue *queue = start(0);
     map_cells(CELLS);
     CHECK_EQUAL(put_plain(queue, 17, cells + 3), REX_OK);
@@ -149,11 +148,6 @@ TEST_IN_CHILD(ask_for_global)
     the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)table, sizeof table, 0x10000000};
     CHECK(rex_module_queue_global(&module, queue, table) == (void *)0x10000000);
     finish(queue);
-}
-
-TEST(test_commands)
-{
-    in_child(launch, NULL);
 }
 
 /* ---- graphs -------------------------------------------------------------------------------------------------------------------------- */

@@ -165,9 +165,9 @@ static void launch_env(struct rex_queue *queue, struct rex_library *library)
     }
 }
 
-static void arguments(const void *context)
+TEST_ON_FAKES(arguments, ALL_RELEASES)
 {
-    start(*(const int *)context);
+    start(release);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = new_queue("by name");
     launch_narrow(queue, library);
@@ -181,10 +181,9 @@ static void arguments(const void *context)
 }
 
 /* Of the signature: as many bytes of an argument are read as its type has, and a small number is no address. */
-static void by_signature(const void *context)
+TEST_IN_CHILD(by_signature)
 {
     static const size_t of_narrow[] = {8, 4, 4, 8};
-    (void)context;
     start(22);
     struct rex_library *library = load("tests/data/signed_sm_90.cubin");
     struct rex_queue *queue = new_queue("signed");
@@ -204,13 +203,6 @@ static void by_signature(const void *context)
     launch_env(queue, library);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
-}
-
-TEST(test_arguments)
-{
-    for (int release = 14; release <= 24; release++)
-        in_child(arguments, &release);
-    in_child(by_signature, NULL);
 }
 
 /* ---- images -------------------------------------------------------------------------------------------------------------------------- */

@@ -608,10 +608,10 @@ static void set_told(bool told)
 }
 
 /* A check that notes its number of rows takes back nothing that another thread has noted meanwhile. */
-static void facts_of_two_threads(const void *context)
+TEST_ON_FAKES(facts_of_two_threads, 22)
 {
     pthread_t thread;
-    register_for(90, *(const int *)context);
+    register_for(90, release);
     CHECK_EQUAL(rex_resolve(&rex_this_module, REX_KERNEL_ID(plain), 0, &checked), 0);
     set_rows(0);
     CHECK_EQUAL(pthread_create(&thread, NULL, check_again_and_again, NULL), 0);
@@ -629,11 +629,6 @@ static void facts_of_two_threads(const void *context)
     CHECK(old.flags == rex_target_facts(&checked).flags && old.checked + 100 == changed.checked);
 }
 
-TEST(test_facts_of_two_threads)
-{
-    static const int release = 22;
-    in_child(facts_of_two_threads, &release);
-}
 
 #define TEST_OF(name) \
     TEST(test_##name) \

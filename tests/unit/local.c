@@ -148,11 +148,10 @@ TEST_IN_CHILD(disabled)
     refused("REX_REQUIRE_GPU is on, and OMP_TARGET_OFFLOAD disables offloading");
 }
 
-static void host_image(const void *context)
+TEST_IN_CHILD(host_image)
 {
-    (void)context;
     require("1");
-    module.image_name = context;
+    module.image_name = FAKE("host.so");
     refused("is for the host, and REX_REQUIRE_GPU is on");
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
@@ -173,9 +172,4 @@ TEST_IN_CHILD(host_device)
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EHOST);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-}
-
-TEST(test_required)
-{
-    in_child(host_image, FAKE("host.so"));
 }

@@ -80,10 +80,9 @@ static void from_the_environment(const void *context)
 }
 
 /* Each process has a file of its own where the name says so. */
-static void forks(const void *context)
+TEST_IN_CHILD(forks)
 {
     int status;
-    (void)context;
     configure("info:of %p");
     rex_log(REX_LOG_INFO, "by %ld", (long)getpid());
     pid_t child = fork();
@@ -104,11 +103,11 @@ static void forks(const void *context)
 }
 
 /* A file is opened once: what is moved away is written to, and its old name stays free, in a child of fork too. */
-static void opened_once(const void *name)
+TEST_OF_EACH(opened_once, const char *, name, "once", "once each ")
 {
     int status;
     char old[2 * PATH_MAX], moved[2 * PATH_MAX], setting[64];
-    snprintf(setting, sizeof setting, "info:%s%s", (const char *)name, strcmp(name, "once") == 0 ? "" : "%p");
+    snprintf(setting, sizeof setting, "info:%s%s", name, strcmp(name, "once") == 0 ? "" : "%p");
     configure(setting);
     rex_log(REX_LOG_INFO, "before");
     snprintf(old, sizeof old, "%s", in_folder(name));
@@ -134,8 +133,6 @@ static void opened_once(const void *name)
 
 TEST(test_files)
 {
-    in_child(opened_once, "once");
-    in_child(opened_once, "once each ");
     const char *output = in_child(to_a_file, NULL);
     assert_string_equal(output, "librex: info: to standard error\n");
     char *text = text_of("plain");
@@ -154,7 +151,6 @@ TEST(test_files)
     text = text_of("environment");
     assert_string_equal(text, "librex: debug: in it\n");
     free(text);
-    in_child(forks, NULL);
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */

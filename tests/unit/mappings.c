@@ -348,9 +348,8 @@ static void end_beside(const void *unused)
 }
 
 /* What another row of the call ends is that one's. */
-static void end_with_it(const void *unused)
+TEST_IN_CHILD(end_with_it)
 {
-    (void)unused;
     void *begins[] = {memory + 8, memory + 4};
     int64_t sizes[] = {8, 0}, types[] = {REX_MAP_FROM, REX_MAP_ALLOC};
     struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
@@ -364,7 +363,6 @@ static void end_with_it(const void *unused)
 
 TEST(test_end_beside)
 {
-    in_child(end_with_it, NULL);
     for (size_t i = 0; i < COUNT(besides); i++)
         for (enum when when = STAY; when < WHENS; when++) {
             ended_beside.row = &besides[i];

@@ -25,7 +25,6 @@ REX_KERNEL(plain);
 #define TARGET_PARAM 0x20
 #define LITERAL 0x100
 
-#define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24
 
 /* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
 static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id, registers_id, generic_id, misshapen_id;
@@ -313,9 +312,8 @@ TEST_IN_CHILD(plain_on_23)
     CHECK_MENTIONS(rex_last_error(), "1024 bytes of dynamic shared memory");
 }
 
-static void dynamic_memory(const void *context)
+TEST_ON_FAKES(dynamic_memory, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     packet.DynCGroupMem = 1024;
     start(release);
@@ -360,13 +358,6 @@ static void dynamic_memory(const void *context)
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "231425 bytes of dynamic shared memory and 1024 of its own; a block of the GPU has at most 232448");
-}
-
-TEST(test_grids)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(dynamic_memory, &releases[i]);
 }
 
 /* ---- the older calls --------------------------------------------------------------------------------------------- */
@@ -686,26 +677,25 @@ TEST_FOR_EACH(refuse_in_words, refused, all)
 }
 
 /* The largest of each that is allowed, together. */
-static void most_of_all(const void *release)
+TEST_ON_FAKES(most_of_all, 14, 19, 22)
 {
     struct __tgt_kernel_arguments packet = a_usual_packet();
-    start(*(const int *)release);
-    packet.Teams[0] = *(const int *)release == 14 ? 65536 : INT32_MAX;
+    start(release);
+    packet.Teams[0] = release == 14 ? 65536 : INT32_MAX;
     packet.Threads[0] = 1024;
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
     packet.Threads[0] = 8;
     packet.Threads[1] = 2;
     packet.Threads[2] = 64;
     packet.Teams[1] = packet.Teams[2] = 65535;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), *(const int *)release < 20 ? REX_EUNSUPPORTED : 0);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release < 20 ? REX_EUNSUPPORTED : 0);
 }
 
 /* 18 takes a kernel whose name ends so for a destructor: "bounded" by another name. */
-static void ends_in_tor(const void *given)
+TEST_OF_EACH(ends_in_tor, const char *, name, "destfor", "desttor", "desttox")
 {
     static struct __tgt_offload_entry tor_entry[] = {{&bounded_id, (char *)(uintptr_t)"destfor", 0, 0, 0}};
     static struct rex_module tor = MODULE(tor_entry, NULL);
-    const char *name = given;
     struct __tgt_kernel_arguments packet = a_packet();
     char folder[PATH_MAX], path[PATH_MAX + 16], said[256];
     size_t size;
@@ -755,12 +745,7 @@ static void chosen(const void *context)
 
 TEST(test_limits)
 {
-    static const int releases[] = {14, 19, 22}, packets[] = {14, 17, 19, 22, 23};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(most_of_all, &releases[i]);
-    in_child(ends_in_tor, "destfor");
-    in_child(ends_in_tor, "desttor");
-    in_child(ends_in_tor, "desttox");
+    static const int packets[] = {14, 17, 19, 22, 23};
     for (size_t i = 0; i < COUNT(packets); i++)
         assert_int_equal(occurrences(in_child(chosen, &packets[i]), "env__kernel__: device -1, 4 x 1 x 1 teams of 32 x 1 x 1 threads"),
                          1);
@@ -780,9 +765,8 @@ static void launched(int release, const struct __tgt_kernel_arguments *usual, vo
 }
 
 /* A launch like an earlier one goes a shorter way, and every mistake and every unusual value still leaves it. */
-static void again(const void *context)
+TEST_ON_FAKES(again, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     uint32_t version = release <= 17 ? 2 : 3;
     struct __tgt_kernel_arguments packet = a_usual_packet();
     start(release);
@@ -850,9 +834,8 @@ static struct rex_module far_module = {.struct_size = sizeof(struct rex_module),
                                        .entries_end = far_entries + 2, .image_name = SM_90};
 
 /* Two kernels whose keys differ in high bits alone, in turn: each gets what it needs. */
-static void in_turn(const void *context)
+TEST_ON_FAKES(in_turn, 14, 15, 16, 17, 19, 20, 21, 22, 23, 24)
 {
-    int release = *(const int *)context;
     start(release);
     for (int i = 0; i < 6; i++) {
         struct __tgt_kernel_arguments packet = a_usual_packet();
@@ -864,23 +847,12 @@ static void in_turn(const void *context)
     }
 }
 
-TEST(test_again)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        in_child(again, &releases[i]);
-        if (releases[i] != 18)
-            in_child(in_turn, &releases[i]);
-    }
-}
-
 /* ---- Flags ------------------------------------------------------------------------------------------------------- */
 
 /* Bits that a release does not know may make it take the rows for something else: 22 crashes with bit 1. */
-static void flags(const void *context)
+TEST_ON_FAKES(flags, ALL_RELEASES)
 {
     static const uint64_t known[] = {0, 0x1, 0xc0, 0xc1}, unknown[] = {0x2, 0x20, 0x100, UINT64_C(1) << 63};
-    int release = *(const int *)context;
     void *key = release == 18 ? REX_KERNEL_ID(env) : REX_KERNEL_ID(plain);
     start(release);
     /* Before a launch, which is checked whole, and after one, when launches are compared with it alone. */
@@ -907,13 +879,6 @@ static void flags(const void *context)
         refused_launch(0, key, &packet, REX_EINVAL, "not know: 0x14");
     else
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, key, &packet), 0);
-}
-
-TEST(test_flags)
-{
-    static const int releases[] = {ALL_RELEASES};
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(flags, &releases[i]);
 }
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
@@ -949,9 +914,9 @@ TEST_ON_FAKES(widths, ALL_RELEASES)
 
 /* ---- CUDA 13's header -------------------------------------------------------------------------------------------- */
 
-static void header(const void *context)
+TEST_ON_FAKES(header, ALL_RELEASES)
 {
-    int release = *(const int *)context, rewritten = release >= 18 && release <= 21;
+    int rewritten = release >= 18 && release <= 21;
     size_t size, after;
     unsigned char *bytes = read_bytes(SM_90, &size);
     start(release);
@@ -1016,7 +981,7 @@ TEST_ON_FAKES(no_older_header, ALL_RELEASES)
 }
 
 /* Only a CUBIN has CUDA 13's header, and only where all of it is there. */
-static void other_headers(void)
+TEST(test_other_headers)
 {
     Elf64_Ehdr cubin = {.e_machine = EM_CUDA, .e_flags = 90 << 8};
     memcpy(cubin.e_ident, ELFMAG, SELFMAG);
@@ -1035,14 +1000,6 @@ static void other_headers(void)
         assert_int_equal(rex_image_fit_header((unsigned char *)&header, sizeof header, "made up", rex_release_row(19)), 0);
         assert_int_equal(memcmp(&header, &before, sizeof header) == 0, way > 0);
     }
-}
-
-TEST(test_header)
-{
-    static const int releases[] = {ALL_RELEASES};
-    other_headers();
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(header, &releases[i]);
 }
 
 /* ---- images and devices ------------------------------------------------------------------------------------------ */
@@ -1153,9 +1110,8 @@ TEST_ON_FAKES(older_host_image, ALL_RELEASES)
 }
 
 /* 14 and 15 give row i of the program the address in row i of the image, in which the compiler chose the order. */
-static void host_rows_in_image_order(const void *context)
+TEST_ON_FAKES(host_rows_in_image_order, 14, 15)
 {
-    int release = *(const int *)context;
     struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
@@ -1180,13 +1136,6 @@ static void host_rows_in_image_order(const void *context)
     }
     rex_view_close(&view);
     free(bytes);
-}
-
-TEST(test_devices)
-{
-    static const int releases[] = {ALL_RELEASES};
-    in_child(host_rows_in_image_order, &releases[0]);
-    in_child(host_rows_in_image_order, &releases[1]);
 }
 
 /* ---- registrations ----------------------------------------------------------------------------------------------- */

@@ -325,19 +325,12 @@ static void look(const struct looked *looked)
     rex_new_rows_free(&rows);
 }
 
-static void look_at_all(const void *context)
+TEST_ON_FAKES(look_at_all, ALL_RELEASES)
 {
-    int release = *(const int *)context;
     start(release);
     for (size_t i = 0; i < COUNT(looks); i++)
         if (looks[i].from <= release && release <= looks[i].to)
             look(&looks[i]);
-}
-
-TEST(test_looks)
-{
-    for (int release = EARLIEST; release <= LAST; release++)
-        in_child(look_at_all, &release);
 }
 
 /* ---- which rows are looked for ---------------------------------------------------------------------------------------------------------- */

@@ -318,9 +318,8 @@ static uint32_t ends(void)
     return the_record()->counts[FAKE_END];
 }
 
-static void refuse_ends(const void *context)
+TEST_IN_CHILD(refuse_ends)
 {
-    (void)context;
     start(22, &module);
     CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK); /* no kernel of which is at work */
     struct rex_queue *queue = new_queue(&module, "long one", 0);
@@ -351,10 +350,9 @@ static void refuse_ends(const void *context)
 }
 
 /* What is mapped on another device is no business of the queue's. */
-static void end_on_another_device(const void *context)
+TEST_IN_CHILD(end_on_another_device)
 {
     struct rex_queue *queue = NULL;
-    (void)context;
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
@@ -376,9 +374,8 @@ static void end_on_another_device(const void *context)
 }
 
 /* Copies and fills of memory that the program names by its address on the device use what is mapped there. */
-static void refuse_ends_of_ranges(const void *context)
+TEST_IN_CHILD(refuse_ends_of_ranges)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "ranges", 0);
     REX_MAP(used, REX_TOFROM(cells, CELLS));
@@ -441,11 +438,10 @@ static void wait_and_warn(const void *context)
 }
 
 /* By configuration the end waits: once, and before libomptarget is called. */
-static void wait_at_ends(const void *context)
+TEST_IN_CHILD(wait_at_ends)
 {
     void *base[] = {cells};
     int64_t sizes[] = {sizeof cells}, types[] = {REX_MAP_TOFROM};
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "waited for", 0);
     REX_MAP(used, REX_TOFROM(cells, CELLS));
@@ -481,9 +477,8 @@ static void use_module(enum rex_log_level level, const char *message, void *cont
 }
 
 /* What would wait for the end of the module, which waits for it, is an error. */
-static void log_function_at_the_end(const void *context)
+TEST_IN_CHILD(log_function_at_the_end)
 {
-    (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "at the end", 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
@@ -500,11 +495,6 @@ static void log_function_at_the_end(const void *context)
 
 TEST(test_unfinished)
 {
-    in_child(refuse_ends, NULL);
-    in_child(end_on_another_device, NULL);
-    in_child(refuse_ends_of_ranges, NULL);
-    in_child(wait_at_ends, NULL);
-    in_child(log_function_at_the_end, NULL);
     struct child child = run_child(wait_and_warn, NULL);
     assert_int_equal(child.status, 0);
     assert_non_null(strstr(child.output, "__tgt_target_data_end waits for queue \"late one\""));

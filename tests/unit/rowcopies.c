@@ -75,10 +75,9 @@ static void end_region(const struct rex_map *map, bool by_threads)
 }
 
 /* Large rows of a region and its updates, among small ones. */
-static void copy_region(const void *context)
+TEST_IN_CHILD(copy_region)
 {
     unsigned char small[64] = {0};
-    (void)context;
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB), REX_TO(small, sizeof small));
     begin_region(&region, true);
@@ -101,9 +100,8 @@ static void copy_region(const void *context)
 }
 
 /* The smallest row that threads copy, and one a byte smaller. */
-static void copy_least(const void *unused)
+TEST_IN_CHILD(copy_least)
 {
-    (void)unused;
     for (size_t less = 0; less < 2; less++) {
         start_region("2");
         REX_MAP(region, REX_TO(host, 4 * MIB - less));
@@ -140,7 +138,7 @@ static void update_pieces(int32_t count, size_t size, bool to_host, int waits)
 }
 
 /* Small rows of an update go together, at most 64 of them and 1 MiB; what the index does not know goes by libomptarget. */
-static void copy_small(const void *threads)
+TEST_OF_EACH(copy_small, const char *, threads, "2", "0")
 {
     static int unknown = 5;
     start_region(threads);
@@ -194,13 +192,12 @@ static void leave_region(const void *why)
 }
 
 /* Where nobody has chosen threads, small rows go together from the update on with which 200 waits would have been saved. */
-static void pay_first(const void *context)
+TEST_IN_CHILD(pay_first)
 {
     void *begin[67];
     int64_t bytes[COUNT(begin)], types[COUNT(begin)];
     struct rex_map map = {.count = COUNT(begin), .base = begin, .begin = begin, .sizes = bytes, .types = types};
     const int32_t last = map.count - 1;
-    (void)context;
     start_region("auto");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
     begin_region(&region, false);
@@ -222,10 +219,9 @@ static void pay_first(const void *context)
  * Where nobody has chosen threads, they copy from the copy on with which 128 MiB would have been left to others: that of a queue, of
  * rex_device_copy_to(), or of a region, each counted once. What is small, pinned or not copied counts nothing.
  */
-static void pay_for_threads(const void *context)
+TEST_IN_CHILD(pay_for_threads)
 {
     enum { TIMES = 11 }; /* regions, among five other copies of 8 MiB */
-    (void)context;
     processors = 4;
     start_region("auto");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
@@ -257,9 +253,8 @@ static void pay_for_threads(const void *context)
 }
 
 /* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
-static void fail_region(const void *context)
+TEST_IN_CHILD(fail_region)
 {
-    (void)context;
     start_region("2");
     setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:2:0", 1);
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
@@ -290,9 +285,8 @@ static void expect_update(const struct rex_map *map, bool by_runtime)
 }
 
 /* What cannot be found after it was mapped is libomptarget's to copy. */
-static void lose_row(const void *unused)
+TEST_IN_CHILD(lose_row)
 {
-    (void)unused;
     start_region("2");
     the_record()->on_data = NULL; /* nothing is mapped */
     REX_MAP(region, REX_TO(host, 8 * MIB));
@@ -303,10 +297,9 @@ static void lose_row(const void *unused)
 }
 
 /* Bits of a row that change nothing about its copy. */
-static void copy_whatever_bits(const void *unused)
+TEST_IN_CHILD(copy_whatever_bits)
 {
     static const int64_t bits[] = {REX_MAP_ALWAYS, REX_MAP_IMPLICIT, REX_MAP_CLOSE, REX_MAP_PRESENT, REX_MAP_OMPX_HOLD};
-    (void)unused;
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
     begin_region(&region, true);
@@ -321,10 +314,9 @@ static void copy_whatever_bits(const void *unused)
 }
 
 /* Small rows of which the driver knows an end, that have no elements or a mapper, or where others are at work. */
-static void leave_small(const void *unused)
+TEST_IN_CHILD(leave_small)
 {
     void *mappers[] = {NULL, &plain_id};
-    (void)unused;
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
     begin_region(&region, true);
@@ -422,9 +414,8 @@ static void copy_back(const void *which)
 }
 
 /* A row of no length has ended it. */
-static void end_before(const void *unused)
+TEST_IN_CHILD(end_before)
 {
-    (void)unused;
     start_region("2");
     REX_MAP(whole, rex_row_of(host - 64, host, 8 * MIB, REX_MAP_TOFROM));
     REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_MAP_ALLOC));
@@ -435,9 +426,8 @@ static void end_before(const void *unused)
 }
 
 /* One end after another: a mapping of the same bytes is one of its own. */
-static void copy_back_again(const void *unused)
+TEST_IN_CHILD(copy_back_again)
 {
-    (void)unused;
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
     REX_MAP(none, REX_ALLOC(host, 8 * MIB));
@@ -452,9 +442,8 @@ static void copy_back_again(const void *unused)
 }
 
 /* The program wants libomptarget to launch, and so to copy. */
-static void leave_all(const void *unused)
+TEST_IN_CHILD(leave_all)
 {
-    (void)unused;
     setenv("REX_LAUNCH_BY", "runtime", 1);
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
@@ -466,10 +455,9 @@ static void leave_all(const void *unused)
 }
 
 /* One row of some cannot be copied, or nobody can say that they were: libomptarget gets all, and no chunk stays that may be at work. */
-static void fail_small(const void *unused)
+TEST_IN_CHILD(fail_small)
 {
     int (*pinned)(void);
-    (void)unused;
     start_region("2");
     void *found = in_driver("fake_cuda_pinned"), *current = in_driver("cuCtxGetCurrent");
     memcpy(&pinned, &found, sizeof pinned);
@@ -497,24 +485,10 @@ static void fail_small(const void *unused)
 
 TEST(test_regions)
 {
-    in_child(copy_region, NULL);
-    in_child(copy_least, NULL);
-    in_child(copy_small, "2");
-    in_child(copy_small, "0");
-    in_child(pay_first, NULL);
-    in_child(pay_for_threads, NULL);
     for (enum reason reason = MAPPED; reason < REASONS; reason++)
         in_child(leave_region, &reason);
-    in_child(fail_region, NULL);
-    in_child(lose_row, NULL);
-    in_child(copy_whatever_bits, NULL);
-    in_child(leave_small, NULL);
     for (enum ending ending = ONCE; ending < ENDINGS; ending++)
         in_child(copy_back, &ending);
-    in_child(copy_back_again, NULL);
-    in_child(end_before, NULL);
-    in_child(leave_all, NULL);
-    in_child(fail_small, NULL);
 }
 
 /* ---- the trace -------------------------------------------------------------------------------------------------------------------- */

@@ -96,12 +96,12 @@ long __wrap_sysconf(int name)
 }
 
 /* 64 are kept on each GPU, or one for each processor if these are more, and the one given back last comes first. */
-static void take_and_give(const void *context)
+TEST_OF_EACH(take_and_give, long, count, 2, 70)
 {
     enum { MOST = 100 };
     static struct rex_slot *slot[MOST];
     static int way_back[MOST];
-    processors = *(const long *)context;
+    processors = count;
     const int kept = processors > 64 ? (int)processors : 64, all = kept + 3;
     start_with("2");
     int before = driver_objects();
@@ -137,9 +137,8 @@ static void take_and_give(const void *context)
 }
 
 /* Its context cannot be made current: it is there for the next one. */
-static void enter_in_vain(const void *unused)
+TEST_IN_CHILD(enter_in_vain)
 {
-    (void)unused;
     start();
     struct rex_slot *slot = take(0), *next;
     rex_slot_give(slot, entered);
@@ -171,10 +170,9 @@ static void end_and_register(void)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
-static void ask_ordinals(const void *unused)
+TEST_IN_CHILD(ask_ordinals)
 {
     int ordinal = 7;
-    (void)unused;
     start();
     CHECK(rex_slot_ordinal(-1, &ordinal) == REX_OK && ordinal == -1);
     CHECK(rex_slot_ordinal(REX_CUDA_DEVICES_MAX, &ordinal) == REX_OK && ordinal == -1);
@@ -191,10 +189,9 @@ static void ask_ordinals(const void *unused)
 }
 
 /* With a module go the slots of the GPU that its image was on, and no others. */
-static void end_some(const void *unused)
+TEST_IN_CHILD(end_some)
 {
     int way_back[3];
-    (void)unused;
     start_with("2");
     struct rex_slot *first = rex_slot_take(0, "a test", &way_back[0]), *second = rex_slot_take(0, "a test", &way_back[1]);
     struct rex_slot *other = rex_slot_take(1, "a test", &way_back[2]);
@@ -211,10 +208,9 @@ static void end_some(const void *unused)
 }
 
 /* 256 KiB at first, 2 MiB at most, of both; what fails leaves nothing. */
-static void make_room(const void *unused)
+TEST_IN_CHILD(make_room)
 {
     enum { FIRST = 256 << 10, MOST = 2 << 20 };
-    (void)unused;
     start();
     struct rex_slot *slot = take(0);
     size_t before = device_bytes();
@@ -237,7 +233,7 @@ static void make_room(const void *unused)
     CHECK(!is_pinned(staging));
 }
 
-static void make_no_room(const void *call)
+TEST_OF_EACH(make_no_room, const char *, call, "cuMemHostAlloc:2:0", "cuMemAlloc:2:0")
 {
     start();
     struct rex_slot *slot = take(0);
@@ -255,11 +251,10 @@ static void make_no_room(const void *call)
 }
 
 /* What is put in a slot's stream does not wait for what others do in the default one, nor they for it. */
-static void use_stream(const void *unused)
+TEST_IN_CHILD(use_stream)
 {
     static uint64_t one = 1, other;
     int (*put)(uint64_t, const void *, size_t, void *), (*copy)(uint64_t, const void *, size_t);
-    (void)unused;
     start();
     void *found = in_driver("cuMemcpyHtoDAsync_v2");
     memcpy(&put, &found, sizeof put);
@@ -270,20 +265,6 @@ static void use_stream(const void *unused)
     CHECK(put(slot->arena, &one, sizeof one, slot->stream) == 0 && copy(slot->arena + 512, &other, sizeof other) == 0);
     CHECK(*(uint64_t *)at_device(slot->arena, sizeof one) != 1);
     rex_slot_give(slot, entered);
-}
-
-TEST(test_slots)
-{
-    static const long few = 2, many = 70;
-    in_child(take_and_give, &few);
-    in_child(take_and_give, &many);
-    in_child(enter_in_vain, NULL);
-    in_child(ask_ordinals, NULL);
-    in_child(end_some, NULL);
-    in_child(make_room, NULL);
-    in_child(make_no_room, "cuMemHostAlloc:2:0");
-    in_child(make_no_room, "cuMemAlloc:2:0");
-    in_child(use_stream, NULL);
 }
 
 /* ---- graphs

@@ -293,9 +293,8 @@ struct half {
 };
 static const struct half halves[] = {{1, 0}, {2, 0}, {3, 0}, {4, 2}, {5, 2}, {6, 3}, {15, 7}, {16, 8}, {17, 8}, {18, 8}, {256, 8}};
 
-static void count_threads(const void *context)
+TEST_FOR_EACH(count_threads, half, halves)
 {
-    const struct half *half = context;
     setenv("REX_COPY_THREADS", "auto", 1);
     processors = half->processors;
     CHECK_EQUAL(rex_copy_threads(), half->threads);
@@ -407,12 +406,6 @@ TEST_IN_CHILD(look_at_threads)
     }
     CHECK_EQUAL(found, 5);
     finish();
-}
-
-TEST(test_threads)
-{
-    for (size_t i = 0; i < COUNT(halves); i++)
-        in_child(count_threads, &halves[i]);
 }
 
 /* ---- the trace --------------------------------------------------------------------------------------------------------------------------
