@@ -2,9 +2,9 @@
 $(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"'
 $(UNIT): | $(FAKES)
 
-# In all of them: locks are given back by who holds them.
+# In all of them: locks are taken in the order of their ranks, and given back by who holds them.
 $(UNIT): $(O)/obj/tests/unit/locks/held.o
-$(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call))
+$(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call)) -Wl,--wrap=rex_fork_register,-u,rex_fork_register
 
 # macros: the header included in three ways, as C and as C++.
 macros_objects := $(foreach way,default safe internal,$(way).o $(way)_cpp.o)

@@ -1,10 +1,13 @@
 /*
- * held.c - a thread gives back no lock that it does not hold: in every unit test, instead of a race that few runs would see.
+ * held.c - a thread gives back no lock that it does not hold, and takes locks in the order of their ranks: in every unit test, instead of a
+ * race that few runs would see.
  *
  * The linker has librex's calls come here (rules.mk). A lock that is never given back is one that the next thread waits for in vain.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "base/fork.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -40,6 +43,38 @@ void held_let_go(void)
         close(writer);
 }
 
+/* The locks that a fork takes: base/fork.h. */
+static const pthread_mutex_t *ranked[REX_FORK_RANKS];
+
+void __real_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
+void __wrap_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
+void __wrap_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
+{
+    ranked[rank] = handler->taken;
+    __real_rex_fork_register(rank, handler);
+}
+
+/* 0: a fork does not take it. */
+static unsigned rank_of(const pthread_mutex_t *mutex)
+{
+    unsigned rank = REX_FORK_RANKS - 1;
+    while (rank > 0 && ranked[rank] != mutex)
+        rank--;
+    return rank;
+}
+
+/* Under a lock that a fork takes, a thread waits only for such ones of higher ranks. */
+static void check_rank(const pthread_mutex_t *mutex)
+{
+    for (int i = 0; i < count; i++) {
+        unsigned rank = rank_of(held[i]);
+        if (rank == 0 || rank < rank_of(mutex))
+            continue;
+        fprintf(stderr, "a lock of rank %u is taken under one of rank %u\n", rank_of(mutex), rank);
+        abort();
+    }
+}
+
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
@@ -47,6 +82,7 @@ int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 static int lock_and_tell(pthread_mutex_t *mutex)
 {
+    check_rank(mutex);
     int result = __real_pthread_mutex_trylock(mutex);
     if (result != EBUSY)
         return result;
