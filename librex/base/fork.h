@@ -28,7 +28,7 @@
  * Ranks are those of the locks: one is taken only under locks of lower ranks. Locks are taken in
  * the order of their ranks and unlocked in the reverse order. Each rank is used once; all that
  * are renewed come before all that are taken, since under a lock that a fork waits for nobody may
- * wait for one that others hold for long. tests/scripts/locks.sh compares the ranks with the code.
+ * wait for one that others hold for long. tests/scripts/locks.sh compares the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, in_child)
