@@ -1,7 +1,6 @@
 #!/bin/sh
-# Each file of librex with a lock says by one macro of librex/base/fork.h what a fork does with it. No rank is given twice, and all locks that
-# are renewed have lower ranks than those that are taken. tests/unit/locks/held.c sees in what order
-# threads take locks.
+# Each file of librex with a lock says by one macro of librex/base/fork.h what a fork does with it. No rank is given twice, and all locks
+# that are renewed have lower ranks than those that are taken. tests/unit/locks/held.c sees in what order threads take locks.
 set -eu
 cd "$(dirname "$0")/../.."
 failed=0
@@ -15,6 +14,7 @@ done
 ranks() { grep -hoE "^REX_FORK_$1\([0-9]+" librex/*/*.c | sed 's/.*(//' | sort -n; }
 twice=$(ranks '(TAKEN|RENEWED)' | uniq -d)
 [ -z "$twice" ] || fail "two locks have the rank $twice"
-[ "$(ranks RENEWED | tail -n 1)" -lt "$(ranks TAKEN | head -n 1)" ] || fail 'a lock that is renewed has a higher rank than one that is taken'
+[ "$(ranks RENEWED | tail -n 1)" -lt "$(ranks TAKEN | head -n 1)" ] ||
+    fail 'a lock that is renewed has a higher rank than one that is taken'
 echo "$(echo "$files" | wc -l) locks"
 exit "$failed"
