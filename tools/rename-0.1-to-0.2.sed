@@ -13,8 +13,8 @@
 # gone: rex_arg_uint rex_arg_uint16 rex_arg_uint32 rex_arg_uint8 rex_device_call
 # gone: rex_device_parameters rex_gpu_check rex_has_lane rex_image_list_item
 # gone: rex_image_view_architecture rex_image_view_entry rex_image_view_kind
-# gone: rex_image_view_nearest rex_image_view_open rex_image_view_parameter rex_image_view_symbol
-# gone: rex_info_release REX_KERNEL_PARAMETERS rex_kernel_parameters REX_KERNEL_STEM_PARAMETERS
+# gone: rex_image_view_nearest rex_image_view_parameter rex_image_view_symbol rex_info_release
+# gone: REX_KERNEL_PARAMETERS rex_kernel_parameters REX_KERNEL_STEM_PARAMETERS
 # gone: rex_library_launch_packed rex_map_bases rex_map_begins rex_map_count REX_MAP_OF
 # gone: rex_map_sizes rex_map_types rex_module_queue_from_stream rex_mpi rex_mpi_allreduce
 # gone: REX_MPI_CHUNK rex_mpi_close REX_MPI_DEPTH rex_mpi_error rex_mpi_halo rex_mpi_irecv
@@ -55,6 +55,7 @@ s/\brex_cursor_row\b/rex_map_next_row/g
 s/\bREX_POINTEE\b/REX_ATTACH/g
 s/\bREX_DEVICE_POINTER\b/REX_IS_DEVICE_PTR/g
 s/\bREX_USE_DEVICE_POINTER\b/REX_USE_DEVICE_PTR/g
+s/\brex_image_list_view\b/rex_image_view_open/g
 s/\brex_is_present\b/rex_target_is_present/g
 s/\brex_device_address\b/rex_mapped_ptr/g
 s/\brex_device_local\b/rex_device_for_rank/g

@@ -9,7 +9,7 @@
  *     struct rex_image_list *list;
  *     struct rex_image_view *view;
  *     if (rex_image_list_open(&list, bytes, size, "axpy.cubin") == REX_OK) {
- *         if (rex_image_list_view(&view, list, 0, "axpy.cubin") == REX_OK) {
+ *         if (rex_image_view_open(&view, list, 0, "axpy.cubin") == REX_OK) {
  *             for (size_t i = 0; i < view->symbol_count; i++)
  *                 printf("%s %s\n", view->symbols[i].kernel ? "kernel" : "global",
  *                        view->symbols[i].name);
@@ -193,12 +193,12 @@ REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes,
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
 /**
- * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed:
+ * rex_image_view_open(): opens a view of image @index of @list, unpacked where it is compressed:
  * with libzstd or liblz4, which are opened then. The file's bytes must outlive the view. @name is
  * what messages call the image. Close the view with rex_image_view_close(). Returns 0, REX_EINVAL,
  * REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing.
  */
-REX_API int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
+REX_API int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                                 size_t index, const char *name);
 
 /*

@@ -1,7 +1,7 @@
 /*
  * open.c - look inside an image of a file with the reader of its kind.
  *
- * Implements rex_image_list_view() of rex/inspect.h.
+ * Implements rex_image_view_open() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -147,15 +147,15 @@ static int open_image(struct rex_view *view, const struct rex_list *list, size_t
     return result;
 }
 
-int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
+int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
                         size_t index, const char *name)
 {
     if (list == NULL || name == NULL || view == NULL)
-        return rex_fail_null("rex_image_list_view", view == NULL   ? "view"
+        return rex_fail_null("rex_image_view_open", view == NULL   ? "view"
                                                     : list == NULL ? "list"
                                                                    : "name");
     if (index >= list->count)
-        return rex_fail(REX_EINVAL, "rex_image_list_view: there is no image %zu", index);
+        return rex_fail(REX_EINVAL, "rex_image_view_open: there is no image %zu", index);
     struct rex_view *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the view of an image");

@@ -13,7 +13,7 @@
 static void view_item(const struct rex_image_list *list, size_t index)
 {
     struct rex_image_view *view = NULL;
-    if (rex_image_list_view(&view, list, index, "bytes") != REX_OK) {
+    if (rex_image_view_open(&view, list, index, "bytes") != REX_OK) {
         FUZZ_CHECK(view == NULL);
         return;
     }
@@ -38,6 +38,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         if (i < MOST_VIEWED && item->size <= MOST_UNPACKED)
             view_item(list, i);
     }
-    FUZZ_CHECK(list->count > 0 && rex_image_list_view(&(struct rex_image_view *){NULL}, list, list->count, "bytes") != REX_OK);
+    FUZZ_CHECK(list->count > 0 && rex_image_view_open(&(struct rex_image_view *){NULL}, list, list->count, "bytes") != REX_OK);
     rex_image_list_close(list);
 }

@@ -31,7 +31,7 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
     int result = rex_image_list_open(&list, bytes, size, "bytes");
     FUZZ_CHECK((result == REX_OK) == (list != NULL));
     if (result == REX_OK && is_alone(list, size)) {
-        result = rex_image_list_view(&view, list, 0, "bytes");
+        result = rex_image_view_open(&view, list, 0, "bytes");
         FUZZ_CHECK((result == REX_OK) == (view != NULL));
         if (result == REX_OK)
             ask(view);

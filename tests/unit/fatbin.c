@@ -134,7 +134,7 @@ TEST(test_views)
         unsigned char *bytes = read_bytes(files[file], &size);
         assert_int_equal(rex_image_list_open(&list, bytes, size, files[file]), 0);
         for (size_t i = 0; i < 3; i++)
-            assert_int_equal(rex_image_list_view(&views[i], list, i, "member"), 0);
+            assert_int_equal(rex_image_view_open(&views[i], list, i, "member"), 0);
         rex_image_list_close(list);
         for (size_t i = 0; i < 3; i++) {
             const struct rex_image_symbol *narrow = rex_image_view_find(views[i], "narrow__kernel__");
@@ -167,15 +167,15 @@ TEST(test_arguments)
     assert_int_equal(rex_image_list_open(&list, "text", 4, "x"), REX_EIMAGE);
     assert_null(list);
     assert_int_equal(rex_image_list_open(&list, bytes, size, "x"), 0);
-    assert_int_equal(rex_image_list_view(&view, list, 1, "x"), REX_EINVAL);
-    assert_int_equal(rex_image_list_view(&view, list, 0, NULL), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_list_view: the name is NULL");
-    assert_int_equal(rex_image_list_view(&view, NULL, 0, "x"), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_list_view: the list is NULL");
-    assert_int_equal(rex_image_list_view(NULL, list, 0, "x"), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_list_view: the view is NULL");
+    assert_int_equal(rex_image_view_open(&view, list, 1, "x"), REX_EINVAL);
+    assert_int_equal(rex_image_view_open(&view, list, 0, NULL), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the name is NULL");
+    assert_int_equal(rex_image_view_open(&view, NULL, 0, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the list is NULL");
+    assert_int_equal(rex_image_view_open(NULL, list, 0, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the view is NULL");
     assert_null(view);
-    assert_int_equal(rex_image_list_view(&view, list, 0, "x"), 0);
+    assert_int_equal(rex_image_view_open(&view, list, 0, "x"), 0);
     rex_image_view_close(view);
     rex_image_list_close(list);
     rex_image_list_close(NULL);
@@ -565,15 +565,15 @@ TEST(test_unpacks_to_much)
         snprintf(much, sizeof much, "device image x would unpack to %llu bytes, of a file of %d bytes: build it with nvcc --no-compress",
                  (unsigned long long)most + 1, WHOLE);
         assert_int_equal(rex_image_list_open(&list, made, WHOLE, "x"), 0);
-        assert_int_equal(rex_image_list_view(&view, list, 0, "x"), REX_EIMAGE);
+        assert_int_equal(rex_image_view_open(&view, list, 0, "x"), REX_EIMAGE);
         assert_non_null(strstr(rex_last_error(), "does not unpack to the 5242880 bytes"));
-        assert_int_equal(rex_image_list_view(&view, list, 1, "x"), REX_EIMAGE);
+        assert_int_equal(rex_image_view_open(&view, list, 1, "x"), REX_EIMAGE);
         assert_int_equal(strcmp(rex_last_error(), much) == 0, more > 0);
         assert_true(more > 0 || strstr(rex_last_error(), "does not unpack to the ") != NULL);
         assert_null(view);
         assert_int_equal(rex_list_view_most((const struct rex_list *)list, 0), 2 * ((5 << 20) + REX_UNPACK_EACH));
-        assert_int_equal(rex_image_list_view(&view, list, 2, "x"), REX_EINVAL);
-        assert_string_equal(rex_last_error(), "rex_image_list_view: there is no image 2");
+        assert_int_equal(rex_image_view_open(&view, list, 2, "x"), REX_EINVAL);
+        assert_string_equal(rex_last_error(), "rex_image_view_open: there is no image 2");
         rex_image_list_close(list);
         put(made, UNPACKED, most - REX_UNPACK_EACH + more, 8);
         assert_int_equal(rex_image_list_open(&list, made, WHOLE, "x"), 0);
@@ -618,7 +618,7 @@ static bool use(const unsigned char *bytes, size_t size)
     for (size_t i = 0; taken && i < list->count; i++) {
         const struct rex_image_item *item = &list->items[i];
         assert_true(item->offset <= size && item->stored <= size - item->offset);
-        if (rex_image_list_view(&view, list, i, "damaged") == 0)
+        if (rex_image_view_open(&view, list, i, "damaged") == 0)
             rex_image_view_close(view);
     }
     if (taken)

@@ -186,7 +186,7 @@ static int use_image(const char *path)
     int result = rex_image_list_open(&list, bytes, size, path);
     CHECK_EQUAL(list != NULL, result == REX_OK);
     if (result == REX_OK) {
-        result = rex_image_list_view(&view, list, 0, path);
+        result = rex_image_view_open(&view, list, 0, path);
         CHECK_EQUAL(view != NULL, result == REX_OK);
     }
     rex_image_view_close(view);

@@ -186,7 +186,7 @@ TEST(test_limits)
         size_t size;
         unsigned char *bytes = read_bytes(images[i].file, &size);
         assert_int_equal(rex_image_list_open(&list, bytes, size, images[i].file), 0);
-        assert_int_equal(rex_image_list_view(&view, list, 0, images[i].file), 0);
+        assert_int_equal(rex_image_view_open(&view, list, 0, images[i].file), 0);
         rex_image_list_close(list);
         assert_int_equal(view->kind, REX_IMAGE_CUBIN);
         assert_int_equal(view->architecture, images[i].architecture);

@@ -154,7 +154,7 @@ static void make_arguments(const char *image)
     must(rex_event_create(&with.event), "event");
     must(rex_event_record(with.event, with.queue), "record");
     must(rex_image_list_open(&with.list, with.image, with.image_size, "image"), "list");
-    must(rex_image_list_view(&with.view, with.list, 0, "image"), "view");
+    must(rex_image_view_open(&with.view, with.list, 0, "image"), "view");
     must(rex_library_load(&with.library, 0, with.image, with.image_size, "image"), "library");
     with.memory = rex_device_alloc(sizeof with.cells, 0);
     must(with.memory == NULL, "device memory");

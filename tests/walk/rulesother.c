@@ -461,7 +461,7 @@ void rule_rex_image_list_open(struct call *call)
         walk_found("it fails, and has stored a list");
 }
 
-void rule_rex_image_list_view(struct call *call)
+void rule_rex_image_view_open(struct call *call)
 {
     int number = walk_variable(call, 0);
     struct rex_image_view *view = NULL;
@@ -472,7 +472,7 @@ void rule_rex_image_list_view(struct call *call)
     bool bad = number < 0 || list == NULL || walk_string(call, 3) == NULL || index >= list->count;
     bool good = !bad && walk_now.list_file[walk_variable(call, 1)] < 3;
     walk_before();
-    int result = rex_image_list_view(number >= 0 ? &view : NULL, list, index, walk_string(call, 3));
+    int result = rex_image_view_open(number >= 0 ? &view : NULL, list, index, walk_string(call, 3));
     if (walk_judge_int(call, result, bad ? MUST_FAIL : good ? MUST_WORK : EITHER))
         walk_now.view[number] = view;
 }

@@ -71,7 +71,7 @@ static int add_item(struct images *images, const struct rex_image_list *list, si
     image.path = file->one_of_several ? member_path(file->path, &list->items[index])
                                       : tool_format("%s", file->path);
     int result =
-        rex_image_list_view(&image.view, list, index, image.path) == REX_OK ? 0 : refused(why);
+        rex_image_view_open(&image.view, list, index, image.path) == REX_OK ? 0 : refused(why);
     add(images, image);
     return result;
 }
