@@ -4,11 +4,11 @@
  * The same lists, each a struct with a pointer to its values, go to the device three times:
  *
  *     one_list()     a static map: what the rows are is known when the code is written
- *     by_cursor()    a dynamic map: how many rows there are is known at run time alone; they are counted, then filled in
+ *     by_columns()   a dynamic map: how many rows there are is known at run time alone; they are counted, then filled in
  *     by_mapper()    the same in librex's words: a function says what one element is made of
  *
  * The first two are what a code generator emits, the third what a person writes. Types of rows, the bits of rex/map.h:
- * 1 to, 16 pointee; from bit 48 on, 1 + the row that a row is a member of.
+ * 1 to, 16 attached pointer; from bit 48 on, 1 + the row that a row is a member of.
  *
  * Run it:  make && $(make -s print-O)/examples/11_maps/11_maps
  *
@@ -36,7 +36,7 @@ static int launch(int64_t n, struct list *lists, double *sums)
 }
 
 /*
- * Static: a struct, and what its pointer points to. Row 1 is a pointee: its base is the address of the pointer, its begin
+ * Static: a struct, and what its pointer points to. Row 1 is an attached pointer: its base is the address of the pointer, its begin
  * what that points to; libomptarget writes the device's address of the values into the device's copy of the struct. It is a
  * member of row 0: if it were not, the struct would be counted once more at the begin and stay mapped behind the end.
  */
@@ -56,7 +56,7 @@ static int one_list(struct list *list, double *sum)
  * Dynamic: row 0 is the array of lists as a whole, which copies nothing; each list and its values are members of it, so that
  * they go and come together with it. One pass counts, one allocation for each column, one pass fills in.
  */
-static int by_cursor(int64_t n, struct list *lists, double *sums)
+static int by_columns(int64_t n, struct list *lists, double *sums)
 {
     int64_t rows = 1;
     for (int64_t i = 0; i < n; i++)
@@ -159,7 +159,7 @@ int main(void)
     if (rex_offload_init() != 0)
         return 1;
     int failed = check("a static map", one_list(&lists[0], sums[0]), 1, sums[0]);
-    failed |= check("a dynamic map", by_cursor(LISTS, lists, sums[1]), LISTS, sums[1]);
+    failed |= check("a dynamic map", by_columns(LISTS, lists, sums[1]), LISTS, sums[1]);
     failed |= check("a mapper", by_mapper(LISTS, lists, sums[2]), LISTS, sums[2]);
     return failed;
 }

@@ -6,7 +6,7 @@
  *     #pragma omp declare mapper(struct swarm s) map(tofrom: s, s.position[0:s.count], s.velocity[0:s.count])
  *     #pragma omp target data map(tofrom: swarm[0:n]) map(from: energy[0:n])
  *
- * with nothing but rex_kmp.h: a pass that counts the rows, an allocation for each column, a cursor that fills them, begin, the body
+ * with nothing but rex_kmp.h: a pass that counts the rows, an allocation for each column, an index that fills them, begin, the body
  * with its kernels, end, and the columns freed after it. examples/particles is the same in the library's words, on a larger model.
  *
  * Run it:  make && $(make -s print-O)/examples/particles_raw/particles_raw --help
@@ -56,7 +56,7 @@ static int64_t launches;
 
 /* ---- what the compiler made of the function with the directives ---------------------------------------------------- */
 
-/* Types of rows: 3 tofrom, 0 alloc, 2 from; 16 pointee; 1 << 48 member of row 0; 32 parameter; 256 literal. */
+/* Types of rows: 3 tofrom, 0 alloc, 2 from; 16 attached pointer; 1 << 48 member of row 0; 32 parameter; 256 literal. */
 static int simulate(struct swarm *swarm, int64_t n, double *energy)
 {
     int __launched = 0;

@@ -64,10 +64,10 @@ static inline struct rex_row rex_row_section(int64_t type, uintptr_t base, size_
 static inline struct rex_row rex_row_attach(int64_t type, const volatile void *pointer,
                                             size_t element, int64_t lower, int64_t length)
 {
-    uintptr_t pointee;
-    memcpy(&pointee, (const void *)(uintptr_t)pointer, sizeof pointee);
+    uintptr_t begin;
+    memcpy(&begin, (const void *)(uintptr_t)pointer, sizeof begin);
     struct rex_row row =
-        rex_row_section(type | REX_MAP_PTR_AND_OBJ, pointee, element, lower, length);
+        rex_row_section(type | REX_MAP_PTR_AND_OBJ, begin, element, lower, length);
     row.base = (void *)(uintptr_t)pointer;
     return row;
 }

@@ -259,7 +259,7 @@ struct rex_dimension {
 };
 
 /**
- * rex_map_add_strided(): pushes the rows of a rectangular part of an array, for an update: one for
+ * rex_map_add_strided(): adds the rows of a rectangular part of an array, for an update: one for
  * each run of neighbouring elements. Releases differ, and copy too little, where they are given the
  * rectangle as such.
  * @base        first element of the whole array; @element_size: bytes of one.

@@ -145,7 +145,7 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 
 /**
  * rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies
- * if it is no pointee; no parameter.
+ * if it is no attached pointer; no parameter.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
@@ -328,7 +328,7 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 struct rex_map_builder;
 
 /**
- * rex_rows: a function that pushes the rows of one map, in order. It is called twice with the same
+ * rex_rows: a function that adds the rows of one map, in order. It is called twice with the same
  * @context, to count and to fill, and must push as many rows each time. Returns 0, or an error that
  * ends the build.
  */
@@ -347,7 +347,7 @@ REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
 /**
- * rex_map_build(): builds a map of @prefix, the rows that @rows pushes, and @suffix: one pass
+ * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix: one pass
  * counts, one allocation, one pass fills.
  * @map      receives the map; unchanged on failure. Free it with rex_map_free().
  * @prefix, @suffix   rows before and after; NULL for none. Copied, mappers of the runtime included;
@@ -368,9 +368,9 @@ REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex
 REX_API void rex_map_free(struct rex_map *map);
 
 /**
- * rex_mapper: maps one element of a type: pushes the rows of the element at @element, its pointees
- * included, as if it were mapped tofrom. What the section does not copy is taken off each row's
- * type. None of these rows is a parameter; those that name no parent become members of the
+ * rex_mapper: maps one element of a type: adds the rows of the element at @element, and of what its
+ * pointers point to, as if it were mapped tofrom. What the section does not copy is taken off each
+ * row's type. None of these rows is a parameter; those that name no parent become members of the
  * section's row, so that a mapper needs no numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
@@ -386,7 +386,7 @@ REX_API void rex_map_free(struct rex_map *map);
 typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
 /**
- * rex_map_add_mapped(): a section through a mapper: pushes a row for the section as a whole, which
+ * rex_map_add_mapped(): a section through a mapper: adds a row for the section as a whole, which
  * copies nothing, and then the rows of each of its elements. A mapper may call it for sections of
  * its element's members: REX_ATTACH() gives their row.
  * @mapper         maps one element.

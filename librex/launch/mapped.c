@@ -2,9 +2,9 @@
  * mapped.c - a launch by the driver whose rows libomptarget maps.
  *
  * LLVM 18 launches no plain kernel on a GPU. A launch maps its rows as a data call does, and unmaps
- * them likewise: so libomptarget maps what it alone knows to map, members, pointees and what
- * mappers add, the driver launches, and libomptarget unmaps. Elsewhere that is slower than its own
- * launch, which waits once and not three times.
+ * them likewise: so libomptarget maps what it alone knows to map, members, attached pointers and
+ * what mappers add, the driver launches, and libomptarget unmaps. Elsewhere that is slower than its
+ * own launch, which waits once and not three times.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

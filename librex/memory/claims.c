@@ -305,7 +305,7 @@ static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
             rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
     if (attaches)
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* the pointers of a launch's pointees stay mapped */
+    /* the attached pointers of a launch stay mapped */
     if (mappers || (attaches && call == REX_CALL_LAUNCHES))
         rex_mapped_unseen();
 }

@@ -74,7 +74,7 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL",
                         (long long)builder->row, (long long)row.size);
     if (builder->handle != NULL)
-        rex_push_to_runtime(builder, &row);
+        rex_add_to_runtime(builder, &row);
     if (builder->columns != NULL) {
         struct rex_map map = map_of(builder);
         map.base[builder->row] = row.base;

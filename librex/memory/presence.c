@@ -54,7 +54,7 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
     /* An update copies what lies in a parent, never the parent, which need not be mapped whole. */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
-    /* A member lies in its parent, which has been looked at; a pointee does not. */
+    /* A member lies in its parent, which has been looked at; an attached pointer does not. */
     if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ))
         return false;
@@ -239,7 +239,7 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
 }
 
 /*
- * A pointee whose pointer its parent does not map: libomptarget maps the pointer, too, and first.
+ * An attached pointer that its parent does not map: libomptarget maps the pointer, too, and first.
  */
 static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -326,7 +326,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     return result;
 }
 
-/* Of what a launch maps, only pointers of pointees stay. What a mapper has mapped is its own. */
+/* Of what a launch maps, only attached pointers stay. What a mapper has mapped is its own. */
 static bool stays(const struct rex_new_row *row, const struct rex_map *map,
                   enum rex_purpose purpose)
 {

@@ -71,7 +71,8 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (rex_row_parent(map->types[i]) >= i)
         return "is a member of a row that does not come before it";
     return leaves_parent(map, i)
-               ? "does not lie in the row that it is a member of: memory elsewhere is a pointee"
+               ? "does not lie in the row that it is a member of: memory elsewhere needs an attached "
+                 "pointer"
                : NULL;
 }
 
@@ -87,7 +88,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "begins at NULL";
     if (rex_row_has(type, REX_MAP_PTR_AND_OBJ) && !rex_row_has(type, REX_MAP_LITERAL) &&
         map->base[i] == NULL)
-        return "is a pointee whose pointer is at NULL";
+        return "is attached to a pointer at NULL";
     if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) &&
         !rex_row_is_parent(map, i))
         return "is neither to nor from";

@@ -139,7 +139,7 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 /*
  * The rows of an element are members of the section's row. Otherwise each would count as a
  * reference of its own to memory that the section has just allocated, so that nothing is copied,
- * and the pointers of pointees would stay mapped for good (LLVM 14 to 22).
+ * and attached pointers would stay mapped for good (LLVM 14 to 22).
  */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row)
 {
@@ -213,7 +213,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */
 
-void rex_push_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row)
+void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row)
 {
     REX_REAL(push_mapper_component)
     (builder->handle, row->base, row->begin, row->size, row->type, NULL);

@@ -23,6 +23,6 @@ struct rex_map_builder {
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
 
 /* Hand ROW to the runtime. */
-void rex_push_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);
+void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);
 
 #endif

@@ -71,7 +71,7 @@ TEST(test_rows)
                       strange[] = "has type bits that are no map type",
                       address[] = "asks for its device address, which only a data region gives back",
                       deletes[] = "deletes, which only the end of a mapping can",
-                      outside[] = "does not lie in the row that it is a member of: memory elsewhere is a pointee",
+                      outside[] = "does not lie in the row that it is a member of: memory elsewhere needs an attached pointer",
                       wide[] = "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use REX_FIRSTPRIVATE";
     static const struct wrong all[] = {
         {REX_FOR_BEGIN, {0, 0, -1, TO}, "has a negative size"},
@@ -89,7 +89,7 @@ TEST(test_rows)
         {REX_FOR_BEGIN, {0, NOWHERE, 1, TO}, "begins at NULL"},
         {REX_FOR_BEGIN, {0, NOWHERE, 0, TO}, NULL},
         {REX_FOR_LAUNCH, {0, NOWHERE, 8, LITERAL}, NULL},
-        {REX_FOR_BEGIN, {NOWHERE, 0, 8, TO | POINTER}, "is a pointee whose pointer is at NULL"},
+        {REX_FOR_BEGIN, {NOWHERE, 0, 8, TO | POINTER}, "is attached to a pointer at NULL"},
         {REX_FOR_BEGIN, {NOWHERE, 0, 8, TO}, NULL},
         {REX_FOR_LAUNCH, {NOWHERE, 0, 8, LITERAL | POINTER}, NULL},
         {REX_FOR_UPDATE, {0, 0, 8, 0}, "is neither to nor from"},

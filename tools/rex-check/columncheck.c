@@ -1,7 +1,7 @@
 /*
  * columncheck.c - the columns of each call in a host source, by themselves.
  *
- * Columns are arrays with braces, or allocated and filled with a cursor. Of the latter, places in
+ * Columns are arrays with braces, or allocated and filled in by an index. Of the latter, places in
  * the source are compared: each row is one place, which a loop may run often.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
