@@ -244,7 +244,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `Skernel__`; its body follows.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
-/** REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds. */
+/** REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
 #define REX_DEVICE_PLAIN(S, bounds, ...)     \
     REX_DEVICE_FORM(S, 2, (void *)0, bounds, \
                     (REX_PARAMETER_LIST(void, REX_PARAMETER_SLOT, , __VA_ARGS__)), __VA_ARGS__)
@@ -253,8 +253,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `Skernel__`. Its body may
  * use the runtime's parameter as `void *rex_environment`.
  */
-#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                         \
-    REX_DEVICE_FORM(S, 3, rex_environment, ,                                                       \
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...) REX_DEVICE_ENV(S, , __VA_ARGS__)
+/** REX_DEVICE_ENV(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
+#define REX_DEVICE_ENV(S, bounds, ...)                                                             \
+    REX_DEVICE_FORM(S, 3, rex_environment, bounds,                                                 \
                     (void *rex_environment REX_PARAMETER_TAIL(REX_PARAMETER_SLOT, , __VA_ARGS__)), \
                     __VA_ARGS__)
 
@@ -271,9 +273,18 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * nothing in a host image.
  */
 #define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
-    REX_DEVICE_PLAIN(name##__, __launch_bounds__ bounds, __VA_ARGS__)
+    REX_DEVICE_KERNEL_BOUNDS_STEM(name##__, bounds, __VA_ARGS__)
+/** REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
+#define REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, ...) \
+    REX_DEVICE_PLAIN(S, __launch_bounds__ bounds, __VA_ARGS__)
 
 /** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, __VA_ARGS__)
 
 #endif
+/** REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): with bounds. */
+#define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
+    REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(name##__, bounds, __VA_ARGS__)
+/** REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
+#define REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, ...) \
+    REX_DEVICE_ENV(S, __launch_bounds__ bounds, __VA_ARGS__)

@@ -418,6 +418,11 @@ expect source-unusable 2 --source kernels.so
 # Columns, rows, regions: rose_columns.c is right, and each of these mistakes in it is found.
 cp rose_columns.c right.c
 expect source-columns 0 --source right.c rex_lib_columns.cu
+# The same kernel with launch bounds, in each form.
+for head in 'BOUNDS(by_macro' 'ENV_BOUNDS(by_macro' 'BOUNDS_STEM(by_macro__' 'ENV_BOUNDS_STEM(by_macro__'; do
+    sed "s/REX_DEVICE_KERNEL(by_macro/REX_DEVICE_KERNEL_$head, (64)/" rex_lib_columns.cu >rex_lib_bounds.cu
+    "$check" --source right.c rex_lib_bounds.cu >output 2>&1 || fail "a right program, REX_DEVICE_KERNEL_$head: $(cat output)"
+done
 : >mistakes
 # mistake WHAT SED'S OPTIONS...
 mistake() {

