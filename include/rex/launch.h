@@ -235,7 +235,9 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
  * or a copy back that failed. Else the end leaves it as the block has set it. The int must exist
  * until the block has been left, so it is none of the block's. rex_last_error() describes an error
  * of the beginning or of the end until another call fails. There are at most 64 rows, in a table
- * that lives as long as the block. The end looks for no present rows, as in OpenMP.
+ * that lives as long as the block. The end looks for no present rows, as in OpenMP. @device is a
+ * number, and no configuration as a launch has: a region is put in no queue and has no grid, so
+ * that a configuration would say no more.
  */
 #define REX_DATA_REGION(error, ...)                                                 \
     REX_DATA_ROWS(REX_JOIN(rex_scope_, __LINE__), REX_JOIN(rex_columns_, __LINE__), \

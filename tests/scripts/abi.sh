@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ABI: symbols as librex.map and Debian's symbols file list them, under our prefixes, and needing libc alone; structs, constants,
+# The ABI: symbols as librex.map and Debian's symbols file list them, under our prefixes, not too many, and needing libc alone; structs, constants,
 # prototypes and callback types as tests/golden/rex-info/abi.txt has them; the JSON of rex-info --abi as its schema says. UPDATE=1 writes
 # both files anew; then ABI_NUMBER in tools/rex-info/abi.c grows, and CHANGELOG.md says why.
 set -eu
@@ -22,6 +22,9 @@ like() {
 nm -D --defined-only "$O/librex.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
 nm -g --defined-only "$O/librex.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u >"$work/archive"
 [ -s "$work/exported" ] || fail 'librex.so exports nothing'
+
+exported=$(grep -c '^rex_' "$work/exported")
+[ "$exported" -le 95 ] || fail "$exported exported functions begin with rex_, at most 95 may"
 
 # Debian's symbols file is made from the map. Its packages are of the version that is built.
 version=$(sed -n 's/^VERSION := //p' Makefile)

@@ -45,8 +45,19 @@ def compile_with(compiler, source, text, *flags):
     return subprocess.run(compiler.split() + ["-Iinclude", *flags, source], capture_output=True, text=True)
 
 
+def present(*compilers):
+    here = [compiler for compiler in compilers if shutil.which(compiler.split()[0])]
+    missing = [compiler for compiler in compilers if compiler not in here]
+    if missing:
+        print("left out: what is not here: " + ", ".join(missing))
+    return tuple(here)
+
+
 STRICT = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only".split()
-C, CXX = ("gcc -std=c11", "gcc -std=gnu2x", "clang-19 -std=c11"), ("g++ -std=c++11", "g++ -std=c++17", "clang++-19 -std=c++17")
+# The oldest and the newest of each that is here; a plain gcc always is.
+C = present("gcc -std=c11", "gcc -std=gnu2x", "gcc-13 -std=c11", "gcc-14 -std=gnu2x", "clang-14 -std=c11", "clang-19 -std=c11")
+CXX = present("g++ -std=c++11", "g++ -std=c++17", "g++-13 -std=c++11", "g++-14 -std=c++17", "clang++-14 -std=c++11",
+              "clang++-19 -std=c++17")
 # A packet as REX fills it, from signed variables, and as LLVM does; functions declared again behind the include.
 PACKET = """
 #include <rex_kmp.h>

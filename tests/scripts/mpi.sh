@@ -21,6 +21,9 @@ failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 cd "$work"
 
+# The exchange is as short as plain MPI lets it be: lines of code, without comments.
+[ "$(gcc -fpreprocessed -dD -E -P "$top/examples/hotspot_mpi/halo.c" | wc -l)" -le 60 ] || fail 'halo.c has more than 60 lines of code'
+
 unset OMP_DEFAULT_DEVICE REX_LOG REX_TRACE 2>/dev/null || true
 
 # ranks RELEASE NUMBER COMMAND...: output in `out`; a hang is status 124. As root too, with more ranks than processors, and without
