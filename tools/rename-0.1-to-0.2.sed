@@ -14,7 +14,7 @@
 # gone: rex_device_parameters rex_gpu_check rex_has_lane rex_image_list_item
 # gone: rex_image_view_architecture rex_image_view_entry rex_image_view_kind
 # gone: rex_image_view_nearest rex_image_view_parameter rex_image_view_symbol rex_info_release
-# gone: REX_KERNEL_PARAMETERS rex_kernel_parameters REX_KERNEL_STEM_PARAMETERS
+# gone: rex_lanes REX_KERNEL_PARAMETERS rex_kernel_parameters REX_KERNEL_STEM_PARAMETERS
 # gone: rex_library_launch_packed rex_map_bases rex_map_begins rex_map_count REX_MAP_OF
 # gone: rex_map_sizes rex_map_types rex_module_queue_from_stream rex_mpi rex_mpi_allreduce
 # gone: REX_MPI_CHUNK rex_mpi_close REX_MPI_DEPTH rex_mpi_error rex_mpi_halo rex_mpi_irecv

@@ -3,7 +3,9 @@
  * includes it.
  *
  * A program that is written by hand needs none of it by name. The functions that take a module are
- * for code that has several, or one of its own: rex_launch() and its like pass this binary's.
+ * for code that has several, or one of its own: rex_launch() and its like pass this binary's. Names
+ * that begin with rex_detail_ are reserved: a program's variable of such a name would be taken for
+ * a macro's.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -154,7 +156,7 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
 }
 
 /** REX_MAP_ROWS(name): the rows of REX_MAP(name, ...), as a constant expression. */
-#define REX_MAP_ROWS(name) (sizeof name##_rows / sizeof *name##_rows)
+#define REX_MAP_ROWS(name) (sizeof rex_detail_##name##_rows / sizeof *rex_detail_##name##_rows)
 
 /**
  * rex_map_of(): the map of REX_MAP(), of @count rows, in columns with room for so many; the program

@@ -62,6 +62,9 @@
  * The source may be CUDA C++ or C11. clang needs no CUDA toolkit for the former: rex/clang.h has
  * what it then lacks.
  *
+ * Names that begin with rex_detail_ are reserved: macros here declare variables of such names, and
+ * evaluate a kernel's expressions beside them.
+ *
  * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -280,11 +283,11 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 /** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, __VA_ARGS__)
-
-#endif
 /** REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): with bounds. */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
     REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(name##__, bounds, __VA_ARGS__)
 /** REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, ...) \
     REX_DEVICE_ENV(S, __launch_bounds__ bounds, __VA_ARGS__)
+
+#endif

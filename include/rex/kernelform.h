@@ -155,7 +155,7 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
 }
 /** REX_PARAMETER_FETCH(context, type, name): its word, from there. */
 #define REX_PARAMETER_FETCH(context, type, name) \
-    uint64_t name = rex_detail_next_word(&rex_cells, &rex_arguments);
+    uint64_t name = rex_detail_next_word(&rex_detail_cells, &rex_detail_arguments);
 
 /**
  * REX_DEVICE_CALL(kernel, S, parameters...): the function `rex_call_KERNEL`, which librex has the
@@ -163,14 +163,14 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
  * there are parameters, and runs REX_DEVICE_BODY(S, parameters...).
  */
 #define REX_DEVICE_CALL(kernel, S, ...)                                                          \
-    REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_cells, ...);                            \
-    void rex_call_##kernel(void **rex_cells, ...)                                                \
+    REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_detail_cells, ...);                     \
+    void rex_call_##kernel(void **rex_detail_cells, ...)                                         \
     {                                                                                            \
-        __builtin_va_list rex_arguments;                                                         \
-        __builtin_va_start(rex_arguments, rex_cells);                                            \
+        __builtin_va_list rex_detail_arguments;                                                  \
+        __builtin_va_start(rex_detail_arguments, rex_detail_cells);                              \
         REX_EACH_PARAMETER(REX_PARAMETER_FETCH, , __VA_ARGS__)                                   \
         S##body__((void *)~(uintptr_t)0 REX_EACH_PARAMETER(REX_PARAMETER_VALUE, , __VA_ARGS__)); \
-        __builtin_va_end(rex_arguments);                                                         \
+        __builtin_va_end(rex_detail_arguments);                                                  \
     }
 
 /**

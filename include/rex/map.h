@@ -10,10 +10,10 @@
  *     REX_MAP(region, REX_TO(x, n), REX_ALLOC(tmp, n));                        // a data region,
  *     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));                  // raw: rex_kmp.h
  *
- * REX_MAP() declares `args`, a `struct rex_map`, over plain local arrays args_rows, args_base,
- * args_begin, args_sizes and args_types: no heap. Rows that are only known at run time are built by
- * rex_map_build(). Mappers, C functions that map one element of a type, expand whole sections
- * there.
+ * REX_MAP() declares `args`, a `struct rex_map`, over plain local arrays: no heap. Rows that are
+ * only known at run time are built by rex_map_build(). Mappers, C functions that map one element of
+ * a type, expand whole sections there. Names that begin with rex_detail_ are librex's: its macros
+ * declare variables of such names beside a program's own.
  *
  * A row is an expression of type `struct rex_row`. Every expression in it is evaluated once, a
  * pointer to variable length arrays twice. C says nothing of the order of rows; C++ goes from left
@@ -313,12 +313,16 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * data, exit data or an update. In a launch every row that is no member is a parameter of the
  * kernel, in order. In a function; lives as long as the block.
  */
-#define REX_MAP(name, ...)                                                                       \
-    const struct rex_row name##_rows[] = {__VA_ARGS__};                                          \
-    void *name##_base[REX_MAP_ROWS(name)], *name##_begin[REX_MAP_ROWS(name)];                    \
-    int64_t name##_sizes[REX_MAP_ROWS(name)], name##_types[REX_MAP_ROWS(name)];                  \
-    struct rex_map name = rex_map_of(name##_rows, REX_MAP_ROWS(name), name##_base, name##_begin, \
-                                     name##_sizes, name##_types, "  " #__VA_ARGS__)
+#define REX_MAP(name, ...)                                                                 \
+    const struct rex_row rex_detail_##name##_rows[] = {__VA_ARGS__};                       \
+    void *rex_detail_##name##_base[REX_MAP_ROWS(name)];                                    \
+    void *rex_detail_##name##_begin[REX_MAP_ROWS(name)];                                   \
+    int64_t rex_detail_##name##_sizes[REX_MAP_ROWS(name)];                                 \
+    int64_t rex_detail_##name##_types[REX_MAP_ROWS(name)];                                 \
+    struct rex_map name =                                                                  \
+        rex_map_of(rex_detail_##name##_rows, REX_MAP_ROWS(name), rex_detail_##name##_base, \
+                   rex_detail_##name##_begin, rex_detail_##name##_sizes,                   \
+                   rex_detail_##name##_types, "  " #__VA_ARGS__)
 
 /*
  * ---- The dynamic form -------------------------------------------------------------------------
@@ -404,13 +408,13 @@ REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapp
  * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a mapper function of the
  * runtime's kind, from @mapper.
  */
-#define REX_RUNTIME_MAPPER(name, mapper, element_type)                                    \
-    static void name(void *rex_handle, void *rex_base, void *rex_begin, int64_t rex_size, \
-                     int64_t rex_type, void *rex_map_name)                                \
-    {                                                                                     \
-        (void)rex_map_name;                                                               \
-        rex_map_for_runtime(mapper, (int64_t)sizeof(element_type), rex_handle, rex_base,  \
-                            rex_begin, rex_size, rex_type);                               \
+#define REX_RUNTIME_MAPPER(name, mapper, element_type)                                            \
+    static void name(void *rex_detail_handle, void *rex_detail_base, void *rex_detail_begin,      \
+                     int64_t rex_detail_size, int64_t rex_detail_type, void *rex_detail_name)     \
+    {                                                                                             \
+        (void)rex_detail_name;                                                                    \
+        rex_map_for_runtime(mapper, (int64_t)sizeof(element_type), rex_detail_handle,             \
+                            rex_detail_base, rex_detail_begin, rex_detail_size, rex_detail_type); \
     }
 
 #ifdef __cplusplus

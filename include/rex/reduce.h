@@ -141,49 +141,53 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  * REX_DETAIL_PUT(to, both, atomic): what the threads of a warp have found is put together, and the
  * first of them puts it to *to.
  */
-#define REX_DETAIL_PUT(to, both, atomic)                                           \
-    for (unsigned rex_step = 16; rex_step > 0; rex_step /= 2) {                    \
-        unsigned rex_lanes = rex_detail_lanes();                                   \
-        __typeof__(rex_mine) rex_one =                                             \
-            __shfl_down_sync(0xffffffffu >> (32 - rex_lanes), rex_mine, rex_step); \
-        if (rex_detail_number() % 32 + rex_step < rex_lanes)                       \
-            rex_mine = (both);                                                     \
-    }                                                                              \
-    if (rex_detail_number() % 32 == 0)                                             \
-    atomic((to), rex_mine)
+#define REX_DETAIL_PUT(to, both, atomic)                                             \
+    for (unsigned rex_detail_step = 16; rex_detail_step > 0; rex_detail_step /= 2) { \
+        unsigned rex_detail_left = rex_detail_lanes();                               \
+        unsigned rex_detail_mask = 0xffffffffu >> (32 - rex_detail_left);            \
+        __typeof__(rex_detail_mine) rex_detail_one =                                 \
+            __shfl_down_sync(rex_detail_mask, rex_detail_mine, rex_detail_step);     \
+        if (rex_detail_number() % 32 + rex_detail_step < rex_detail_left)            \
+            rex_detail_mine = (both);                                                \
+    }                                                                                \
+    if (rex_detail_number() % 32 == 0)                                               \
+    atomic((to), rex_detail_mine)
 #else
-#define REX_DETAIL_PUT(to, both, atomic) atomic((to), rex_mine)
+#define REX_DETAIL_PUT(to, both, atomic) atomic((to), rex_detail_mine)
 #endif
 
 /**
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
- * @first and makes of what it has, rex_mine, and of the next @expression, rex_one, the value @both.
+ * @first and makes of what it has, rex_detail_mine, and of the next @expression, rex_detail_one,
+ * the value @both. The program's expressions are evaluated where these two names are variables.
  */
 #define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
     do {                                                                        \
         (void)sizeof REX_DETAIL_ON_GRID;                                        \
-        __typeof__(*(to) + 0) rex_mine = (first);                               \
+        __typeof__(*(to) + 0) rex_detail_mine = (first);                        \
         REX_DETAIL_OPENMP(directive)                                            \
         REX_GRID_STRIDE(i, n, 0)                                                \
         {                                                                       \
-            __typeof__(*(to) + 0) rex_one = (expression);                       \
-            rex_mine = (both);                                                  \
+            __typeof__(*(to) + 0) rex_detail_one = (expression);                \
+            rex_detail_mine = (both);                                           \
         }                                                                       \
         REX_DETAIL_PUT(to, both, atomic);                                       \
     } while (0)
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
-#define REX_FOR_SUM(i, n, to, expression)                                          \
-    REX_DETAIL_REDUCE(i, n, to, 0, expression, rex_mine + rex_one, rex_atomic_add, \
-                      "omp parallel for reduction(+ : rex_mine)")
+#define REX_FOR_SUM(i, n, to, expression)                                                        \
+    REX_DETAIL_REDUCE(i, n, to, 0, expression, rex_detail_mine + rex_detail_one, rex_atomic_add, \
+                      "omp parallel for reduction(+ : rex_detail_mine)")
 /** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where one is less. */
-#define REX_FOR_MIN(i, n, to, expression)                                                   \
-    REX_DETAIL_REDUCE(i, n, to, *(to), expression, rex_one < rex_mine ? rex_one : rex_mine, \
-                      rex_atomic_min, "omp parallel for reduction(min : rex_mine)")
+#define REX_FOR_MIN(i, n, to, expression)                                                  \
+    REX_DETAIL_REDUCE(i, n, to, *(to), expression,                                         \
+                      rex_detail_one < rex_detail_mine ? rex_detail_one : rex_detail_mine, \
+                      rex_atomic_min, "omp parallel for reduction(min : rex_detail_mine)")
 /** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where one is more. */
-#define REX_FOR_MAX(i, n, to, expression)                                                   \
-    REX_DETAIL_REDUCE(i, n, to, *(to), expression, rex_one > rex_mine ? rex_one : rex_mine, \
-                      rex_atomic_max, "omp parallel for reduction(max : rex_mine)")
+#define REX_FOR_MAX(i, n, to, expression)                                                  \
+    REX_DETAIL_REDUCE(i, n, to, *(to), expression,                                         \
+                      rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, \
+                      rex_atomic_max, "omp parallel for reduction(max : rex_detail_mine)")
 
 /*
  * ---- Teams ------------------------------------------------------------------------------------

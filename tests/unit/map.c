@@ -98,9 +98,10 @@ TEST(empty_maps)
     rex_map_free(NULL);
 
     REX_MAP(columns, REX_VALUE(1));
+    void **const base = columns.base;
     rex_map_free(&columns);
     assert_int_equal(columns.count, 1);
-    assert_ptr_equal(columns.base, columns_base);
+    assert_ptr_equal(columns.base, base);
     assert_int_equal(rex_map_build(NULL, &columns, NULL, NULL, NULL), REX_EINVAL);
 }
 

@@ -73,6 +73,15 @@ REX_DEVICE_KERNEL(reductions, (int64_t) count, (double *) out)
     REDUCTIONS(double, 6);
 }
 
+/* Variables and parameters of names that librex's macros once had for their own; beside them what is evaluated in a macro. */
+REX_DEVICE_KERNEL(names, (int64_t) rex_cells, (int64_t) rex_mine, (int64_t) rex_one, (int64_t) rex_arguments, (int64_t *) out)
+{
+    const int64_t rex_step = 10, rex_lanes = 100;
+    REX_FOR_SUM(i, rex_cells, out + rex_one - 7, rex_mine + rex_one + rex_step + rex_lanes);
+    REX_FOR_MIN(i, rex_cells, &out[rex_one - 6], rex_mine - rex_one + i);
+    REX_FOR_MAX(i, rex_cells, &out[rex_mine - 1], rex_mine - rex_one - i + rex_step * rex_lanes + rex_arguments);
+}
+
 /* Teams in a loop, with memory of their own: each row the other way round. */
 REX_DEVICE_KERNEL(turned, (int64_t) rows, (int64_t *) cells)
 {

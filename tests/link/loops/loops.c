@@ -13,6 +13,7 @@ REX_KERNEL(environment);
 REX_KERNEL(nothing);
 REX_KERNEL(reductions);
 REX_KERNEL(turned);
+REX_KERNEL(names);
 
 static int64_t launches = 7;
 REX_GLOBAL(launches);
@@ -142,6 +143,17 @@ static void reductions(void)
         expect("turned", i, i / NK * NK + NK - 1 - i % NK);
 }
 
+static void names(void)
+{
+    const int64_t numbers[] = {50, 3, 7, 1000000};
+    int64_t out[3] = {0, 100, 0};
+    launch(REX_KERNEL_ID(names), 4, numbers, NULL, out, sizeof out);
+    if (out[0] != 50 * (3 + 7 + 10 + 100) || out[1] != -4 || out[2] != 3 - 7 + 10 * 100 + 1000000) {
+        fprintf(stderr, "names: %lld %lld %lld\n", (long long)out[0], (long long)out[1], (long long)out[2]);
+        failures++;
+    }
+}
+
 int main(void)
 {
     if (rex_offload_init() != 0)
@@ -149,5 +161,6 @@ int main(void)
     loops();
     values();
     reductions();
+    names();
     return failures != 0;
 }

@@ -171,7 +171,7 @@ enum way { TO_THE_END, BREAK, CONTINUE, GOTO, RETURN, WAYS };
 static int leave(int way, int *error, bool fails)
 {
     int ran = 0;
-    REX_DATA_REGION(error, -1, REX_TOFROM(x, LENGTH)) { struct rex_map *map = &REX_JOIN(rex_columns_, __LINE__).map;
+    REX_DATA_REGION(error, -1, REX_TOFROM(x, LENGTH)) { struct rex_map *map = &REX_JOIN(rex_detail_columns_, __LINE__).map;
         ran += add_one() == 0 && (error == NULL || *error == 0);
         if (fails)
             map->sizes[0] = -1;

@@ -31,8 +31,16 @@ enum signed_enum { NEGATIVE_ENUM = -2, POSITIVE_ENUM = 2 };
 #define parent ] nonsense [
 #define text ] nonsense [
 
+/* A mapper with a name that REX_RUNTIME_MAPPER()'s function once had for a parameter. */
+static int rex_size(struct rex_map_builder *builder, void *it)
+{
+    return rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *(struct given *)it));
+}
+REX_RUNTIME_MAPPER(map_given, rex_size, struct given)
+
 int32_t ROWS(struct rex_row *to, struct given *given)
 {
+    (void)map_given;
     double *rex_value_copy = given->array, *rex_section_base = given->array;
     struct given *rex_struct_address = given, *rex_member_of = given, *rex_pointee_address = given;
     volatile int16_t rex_unused = -3;
@@ -97,8 +105,11 @@ int32_t ROWS(struct rex_row *to, struct given *given)
         to[i] = all[i];
     given->evaluations = evaluated + 10 * (int)(walked - given->array);
 
-    REX_MAP(rex_map, REX_VALUE(n), REX_TO(given->array, n), to[12]);
-    given->made = rex_map_build(&given->built, &rex_map, NULL, NULL, NULL);
+    const int64_t rex_map_rows = n; /* no array of REX_MAP(rex_map, ...) is called so */
+    {
+        REX_MAP(rex_map, REX_VALUE(n), REX_TO(given->array, rex_map_rows), to[12]);
+        given->made = rex_map_build(&given->built, &rex_map, NULL, NULL, NULL);
+    }
     given->matrix = (uintptr_t)matrix;
     return (int32_t)(sizeof all / sizeof *all);
 }
