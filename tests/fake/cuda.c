@@ -96,6 +96,11 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     for (int i = 0; i < device && others != NULL && (others = strchr(others, ',')) != NULL; i++)
         sm = atoi(++others);
     *value = attribute == 33   ? 0x3b + device
+             : attribute >= 2 && attribute <= 4 ? 1024
+             : attribute >= 5 && attribute <= 7 ? 65535
+             : attribute == 8  ? 49152
+             : attribute == 10 ? 32
+             : attribute == 12 ? 65536
              : attribute == 34 ? 0
              : attribute == 50 ? 1
              : attribute == 75 ? sm / 10
@@ -131,19 +136,6 @@ int cuDriverGetVersion(int *version)
     *version = setting("FAKE_CUDA_VERSION", 13000);
     return 0;
 }
-
-#ifndef FAKE_OLD
-int cuFuncGetParamInfo(void);
-int cuLaunchKernelEx(void);
-int cuFuncGetParamInfo(void)
-{
-    return 801;
-} /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
-int cuLaunchKernelEx(void)
-{
-    return 801;
-}
-#endif
 
 int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
@@ -283,6 +275,17 @@ int cuCtxPopCurrent_v2(void **context)
     if (fake_cuda_current == 0)
         return 201;
     *context = pushed[--fake_cuda_current];
+    return 0;
+}
+
+FUNCTION(cuCtxSetCurrent, void *context)
+{
+    BREAK("cuCtxSetCurrent");
+    if (context != NULL && !fake_is_context(context))
+        return 201;
+    fake_cuda_current += context == NULL ? -(fake_cuda_current > 0) : fake_cuda_current == 0;
+    if (context != NULL)
+        pushed[fake_cuda_current - 1] = context;
     return 0;
 }
 

@@ -40,6 +40,13 @@ int fake_device_of_context(const void *context);
 /* Whether there is device memory, as FAKE_CUDA_MEMORY says. */
 bool fake_has_memory(void);
 
+/* A kernel of an image begins, or ends: meanwhile device addresses can be read and written. */
+void fake_memory_open(bool open);
+
+/* SIZE bytes at ADDRESS are device memory for as long as the image of MODULE is loaded: a global of it. */
+void fake_memory_add_global(void *module, void *address, size_t size);
+void fake_memory_forget_globals(const void *module);
+
 /* Where the fake keeps the SIZE bytes of device memory at ADDRESS; NULL where they do not lie in one allocation. */
 void *fake_memory(uint64_t address, size_t size);
 
@@ -56,15 +63,30 @@ bool fake_is_pinned(const void *address);
 /* Memory of the host that is not; false where there is no device memory. */
 bool fake_is_ordinary(const void *address);
 
+struct fake_launch;
+
+/* ---- images that compute: image.c ------------------------------------------------------------------------------------------------ */
+
+/* The host image in IMAGE, opened; NULL: it has none, or it cannot be opened. */
+void *fake_image_open(const void *image);
+/* A function of it, or a global with its *SIZE; NULL: there is none. */
+void *fake_image_find(void *opened, const char *name, size_t *size);
+/* How many parameters its signature says that KERNEL has; 0 where it has no signature. */
+size_t fake_image_parameters(void *opened, const char *kernel);
+/* All parameters have 8 bytes. */
+enum { FAKE_WORDS = 65 };
+void fake_image_run(const struct fake_launch *launch);
+
 /* ---- what is put in streams: work.c ---------------------------------------------------------------------------------------------- */
 
 struct fake_launch {
     void *function;
     unsigned grid[3], block[3], dynamic_memory;
     void **parameters;
-    void (*call)(const unsigned *grid, const unsigned *block, void **parameters); /* NULL: the kernel computes nothing */
+    void (*call)(const unsigned *grid, const unsigned *block, void **parameters); /* NULL: no function of a test */
+    void *code;                                                                   /* NULL: no function of an image; image.c */
     size_t count;                                                                 /* of parameters */
-    const size_t *widths;                                                         /* of each */
+    const size_t *widths;                                                         /* of each; NULL: 8 */
 };
 
 /* Streams, events, graphs and what else a handle stands for. */
@@ -82,6 +104,8 @@ struct fake_object {
     /* An event: where it was recorded last. */
     struct fake_mark *mark;
     void *node;
+    /* A module: its host image. */
+    void *opened;
     /* A graph, or an executable one. */
     struct fake_step *node_first, **node_end;
     size_t nodes;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -32,10 +33,15 @@ static void open_memory(void)
     total = value != NULL ? (size_t)strtoul(value, NULL, 10) << 20 : 0;
     if (total == 0)
         return;
-    addresses = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    kept = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int file = memfd_create("fake.device", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)total) != 0)
+        total = 0;
+    addresses = mmap(NULL, total, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    kept = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (addresses == MAP_FAILED || kept == MAP_FAILED)
         total = 0;
+    if (file >= 0)
+        close(file);
 }
 
 bool fake_has_memory(void)
@@ -43,6 +49,63 @@ bool fake_has_memory(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_memory);
     return total > 0;
+}
+
+void fake_memory_open(bool open)
+{
+    static int running;
+    pthread_mutex_lock(&lock);
+    if (fake_has_memory() && (open ? running++ == 0 : --running == 0))
+        mprotect(addresses, total, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Globals of images: they lie where the loader has put them. */
+static struct {
+    const void *module;
+    char *address;
+    size_t size;
+} globals[256];
+
+static void replace_global(const void *old, const char *old_address, const void *module, char *address, size_t size)
+{
+    size_t i = 0, most = sizeof globals / sizeof *globals;
+    while (i < most && (globals[i].module != old || (old_address != NULL && globals[i].address != old_address)))
+        i++;
+    if (i == most && module != NULL)
+        abort();
+    if (i < most) {
+        globals[i].module = module;
+        globals[i].address = address;
+        globals[i].size = size;
+    }
+}
+
+void fake_memory_add_global(void *module, void *address, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    replace_global(module, address, NULL, NULL, 0);
+    replace_global(NULL, NULL, module, address, size);
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_memory_forget_globals(const void *module)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof globals / sizeof *globals; i++)
+        if (globals[i].module == module)
+            globals[i].module = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *global_at(uint64_t address, size_t size)
+{
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof globals / sizeof *globals && found == NULL; i++)
+        if (globals[i].module != NULL && address - (uintptr_t)globals[i].address < globals[i].size &&
+            size <= globals[i].size - (address - (uintptr_t)globals[i].address))
+            found = globals[i].address + (address - (uintptr_t)globals[i].address);
+    return found;
 }
 
 static struct block *block_of(uint64_t address)
@@ -60,8 +123,9 @@ void *fake_memory(uint64_t address, size_t size)
     const struct block *block = block_of(address);
     size_t offset = (size_t)(address - (uintptr_t)addresses);
     bool fits = block != NULL && size <= block->size - (offset - block->offset);
+    void *global = fits ? NULL : global_at(address, size);
     pthread_mutex_unlock(&lock);
-    return fits ? kept + offset : NULL;
+    return fits ? kept + offset : global;
 }
 
 static bool is_device_address(uint64_t address)

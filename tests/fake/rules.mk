@@ -25,12 +25,31 @@ $(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
 
 FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
 $(O)/tests/fake/cuda-old/libcuda.so.1: fake_cuda := -DFAKE_OLD
-fake_driver := $(addprefix tests/fake/,cuda.c stream.c work.c memory.c link.c)
+fake_driver := $(addprefix tests/fake/,cuda.c stream.c work.c memory.c image.c plugin.c link.c)
 $(O)/tests/fake/cuda-ancient/libcuda.so.1: fake_cuda := -DFAKE_OLD -DFAKE_ANCIENT
 $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1: $(fake_driver) $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) $(fake_cuda) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ $(fake_driver)
+$(O)/tests/fake/cuda/libcuda.so: | $(O)/tests/fake/cuda/libcuda.so.1
+	$(Q)ln -sf libcuda.so.1 $@
+FAKES += $(O)/tests/fake/cuda/libcuda.so
+
+# Makes CUBINs that the fake GPU runs.
+FAKES += $(O)/tests/fake/cubin
+$(O)/tests/fake/cubin: $(O)/obj/tests/fake/cubin.o $(LIB_A)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $^ $(lib_libs)
+
+# The runtime programs and examples, for the fake GPU.
+fake_programs := $(filter-out $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(d))),$(example_dirs) $(runtime_dirs))
+EXTRA += $(O)/fake-gpu/ready
+$(O)/fake-gpu/ready: tests/fake/place $(O)/tests/fake/cubin $(EXAMPLES) $(RUNTIME)
+	$(call say,FAKE,$(@D))
+	$(Q)sh tests/fake/place $(O) $(fake_programs)
+	$(Q)touch $@
+
 # Without a sanitizer, whose runtime would come with it into a namespace of the loader's own, and ends the process there.
 $(O)/tests/fake/module.so: tests/fake/module.c $(O)/flags
 	@mkdir -p $(@D)

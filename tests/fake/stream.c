@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -128,13 +129,21 @@ FUNCTION(cuCtxSynchronize, void)
 }
 FUNCTION(cuModuleLoadData, void **module, const void *image)
 {
-    (void)image;
-    return make("cuModuleLoadData", module);
+    FAIL_WITH(make("cuModuleLoadData", module));
+    struct fake_object *made = *module;
+    made->opened = fake_has_memory() ? fake_image_open(image) : NULL;
+    return 0;
 }
 static void forget(const void *module);
 FUNCTION(cuModuleUnload, void *module)
 {
+    const struct fake_object *loaded = module;
     forget(module);
+    if (loaded->opened != NULL) {
+        fake_finish_all(false);
+        fake_memory_forget_globals(module);
+        dlclose(loaded->opened);
+    }
     return destroy("cuModuleUnload", module);
 }
 
@@ -143,8 +152,10 @@ FUNCTION(cuModuleUnload, void *module)
 static struct kernel {
     struct kernel *next;
     void *module; /* NULL: it was unloaded, and the place may be used again */
-    const char *name;
+    char name[128];
     int loaded;
+    void *code; /* of an image that computes */
+    size_t parameters;
 } *kernels;
 
 /* Its address may come again. */
@@ -153,7 +164,7 @@ static void forget(const void *module)
     pthread_mutex_lock(&lock);
     for (struct kernel *kernel = kernels; kernel != NULL; kernel = kernel->next)
         if (kernel->module == module)
-            *kernel = (struct kernel){kernel->next, NULL, "", 0};
+            *kernel = (struct kernel){.next = kernel->next};
     pthread_mutex_unlock(&lock);
 }
 
@@ -171,7 +182,7 @@ static struct kernel *kernel_of(void *module, const char *name)
     }
     if (found == NULL && (found = free_place) != NULL) {
         found->module = module;
-        found->name = name;
+        snprintf(found->name, sizeof found->name, "%s", name);
     }
     return found;
 }
@@ -184,12 +195,21 @@ static void load(struct kernel *kernel)
 
 FUNCTION(cuModuleGetFunction, void **function, void *module, const char *name)
 {
+    const struct fake_object *loaded = module;
+    size_t size;
     BREAK("cuModuleGetFunction");
+    void *code = loaded->opened != NULL ? fake_image_find(loaded->opened, name, &size) : NULL;
+    if (loaded->opened != NULL && code == NULL)
+        return 500; /* CUDA_ERROR_NOT_FOUND */
     pthread_mutex_lock(&lock);
     struct kernel *kernel = kernel_of(module, name);
     pthread_mutex_unlock(&lock);
     if (kernel == NULL)
         return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    if (code != NULL) {
+        kernel->parameters = fake_image_parameters(loaded->opened, name);
+        kernel->code = code;
+    }
     *function = kernel;
 #ifdef FAKE_OLD
     load(kernel);
@@ -197,6 +217,16 @@ FUNCTION(cuModuleGetFunction, void **function, void *module, const char *name)
     return 0;
 }
 #ifndef FAKE_OLD
+FUNCTION(cuFuncGetParamInfo, void *function, size_t index, size_t *offset, size_t *size)
+{
+    const struct kernel *kernel = function;
+    BREAK("cuFuncGetParamInfo");
+    if (index >= kernel->parameters)
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
+    *offset = 8 * index;
+    *size = 8;
+    return 0;
+}
 FUNCTION(cuFuncLoad, void *function)
 {
     BREAK("cuFuncLoad");
@@ -236,6 +266,8 @@ void fake_cuda_kernel(const char *name, void (*function)(const unsigned *grid, c
 static void find_computed(struct fake_launch *launch)
 {
     const struct kernel *kernel = launch->function;
+    launch->code = kernel->code;
+    launch->count = kernel->parameters;
     for (size_t i = 0; i < sizeof computed / sizeof *computed && computed[i].name[0] != '\0'; i++)
         if (strcmp(computed[i].name, kernel->name) == 0) {
             launch->call = computed[i].call;
@@ -257,10 +289,18 @@ static void see(struct fake_launch *launch)
 /* ---- streams ---------------------------------------------------------------------------------------------------------------------- */
 FUNCTION(cuModuleGetGlobal_v2, uint64_t *address, size_t *size, void *module, const char *name)
 {
-    (void)module, (void)name;
+    const struct fake_object *loaded = module;
     *address = 4096;
     *size = 8;
-    return same("cuModuleGetGlobal");
+    FAIL_WITH(same("cuModuleGetGlobal"));
+    if (loaded->opened == NULL)
+        return 0;
+    void *global = fake_image_find(loaded->opened, name, size);
+    if (global == NULL)
+        return 500;
+    *address = (uintptr_t)global;
+    fake_memory_add_global(module, global, *size);
+    return 0;
 }
 FUNCTION(cuFuncSetAttribute, void *function, int attribute, int value)
 {
@@ -342,15 +382,35 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
         .dynamic_memory = dynamic_memory,
         .parameters = parameters,
     };
-    (void)extra;
+    void *from_buffer[FAKE_WORDS];
     BREAK("cuLaunchKernel");
     stream = real(stream);
+    if (parameters == NULL && extra != NULL && (uintptr_t)extra[0] == 1) { /* CU_LAUNCH_PARAM_BUFFER_POINTER */
+        for (size_t i = 0; i < FAKE_WORDS; i++)
+            from_buffer[i] = (uint64_t *)extra[1] + i;
+        launch.parameters = from_buffer;
+    }
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
     see(&launch);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return fake_put_launch(stream, &launch);
 }
+
+#ifndef FAKE_OLD
+/* CUlaunchConfig */
+struct configuration {
+    unsigned grid[3], block[3], dynamic_memory;
+    void *stream, *attributes;
+    unsigned attribute_count;
+};
+FUNCTION(cuLaunchKernelEx, const struct configuration *with, void *function, void **parameters, void **extra)
+{
+    const unsigned *grid = with->grid, *block = with->block;
+    return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], with->dynamic_memory, with->stream, parameters,
+                          extra);
+}
+#endif
 
 /* ---- copies and fills ---------------------------------------------------------------------------------------------------------------- */
 

@@ -64,11 +64,16 @@ static void drop_step(struct fake_step *step)
     free(step);
 }
 
+static size_t width_of(const struct fake_launch *launch, size_t parameter)
+{
+    return launch->widths != NULL ? launch->widths[parameter] : 8;
+}
+
 static void *own_parameters(const struct fake_launch *launch)
 {
     size_t size = 0;
     for (size_t i = 0; i < launch->count; i++)
-        size += sizeof(void *) + (launch->widths[i] + 15) / 16 * 16 + 16;
+        size += sizeof(void *) + (width_of(launch, i) + 15) / 16 * 16 + 16;
     return size > 0 ? calloc(1, size) : NULL;
 }
 
@@ -80,8 +85,8 @@ static void copy_parameters(struct fake_step *step)
     void **parameters = step->own;
     if (parameters != NULL) {
         char *at = (char *)(parameters + (launch->count + 1) / 2 * 2);
-        for (size_t i = 0; i < launch->count; at += (launch->widths[i] + 15) / 16 * 16, i++) {
-            memcpy(at, launch->parameters[i], launch->widths[i]);
+        for (size_t i = 0; i < launch->count; at += (width_of(launch, i) + 15) / 16 * 16, i++) {
+            memcpy(at, launch->parameters[i], width_of(launch, i));
             parameters[i] = at;
         }
     }
@@ -116,7 +121,9 @@ static void fill(const struct fake_step *step)
 
 static void compute(const struct fake_launch *launch)
 {
-    if (launch->call != NULL)
+    if (launch->code != NULL)
+        fake_image_run(launch);
+    else if (launch->call != NULL)
         launch->call(launch->grid, launch->block, launch->parameters);
 }
 
