@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return fprintf(stderr, "usage: cubin HOST-IMAGE OUTPUT\n"), 2;
     struct bytes host = read_file(argv[1]);
-    if (rex_image_list_open(&list, host.at, host.size, argv[1]) != 0 || rex_image_list_view(&view, list, 0, argv[1]) != 0)
+    if (rex_image_list_open(&list, host.at, host.size, argv[1]) != 0 || rex_image_view_open(&view, list, 0, argv[1]) != 0)
         return fprintf(stderr, "cubin: %s\n", rex_last_error()), 1;
     add(&file, &none, sizeof none);
     add_all(view);
