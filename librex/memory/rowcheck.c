@@ -71,8 +71,8 @@ static const char *wrong_member(const struct rex_map *map, int32_t i)
     if (rex_row_parent(map->types[i]) >= i)
         return "is a member of a row that does not come before it";
     return leaves_parent(map, i)
-               ? "does not lie in the row that it is a member of: memory elsewhere needs an attached "
-                 "pointer"
+               ? "does not lie in the row that it is a member of: memory elsewhere needs an "
+                 "attached pointer"
                : NULL;
 }
 
