@@ -578,7 +578,7 @@ TEST(rows_that_no_release_takes)
     check_refused(rex_row_with(REX_VALUE(1), REX_MAP_PRIVATE), "both a literal and private");
     check_refused(rex_row_with(REX_PRIVATE(x), REX_MAP_FROM), "asks for a copy back");
     check_refused(rex_row_member(REX_TO(x, 1), 0), "member of a row that does not come before");
-    check_refused(rex_row_of(NULL, x, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_TO), "pointer is at NULL");
+    check_refused(rex_row_of(NULL, x, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_TO), "a pointer at NULL");
     REX_MAP(literal, REX_VALUE(1));
     assert_int_equal(rex_data_enter(-1, &literal), REX_EINVAL);
 }
