@@ -45,7 +45,7 @@ $(O)/tests/fake/cubin: $(O)/obj/tests/fake/cubin.o $(LIB_A)
 # The runtime programs and examples, for the fake GPU.
 fake_programs := $(filter-out $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(d))),$(example_dirs) $(runtime_dirs))
 EXTRA += $(O)/fake-gpu/ready
-$(O)/fake-gpu/ready: tests/fake/place $(O)/tests/fake/cubin $(EXAMPLES) $(RUNTIME)
+$(O)/fake-gpu/ready: tests/fake/place $(O)/tests/fake/cubin $(O)/tests/fake/cuda/libcuda.so $(EXAMPLES) $(RUNTIME)
 	$(call say,FAKE,$(@D))
 	$(Q)sh tests/fake/place $(O) $(fake_programs)
 	$(Q)touch $@
