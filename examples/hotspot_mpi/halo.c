@@ -32,16 +32,17 @@ static bool go_on(struct halo *halo, size_t ahead, size_t behind)
         struct slot *slot = &halo->slots[halo->sent % SLOTS];
         while ((is_ready = rex_queue_query(halo->queue)) == 0)
             MPI_Test(slot->requests, &is_over, MPI_STATUS_IGNORE); /* MPI moves all pieces on */
-        if (is_ready < 0)
+        if (is_ready < 0 || MPI_Isend(slot->out, (int)slot->piece.size, MPI_BYTE, slot->piece.peer,
+                                      slot->piece.tag, halo->comm, &slot->requests[1]) != 0)
             return false;
-        MPI_Isend(slot->out, (int)slot->piece.size, MPI_BYTE, slot->piece.peer, slot->piece.tag,
-                  halo->comm, &slot->requests[1]);
     }
     for (; halo->received + behind < halo->sent; halo->received++) {
         struct slot *slot = &halo->slots[halo->received % SLOTS];
-        MPI_Waitall(2, slot->requests, MPI_STATUSES_IGNORE);
+        MPI_Wait(&slot->requests[0], MPI_STATUS_IGNORE);
+        /* What has come goes to the device while MPI may still send. */
         if (rex_queue_copy_to(halo->queue, slot->piece.in, slot->in, slot->copied) != 0)
             return false;
+        MPI_Wait(&slot->requests[1], MPI_STATUS_IGNORE);
     }
     return true;
 }
