@@ -52,6 +52,6 @@ run-oracle: oracle-programs
 	@O='$(O)' sh tests/oracle/run
 run-oracle-mutate: run-oracle
 	@O='$(O)' sh tests/oracle/mutate.sh
-# The machine with the GPU need not have clang: what clang's program computes is kept in the file results.
+# The machine with the GPU need not have clang: what clang's program computes is kept in tests/golden/oracle/results.
 oracle-gpu: $(oracle_built)/librex $(oracle_images)
 	@O='$(O)' sh tests/oracle/run --gpu

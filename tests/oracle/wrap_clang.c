@@ -12,4 +12,4 @@
     type WRAPPER(name) parameters;
 WRAPPED(DECLARE)
 
-#include "wrappers.inc"
+#include "wrappers.h"

@@ -15,7 +15,7 @@
     static type wrap_##name parameters;
 WRAPPED(DECLARE)
 
-#include "wrappers.inc"
+#include "wrappers.h"
 
 void *__real_dlsym(void *handle, const char *symbol);
 void *__wrap_dlsym(void *handle, const char *symbol);

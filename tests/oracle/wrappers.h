@@ -1,5 +1,5 @@
 /*
- * wrappers.inc - record, then pass on: the bodies of WRAPPER(name) for both programs. REAL(name) is what they call.
+ * wrappers.h - record, then pass on: the bodies of WRAPPER(name) for both programs. REAL(name) is what they call.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
