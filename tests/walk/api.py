@@ -98,6 +98,8 @@ def functions():
     for name in exported():
         if name not in declared:
             raise SystemExit("%s is exported, and no public header declares it" % name)
+        if not declared[name].comment:
+            raise SystemExit("%s has no comment in %s" % (name, declared[name].header))
         found[name] = declared[name]
         found[name].errors = read_errors(declared, declared[name])
         inline = declared.get(name.replace("rex_module_", "rex_"), declared[name])
