@@ -1,0 +1,242 @@
+#!/bin/sh
+# A table of programs, compilers, languages and flags. Each row is built, linked as rex.pc says, and
+# run on LLVM 19:
+#
+#   entries    the runtime sees every entry of a program and of its shared object, each binary has
+# one
+#              module, and every kernel runs
+#   lost       entries that are written out are lost: the flag of rex.pc, or an attribute, is
+# missing
+#   printed    entries as a compiler prints them
+#   embedded   images inside the program, which runs in a folder without image files
+#   codegen    the program of rex-codegen(7) under two stems, and a file that includes the header
+#   wrappers   what REX emits, with the wrappers of the header and with wrappers of a helper
+#   kmpc       the __kmpc_* declarations of rex_kmp.h, as outlined host code uses them
+#
+# shellcheck disable=SC2317 # a row's function is called by its name
+. tests/support/lib.sh
+needs_release 19
+needs_clang
+link=$top/tests/link
+# What rex.pc adds, and what some rows leave out.
+keep=$(sed -n 's/^Libs: .*-lrex *//p' librex/rex.pc.in)
+[ -n "$keep" ] || fail 'rex.pc adds no linker flag'
+sections='-ffunction-sections -fdata-sections'
+gc="$sections -Wl,--gc-sections"
+
+# cc OUTPUT WORD...: by the compiler of this row, in its language, with its flags. C++ is told of by
+# its name.
+cc() {
+    out=$1
+    shift
+    case $language in
+    c) with=$compiler standard='-x c -std=gnu11' ;;
+    *) with=$(echo "$compiler" | sed 's/gcc/g++/; s/clang/clang++/') standard='-x c++ -std=c++17' ;;
+    esac
+    # Flags are words. clang has an lld of its own release, and warns of flags for the linker where
+    # it compiles alone.
+    # shellcheck disable=SC2046,SC2086
+    quietly "$with" $standard -Wall -Wextra -Werror -Wno-unused-command-line-argument -O2 \
+        -I"$top/include" \
+        $(echo "$flags" | sed "s/LLD/$lld/") "$@" -o "$out" -L"$build" -lrex -Wl,-rpath,"$build"
+}
+
+# ---- entries
+
+# As many entries as the sources have macros and raw entries.
+declared() { (cd "$link/entries" && cat "$@") | grep -cE \
+    '^(REX_(KERNEL|KERNEL_STEM|GLOBAL)\(|struct __tgt_offload_entry )'; }
+in_program=$(declared macros.c more.c raw.c)
+by_macro=$(declared macros.c more.c)
+in_object=$(declared object.c)
+mkdir "$work/object" "$work/printed"
+host_image "$work/rex_lib_host.so" "$link/entries/kernels.cu"
+host_image "$work/object/rex_lib_host.so" "$link/entries/kernels.cu" -DFOR_OBJECT
+
+# Entries in the section of a linked file, 32 bytes each.
+in_section() {
+    size=$(readelf -SW "$1" | sed -n 's/.* omp_offloading_entries  *[A-Z]*  *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    echo $((0x${size:-0} / 32))
+}
+modules_in() { nm "$1" | grep -c ' rex_this_module\(\.[a-z_.0-9]*\)\{0,1\}$' || true; }
+entries_program() {
+    pie=$flags
+    flags=${flags#-no-pie}
+    cc "$work/object/libobject.so" -shared -fPIC "$link/entries/object.c" || return 1
+    flags=$pie
+    cc "$work/main" "$link/entries/main.c" "$link/entries/macros.c" "$link/entries/more.c" \
+        "$link/entries/raw.c" \
+        -L"$work/object" -lobject -Wl,-rpath,"$work/object"
+}
+entries() {
+    entries_program || return 1
+    counts="$(in_section "$work/main") $(in_section "$work/object/libobject.so")"
+    [ "$counts" = "$in_program $in_object" ] ||
+        { echo "$counts entries, not $in_program $in_object"; return 1; }
+    counts="$(modules_in "$work/main") $(modules_in "$work/object/libobject.so")"
+    [ "$counts" = '1 1' ] || { echo "$counts modules, not 1 1"; return 1; }
+    quietly on_release "$work/main" "$in_program" "$in_object"
+}
+lost() {
+    entries_program || return 1
+    count=$(in_section "$work/main")
+    [ "$count" = "$by_macro" ] || { echo "$count entries, and $by_macro by macros"; return 1; }
+    case $flags in *lto*)
+        # The launch of a kernel whose entry was lost says how.
+        run on_release "$work/main" "$by_macro" "$in_object"
+        ends 1
+        says 'is in no registered table of offload entries (gcc -flto drops entries without __attribute__((used)))' ;;
+    esac
+}
+
+cat >"$work/printed/alone.c" <<'C'
+#include "entries.h"
+int main(void)
+{
+    int64_t x = 0;
+    return add_with(&OUT__2__smooth__20__id__, 1, &x) != 0 || add_with(&OUT__3__smooth__31__id__, 1, &x) != 0 || x != 2;
+}
+C
+# printed STATUS [ATTRIBUTES]
+printed() {
+    sed "s/section(\"omp_offloading_entries\")/&$2/" "$link/entries/raw.c" >"$work/printed/raw.c"
+    cc "$work/main" -I"$link/entries" "$work/printed/alone.c" "$work/printed/raw.c" || return 1
+    run on_release "$work/main"
+    ends "$1" "entries that are printed, $flags"
+    [ "$1" = 0 ] ||
+        says 'or gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)'
+}
+printed_lost() { printed 1 ''; }
+printed_kept() { printed 0 ''; }
+printed_used() { printed 0 ', used'; }
+printed_retained() { printed 0 ', used, retain'; }
+
+# ---- images inside
+
+images=$build/examples/07_embedded/images
+mkdir "$work/alone"
+# clang's LTO looks for them in the folder where it runs; others are told of it.
+embedded() {
+    look="-Wa,-I$images"
+    case $flags in *-flto*) look=-g0 ;; esac
+    (cd "$images" && cc "$work/alone/program" "$look" "$top/examples/07_embedded/embedded.c") ||
+        return 1
+    (cd "$work/alone" && env -u REX_CUBIN "$top/tests/llvm" 19 ./program) >"$work/output" 2>&1 &&
+        grep -q '^image: memory' "$work/output"
+}
+two_embedded() {
+    printf '#include <rex.h>\nREX_EMBED_HOST_IMAGE("axpy_host.so");\n' >"$work/second.c"
+    ! cc "$work/twice" "-Wa,-I$images" "$top/examples/07_embedded/embedded.c" "$work/second.c" \
+        >/dev/null &&
+        grep -q rex_embedded_host_image "$work/output"
+}
+
+# ---- what generators print
+
+# The last example of the page, and the same under another stem.
+awk '/^\.EX/ { text = ""; inside = 1; next } /^\.EE/ { inside = 0 } inside { text = text $0 "\n" } END { printf "%s", text }' \
+    librex/man/rex-codegen.7 | sed 's/\\-/-/g' >"$work/one.c"
+grep -q 'rex_module_launch' "$work/one.c" || fail 'rex-codegen(7) has no program'
+sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" \
+    >"$work/two.c"
+mkdir "$work/codegen"
+gcc -std=c11 -Wall -Wextra -Wpedantic -O2 -shared -fPIC -o "$work/codegen/rex_lib_host.so" \
+    "$link/codegen/image.c"
+codegen() {
+    cc "$work/codegen/program" "$link/codegen/main.c" "$work/one.c" "$work/two.c" \
+        "$link/codegen/header.c" -Wno-error &&
+        quietly "$work/codegen/program"
+}
+# On every release that runs images without rex/kernel.h.
+codegen_everywhere() {
+    codegen || return 1
+    for one in $(tests/llvm --list); do
+        case $one in *bare | 18 | 23 | 24) continue ;; esac
+        quietly tests/llvm "$one" "$work/codegen/program" || return 1
+    done
+}
+# Two modules with one table: refused, as the page says.
+codegen_two_modules() {
+    for file in one two; do
+        sed '/^__attribute__((weak, visibility("hidden")))$/d; s/^struct rex_module rex_this_module/static &/' \
+            "$work/$file.c" >"$work/${file}_static.c"
+    done
+    cc "$work/codegen/program" "$link/codegen/main.c" "$work/one_static.c" "$work/two_static.c" \
+        "$link/codegen/header.c" ||
+        return 1
+    ! quietly "$work/codegen/program" >/dev/null && grep -q REX_EKEY "$work/output"
+}
+wrappers() {
+    flags="$flags -Wpedantic -Wconversion"
+    for source in tests/runtime/generated/rose/*.c; do cc "$work/emitted.o" -c "$source" ||
+        return 1; done
+    cc "$work/codegen/program" "$link/codegen/helper.c" "$link/codegen/caller.c" &&
+        quietly "$work/codegen/program"
+}
+libomp=$(dirname "$(library_of 19)")/libomp.so.5
+kmpc() {
+    cc "$work/kmpc" "$link/kmpc.c" -x none "$libomp" && on_release "$work/kmpc" >/dev/null
+}
+
+# ---- the table; LLD is the compiler's own
+
+count=0
+while IFS='|' read -r kind compilers languages flags; do
+    for compiler in $compilers; do
+        command -v "$compiler" >/dev/null ||
+            { echo "left out: $kind by $compiler, which is not here"; continue; }
+        lld=-fuse-ld=lld
+        case $compiler in *clang-19) lld=-fuse-ld=lld-19 ;; esac
+        case $flags in *gold*) command -v ld.gold >/dev/null || continue ;; esac
+        for language in $languages; do
+            row=$flags
+            $kind || fail "$kind, $compiler, $language: $row"
+            flags=$row
+            count=$((count + 1))
+        done
+    done
+done <<TABLE
+entries|gcc $clang|c c++|$keep
+entries|gcc $clang|c|-no-pie -fno-pie $keep
+entries|gcc $clang|c c++|$gc $keep
+entries|gcc $clang|c|LLD $gc $keep
+entries|gcc $clang|c|-fuse-ld=gold $gc
+entries|$clang|c c++|-flto LLD $keep
+entries|$clang|c|-flto=thin LLD $gc $keep
+entries|gcc|c c++|-flto -rdynamic $keep
+entries|gcc|c|$gc
+lost|gcc|c|-flto $keep
+lost|gcc $clang|c|LLD $gc
+lost|gcc|c|$gc -Wl,-z,start-stop-gc
+printed_lost|gcc|c|-flto $keep
+printed_kept|gcc|c|-flto -rdynamic $keep
+printed_used|gcc|c|-flto $keep
+printed_retained|gcc|c|-flto $gc -Wl,-z,start-stop-gc
+embedded|gcc clang-19|c c++|$keep
+embedded|gcc clang-19|c c++|-no-pie $keep
+embedded|gcc|c c++|-flto -rdynamic $keep
+embedded|clang-19|c c++|-flto $keep
+embedded|gcc clang-19|c c++|$gc $keep
+two_embedded|gcc|c|$keep
+codegen|gcc clang-19|c|$keep
+codegen|gcc clang-19|c|-flto $keep
+codegen|gcc clang-19|c|$gc $keep
+codegen|gcc clang-19|c|-flto $gc $keep
+codegen|clang-19|c|LLD $keep
+codegen|clang-19|c|-flto LLD $keep
+codegen|gcc clang-19|c|LLD $gc $keep
+codegen|clang-19|c|-flto LLD $gc $keep
+codegen_everywhere|gcc|c|$keep
+codegen_two_modules|gcc|c|$keep
+wrappers|gcc-12 gcc clang-19|c c++|$keep
+wrappers|clang-14|c++|$keep
+kmpc|gcc $clang|c c++|-Wpedantic -Wshadow -Wconversion -Wno-cast-function-type
+TABLE
+
+# Wherever the tree writes an entry by hand, it has the form of rex-codegen(7).
+! grep -rn 'section("omp_offloading_entries")' README.md include librex/man examples \
+    --include=*.md --include=*.h \
+    --include=*.[37] --include=*.c --include=*.awk | grep -v -e 'used, aligned(8)' -e \
+        ': finding: ' ||
+    fail 'other forms of an entry'
+[ "$failed" = 0 ] && echo "$count programs"

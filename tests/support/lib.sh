@@ -1,0 +1,162 @@
+#!/bin/sh
+# What scripts of tests have in common: `. tests/support/lib.sh` in the top folder, where tests/run
+# starts them.
+#
+#   $top $O $build   the tree, the build folder, and its absolute path
+#   $CC $MAKE        as make has them
+#   $work            a folder that is removed at the end
+#   $release         the LLVM release that on_release() takes: 19, unless needs_plain() chose
+# another
+#
+# A script ends with status 1 where it said fail(), whatever its last command was.
+# shellcheck disable=SC2034 # the scripts use these
+set -eu
+
+top=$PWD
+CC=${CC:-gcc} MAKE=${MAKE:-make}
+O=${O:-$("$MAKE" -s --no-print-directory print-O)}
+case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+release=19
+keep_entries=-Wl,-z,nostart-stop-gc
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
+
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+skip() { echo "skip: $*"; exit 77; }
+at_end() {
+    status=${1:-$?}
+    rm -rf "$work"
+    [ "$failed" = 0 ] || status=1
+    exit "$status"
+}
+trap at_end EXIT
+
+# ---- what a script needs
+
+needs() { for command in "$@"; do command -v "$command" >/dev/null || skip "no $command"; done; }
+# needs_release NN...: all of them
+needs_release() {
+    for one in "$@"; do tests/llvm --list | grep -qx "$one" ||
+        skip "LLVM $one is not unpacked"; done
+}
+# needs_plain: the latest release that this machine's C library is new enough for
+needs_plain() {
+    release=$(tests/llvm --plain | tail -n 1)
+    [ -n "$release" ] || skip 'no LLVM release is unpacked'
+}
+needs_no_sanitizer() { [ -z "${SAN-}" ] || skip 'programs are built without sanitizers here'; }
+needs_clang() {
+    clang=$(command -v clang-19 || command -v clang || true)
+    [ -n "$clang" ] || { fail 'no clang'; exit 1; }
+    clangxx=$(echo "$clang" | sed 's/clang\([-0-9]*\)$/clang++\1/')
+}
+nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)}
+
+# ---- running
+
+# quietly COMMAND...: what it says is shown if it fails
+quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; return 1; }; }
+# on_release COMMAND...: on $release
+on_release() { "$top/tests/llvm" "$release" timeout -k 5 60 "$@"; }
+# run COMMAND...: $status, $work/out, $work/err
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+# ends STATUS [WHAT]: so the command of run() ended
+ends() { [ "$status" = "$1" ] || fail "${2-}${2+: }status $status and not $1: $(cat "$work/err")"; }
+# says TEXT: on standard error
+says() { grep -qF -e "$1" "$work/err" || fail "no \"$1\" in: $(cat "$work/err")"; }
+says_no() { ! grep -qF -e "$1" "$work/err" || fail "\"$1\" in: $(cat "$work/err")"; }
+# prints TEXT: on standard output
+prints() { grep -qF -e "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
+# refused STATUS TEXT COMMAND...: it ends so, and says TEXT on standard error
+refused() {
+    wanted=$1 text=$2
+    shift 2
+    run "$@"
+    [ "$status" = "$wanted" ] || fail \
+        "$*: status $status and not $wanted: $(cat "$work/out" "$work/err")"
+    [ -z "$text" ] || grep -qF -e "$text" "$work/err" ||
+        fail "$*: no \"$text\" in: $(cat "$work/err")"
+}
+# made FILE...: they are there
+made() { for file in "$@"; do [ -s "$file" ] || fail "there is no $file"; done; }
+
+# golden NAME FILE: FILE is tests/golden/NAME; UPDATE=1 writes that anew
+golden() {
+    [ -z "${UPDATE-}" ] || { mkdir -p "$top/tests/golden/${1%/*}" &&
+        cp "$2" "$top/tests/golden/$1"; }
+    diff -u "$top/tests/golden/$1" "$2" || fail "it is not what tests/golden/$1 says"
+}
+# command_line TOOL: --help is the golden one, the manual has each option in it, --version tells the
+# version
+command_line() {
+    tool=$build/tools/$1
+    run "$tool" --help
+    ends 0 "$1 --help"
+    golden "$1/help.txt" "$work/out"
+    for option in $(grep -oE -e '(^|[ ,[])(--[a-z][a-z-]*|-Xnvcc|-shared|-###)' "$work/out" | tr -d ' ,[' | sort -u); do
+        grep -qF -e "$(echo "$option" | sed 's/-/\\-/g')" "$top/tools/$1.1" ||
+            fail "$option is not in the manual of $1"
+    done
+    run "$tool" --version
+    [ "$(cat "$work/out")" = "$1 (librex) $(sed -n 's/^VERSION := //p' "$top/Makefile")" ] ||
+        fail "$1 --version"
+}
+
+# ---- costs, as cachegrind counts them
+
+# instructions COMMAND...: of the command
+instructions() {
+    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 |
+        sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
+}
+# in_proportion MOST WHAT ONE FOUR: a file four times as large takes at most MOST percent of the
+# instructions
+in_proportion() {
+    percent=$((100 * $4 / $3))
+    printf '%-48s %11s %11s %4s %%\n' "$2" "$3" "$4" "$percent"
+    [ "$percent" -le "$1" ] || fail "more than in proportion: $2"
+}
+
+# ---- building
+
+# host_image OUTPUT SOURCE [FLAG...]: kernels for the CPU
+host_image() {
+    output=$1 source=$2
+    shift 2
+    gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$top/include" "$@" -o "$output" "$source"
+}
+# program OUTPUT WORD...: linked with librex.so
+program() {
+    output=$1
+    shift
+    "$CC" -std=gnu11 -O2 -I"$top/include" -o "$output" "$@" -L"$build" -lrex -Wl,-rpath,"$build" \
+        "$keep_entries" -ldl -pthread
+}
+
+# ---- what clang builds
+
+# value_of RELEASE VARIABLE: in the environment of a program that runs on it
+value_of() { "$top/tests/llvm" "$1" printenv "$2"; }
+library_of() { value_of "$1" REX_OMPTARGET; }
+# The libomp of a release; 22 has none of its own and uses 19's.
+openmp_of() {
+    value_of "$1" LD_LIBRARY_PATH | tr : '\n' | while read -r folder; do
+        [ ! -e "$folder/libomp.so.5" ] || { echo "$folder/libomp.so.5"; break; }
+    done
+}
+# by_clang RELEASE OUTPUT WORD...: for the CPU. clang's driver links libraries by names that not
+# every release's packages have.
+by_clang() {
+    names=$work/names/$1 with=clang-$1 output=$2
+    mkdir -p "$names"
+    ln -sf "$(realpath "$(openmp_of "$1")")" "$names/libomp.so"
+    ln -sf "$(realpath "$(library_of "$1")")" "$names/libomptarget.so"
+    [ -e "$names/libomptarget.devicertl.a" ] || ar rc "$names/libomptarget.devicertl.a"
+    shift 2
+    quietly "$with" -O1 -Wall -Werror -Wno-openmp-mapping -fopenmp \
+        -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$@" \
+        -o "$output" -L"$names"
+}
