@@ -1,11 +1,7 @@
 #!/bin/sh
 # find_package(rex) in a tree that was installed below a folder with a space: examples/cmake builds, runs and is installed; a kernel that
 # changes is compiled anew; what is wrong is said.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-cmake.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. tests/support/lib.sh
 fail() { echo "FAIL: $*"; exit 1; }
 release=$(tests/llvm --plain | tail -n 1)
 run() { if [ -n "$release" ]; then "$top/tests/llvm" "$release" "$@"; else "$@"; fi; }

@@ -1,11 +1,6 @@
 #!/bin/sh
 # Debian packages: built twice, in folders of other names with another umask and time zone, the same bits; lintian finds nothing, not even pedantically; they are compiled as dpkg-buildflags says.
-set -eu
-cd "$(dirname "$0")/../.."
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-deb.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
 
 tools/packages/deb "$VERSION" build/packages/deb
 # The second time without git, out of the archive.
@@ -39,4 +34,3 @@ for file in build/packages/deb/librex-*/debian/librex0.2/usr/lib/*/librex.so.0.2
     readelf -d "$file" | grep -q BIND_NOW || fail "$file is not linked with -z now"
     if readelf -d "$file" | grep -E 'RUNPATH|RPATH'; then fail "$file has a RUNPATH"; fi
 done
-exit "$failed"

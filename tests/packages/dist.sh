@@ -1,11 +1,7 @@
 #!/bin/sh
 # The release archive: the same bits twice, and out of itself; it builds the same bits in two folders, is checked and installed, all
 # without git.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-dist.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. tests/support/lib.sh
 fail() { echo "FAIL: $*"; exit 1; }
 
 name=librex-$VERSION

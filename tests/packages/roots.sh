@@ -1,18 +1,14 @@
 #!/bin/sh
 # The packages in clean roots of Debian 12 and 13: installed, used by debian/tests, removed without a trace; piuparts on top. Wants root
 # and Debian's mirror. ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-[ "$(id -u)" = 0 ] || { echo 'skip: not root, which makes clean roots'; exit 77; }
+. tests/support/lib.sh
+[ "$(id -u)" = 0 ] || skip 'not root, which makes clean roots'
 mirror=${MIRROR:-http://deb.debian.org/debian}
 roots=${ROOTS:-build/packages/roots}
 mkdir -p "$roots"
 roots=$(cd "$roots" && pwd)
 deb=$top/build/packages/deb
 [ -n "$(find "$deb" -name 'librex0_*.deb' 2>/dev/null)" ] || tools/packages/deb "$VERSION" "$deb"
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 
 root=
 leave() {
@@ -71,12 +67,11 @@ try() {
     fi
 }
 # piuparts looks for what the packages need of each other in a repository.
-repository=$(mktemp -d "${TMPDIR:-/tmp}/librex-repository.XXXXXX")
-trap 'leave; rm -rf "$repository"' EXIT
+repository=$work
+trap 'status=$?; leave; at_end "$status"' EXIT
 chmod 755 "$repository"
 cp "$deb"/*.deb "$repository/"
 rm -f "$repository"/*-dbgsym_*
 (cd "$repository" && dpkg-scanpackages --multiversion . >Packages)
 
 for suite in ${SUITES:-bookworm trixie}; do try "$suite"; done
-exit "$failed"

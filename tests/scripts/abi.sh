@@ -2,14 +2,8 @@
 # The ABI: symbols as librex.map and Debian's symbols file list them, under our prefixes, not too many, and needing libc alone; structs, constants,
 # prototypes and callback types as tests/golden/rex-info/abi.txt has them; the JSON of rex-info --abi as its schema says. UPDATE=1 writes
 # both files anew; then ABI_NUMBER in tools/rex-info/abi.c grows, and CHANGELOG.md says why.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-abi.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 # like FILE MADE: MADE is what FILE has; UPDATE=1 writes that anew
 like() {
     [ -z "${UPDATE-}" ] || cp "$2" "$1"
@@ -81,4 +75,3 @@ sys.exit(1 if wrong else 0)
 PYTHON
 
 echo "$(wc -l <"$work/exported") exported symbols, $(wc -l <"$work/archive") global symbols in the archive, $(grep -c '^struct' "$work/abi.txt") structs"
-exit "$failed"

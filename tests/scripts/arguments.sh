@@ -1,9 +1,8 @@
 #!/bin/sh
 # What compilers say of launches, regions and kernels that are wrong: each mistake alone is an error of each compiler, in C and in C++, with
 # the words that tell of it; and the program without the mistake compiles with all warnings on.
-set -eu
-cd "$(dirname "$0")/../.."
-exec python3 - <<'PYTHON'
+. tests/support/lib.sh
+python3 - <<'PYTHON'
 import re
 import shutil
 import subprocess

@@ -1,19 +1,13 @@
 #!/bin/sh
 # Kernels for GPUs by clang alone: those of every example fit their program, and ptxas takes them where it is there; what a kernel may use
 # without the CUDA toolkit compiles with each clang that is here, and what it may not is refused by name.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
 rex_cc=$O/tools/rex-cc
-[ -z "${SAN-}" ] || { echo 'skip: rex-cc is tested without sanitizers'; exit 77; }
-command -v clang-19 >/dev/null || { echo 'skip: no clang-19'; exit 77; }
+needs_no_sanitizer
+command -v clang-19 >/dev/null || skip 'no clang-19'
 ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null || true)
 [ -n "$ptxas" ] || echo 'left out: what ptxas says of the PTX: there is none'
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-clang.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 # A toolkit that is not there.
 export CUDA_PATH="$work/none" CLANG=clang-19
 
@@ -75,33 +69,11 @@ for CLANG in clang-14 clang-15 clang-16 clang-19 clang-22; do
     done
     echo "$CLANG compiles"
 done
-CLANG=clang-19
+CLANG="clang-19"
 
 # Two sources, one of which has what the other calls, and a name of their own each.
-cat >"$work/calls.cu" <<'CU'
-#include <rex/kernel.h>
-#if REX_ON_GPU
-__device__ double twice(double x);
-#else
-double twice(double x);
-#endif
-REX_DEVICE_KERNEL(calls, (double *) x)
-{
-    REX_FOR(i, 2)
-        x[i] = twice(x[i]);
-}
-CU
-cat >"$work/called.cu" <<'CU'
-#include <rex/kernel.h>
-#if REX_ON_GPU
-__device__
-#endif
-double twice(double x)
-{
-    return 2 * x;
-}
-CU
-if ! images "$work/calls.cu" "$work/called.cu" || ! taken sm_90; then fail "two sources: $(cat "$work/output")"; fi
+if ! images tests/tools/clang/calls.cu tests/tools/clang/called.cu ||
+    ! taken sm_90; then fail "two sources: $(cat "$work/output")"; fi
 
 # ---- what is not there, and what it takes
 
@@ -139,4 +111,3 @@ if [ -f /usr/local/cuda/nvvm/libdevice/libdevice.10.bc ]; then
 else
     echo 'left out: functions of libdevice: there is no CUDA toolkit'
 fi
-exit "$failed"

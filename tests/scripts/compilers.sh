@@ -1,12 +1,9 @@
 #!/bin/sh
 # Every C file of the library, the tools, the examples and the tests compiles without a warning with clang, too: the suite itself is built by
 # gcc alone.
-set -eu
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-compilers.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. tests/support/lib.sh
 
-clang=$(command -v clang-19 || command -v clang || true)
-[ -n "$clang" ] || { echo 'FAIL: no clang'; exit 1; }
+needs_clang
 
 # The commands that make would run for an empty folder, with the files that this build has made, but for assembler code. A check alone, so
 # that nothing is written. The walk has the library's files once more, with a sanitizer: a second look at these shows nothing new.

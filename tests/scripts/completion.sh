@@ -2,12 +2,8 @@
 # bash, zsh and fish load the completion of each tool, by themselves, and complete an option and the name of a file. tools/completion makes
 # the three from --help, so that one option stands for all.
 # shellcheck disable=SC2317 # functions are called by name
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
 case $O in /*) ;; *) O=$PWD/$O ;; esac
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-completion.XXXXXX")
-trap 'rm -rf "$work"' EXIT
 PATH=$O/tools:$PATH
 export O PATH
 cd "$work"
@@ -43,4 +39,3 @@ for shell in bash zsh fish; do
     "complete_$shell" rex-check her | grep -qF here.c || { echo "FAIL: $shell, rex-check her"; failed=1; }
 done
 [ -z "$missing" ] || [ "$failed" = 1 ] || { echo "skip:$missing"; exit 77; }
-exit "$failed"

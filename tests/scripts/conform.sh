@@ -1,13 +1,8 @@
 #!/bin/sh
 # tests/conform on a sample: a raw example in all sixteen builds; two of the larger ones, and what a compiler writes, in some. An
 # entry without the attribute `used` is lost by gcc -flto, and the table says so.
-set -eu
-cd "$(dirname "$0")/../.."
-[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
+needs_no_sanitizer
 
 # conforms BUILDS OPERANDS...: all of so many builds are ok
 conforms() {
@@ -45,4 +40,3 @@ refused 1 'gcc c11, compiling:' --only 'gcc c11' "$work"
 refused 2 'there is no nowhere' nowhere
 refused 2 'are wanted' examples/common
 [ "$failed" = 0 ] && echo 'the examples conform'
-exit $failed

@@ -1,18 +1,11 @@
 #!/bin/sh
 # Names that command a terminal reach it from no tool: of files, of options, of kernels in a program
 # and in an image, on lines and in JSON. C1 controls (U+009B) and bytes that are no UTF-8 neither.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
 tools=$top/$O/tools
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-controls.XXXXXX")
-trap 'rm -rf "$work"' EXIT
 cd "$work"
-failed=0
 count=0
-fail() { echo "FAIL: $*"; failed=1; }
 bad=$(printf '\033[31m\302\233\377')
 
 # The tool's name, then its arguments; what is printed must show the name, harmlessly.
@@ -31,24 +24,7 @@ tame() {
 }
 
 # A program whose kernel, key and file have such names, and an image that has another kernel of one.
-cat >names.c <<'C'
-#define NAME(text) text##__kernel__
-struct entry {
-    void *key;
-    const char *name;
-    unsigned long size;
-    int flags, reserved;
-};
-char key__id__ __asm__("aXXXXXXXb__id__");
-struct entry one __asm__("aXXXXXXXb__omp_offload_entry__")
-    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
-        &key__id__, "aXXXXXXXb__kernel__", 0, 0, 0};
-void *launch(void)
-{
-    return &key__id__;
-}
-C
-gcc -fPIC -shared -o plain.so names.c
+gcc -fPIC -shared -o plain.so "$top/tests/tools/controls/names.c"
 LC_ALL=C sed "s/XXXXXXX/$bad/; s/XXXXXXX/$bad/; s/XXXXXXX/$bad/" plain.so >replaced
 LC_ALL=C sed "s/aXXXXXXXb/a${bad}b/g" plain.so >"prog$bad.so"
 [ "$(wc -c <"prog$bad.so")" -lt "$(wc -c <plain.so)" ] && fail 'the names are not as long as before'
@@ -81,4 +57,3 @@ tame rex-info
 tame rex-info --json
 
 [ "$failed" = 0 ] && echo "$count commands show such names, and none as they are"
-exit "$failed"

@@ -1,14 +1,7 @@
 #!/bin/sh
 # tools/deps: what it asks for on Debian 12 and 13, Ubuntu 24.04 and Fedora, by package lists that are made up here. Commands are missing
 # since a PATH of our own hides them, and apt-cache says what the suite has.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-deps.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
 
 # command_of NAME FILE: reads a script for machine NAME
 command_of() {
@@ -100,5 +93,3 @@ top=$real
 
 # Where all is here, nothing is said and no package manager asked.
 sh tools/deps --dry-run demo || fail 'what the tests were built with is missing'
-
-exit "$failed"

@@ -1,20 +1,13 @@
 #!/bin/sh
 # Examples with --devices: the same bits whichever number of devices shares the work, as without the option, and with queues that are as
 # late as a GPU's may be (tests/structure/late.c); more devices than there are, and options that do not go together.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-cc}
+. tests/support/lib.sh
 releases=
 for release in 14 19 22; do
     ! tests/llvm --list | grep -qx "$release" || releases="$releases $release"
 done
-[ -n "$releases" ] || { echo 'skip: none of LLVM 14, 19 and 22 is unpacked'; exit 77; }
+[ -n "$releases" ] || skip 'none of LLVM 14, 19 and 22 is unpacked'
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-devices.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
 fail() { echo "FAIL: $*"; failed=1; sed 's/^/    /' "$work/output"; }
 run() {
     program=$1
@@ -91,4 +84,3 @@ done
 refused 'goes with --devices' nn --rounds 2
 
 [ "$failed" = 0 ] && echo "hotspot, nn and matmul on 1 to 4 devices of LLVM$releases: the same bits"
-exit "$failed"

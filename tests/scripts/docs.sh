@@ -1,16 +1,7 @@
 #!/bin/sh
 # The documentation is true where a script can tell: every function has a man page, every name in the pages exists, their
 # examples compile, the README's first program prints what the README says, and links lead somewhere.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
-case $O in /*) build=$O ;; *) build=$top/$O ;; esac
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-docs.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
 
 # ---- man pages: names
 
@@ -22,16 +13,16 @@ for page in librex/man/*.[37]; do
     echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
     case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
     case $page in librex/man/REX_E*) continue ;; esac # errors.sh looks at these
-    for section in NAME SYNOPSIS DESCRIPTION EXAMPLES 'SEE ALSO'; do
-        grep -q "^\.SH $section\$" "$page" || fail "$page has no section $section"
-    done
-    case $page in *.3)
-        for section in 'RETURN VALUE' ERRORS HISTORY; do
-            # The page of a header as a whole has no call that could return.
-            [ "$page" != librex/man/rex_kmp.3 ] || [ "$section" = HISTORY ] || continue
-            grep -q "^\.SH $section\$" "$page" || fail "$page has no section $section"
-        done ;;
+    sections='NAME SYNOPSIS DESCRIPTION EXAMPLES SEE_ALSO'
+    case $page in
+    # The page of a header as a whole has no call that could return.
+    */rex_kmp.3) sections="$sections HISTORY" ;;
+    *.3) sections="$sections RETURN_VALUE ERRORS HISTORY" ;;
     esac
+    for section in $sections; do
+        grep -qx "\.SH $(echo "$section" | tr _ ' ')" "$page" ||
+            fail "$page has no section $section"
+    done
 done
 for name in $(sort "$work/pages" | uniq -d); do fail "two man pages are called $name"; done
 
@@ -102,6 +93,14 @@ for page in librex/man/*.[37]; do
     gcc -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/example.c" || fail "$page: the example does not compile"
     examples=$((examples + 1))
 done
+
+# What rex-testing(7) names can be run.
+sed -n 's/\\-/-/g; s/^\.BI* "*make \([a-z -]*\).*/\1/p' librex/man/rex-testing.7 | tr ' ' '\n' | \
+    sed '/^$/d' >"$work/targets"
+while read -r target; do
+    grep -qhE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile tests/*/rules.mk ||
+        fail "rex-testing(7): there is no make $target"
+done <"$work/targets"
 
 # ---- links: to files, relative to the file that has them; and `folder/file` in backquotes, from the top
 
@@ -243,4 +242,4 @@ fi
 
 echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; $commands commands of the lessons and the first program on LLVM ${ran:-(none)}"
 [ "$failed" = 0 ] || exit 1
-[ -n "$ran" ] || { echo 'skip: no LLVM release is unpacked to run the first program'; exit 77; }
+[ -n "$ran" ] || skip 'no LLVM release is unpacked to run the first program'

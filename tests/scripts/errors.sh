@@ -2,9 +2,8 @@
 # Every error has a man page with the header's text and number; the page lists the functions whose pages list the error. It quotes the
 # messages of the library, which stand between \(lq and \(rq, \fI...\fR for what is filled in.
 # An error in the comment of a function is in the page of the function.
-set -eu
-cd "$(dirname "$0")/../.."
-exec python3 - <<'PYTHON'
+. tests/support/lib.sh
+python3 - <<'PYTHON'
 import glob
 import os
 import re

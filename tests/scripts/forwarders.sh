@@ -1,16 +1,8 @@
 #!/bin/sh
 # The exported __tgt_* functions are jumps through librex's table, however librex is built: OMPT's codeptr_ra is the program's. Those that
 # end mappings have to come back, and the list of them is the one in forward.h.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
+. tests/support/lib.sh
 case $(uname -m) in x86_64) ;; *) echo 'skip: reads code of x86-64 alone'; exit 77 ;; esac
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-forwarders.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 
 # names LIST: of a list in forward.h, without their prefix
 names() {
@@ -48,4 +40,3 @@ for compiler in "$CC" ${CC##*clang*} clang-19; do
     done
 done
 echo "$(wc -l <"$work/jumps") jumps, $(wc -l <"$work/others") that come back"
-exit $failed

@@ -1,20 +1,60 @@
 #!/bin/sh
-# What the public headers ask of a reader:
-#   - whoever includes rex.h meets at most 80 functions (rex/detail.h, which nobody calls by name, does not count);
+# Files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu,
+# and every generated program of the tree, as C, as C++ and as a host .cu. For REX's older output the compiler's message
+# names the page that says what to do. And the public headers ask little of a reader:
+#   - rex.h leads to at most 80 functions (rex/detail.h does not count, which is not called by name);
 #   - every header says once since when what it declares is there;
 #   - rex_kmp.h, which all generated code includes, is at most 420 lines: gcc -E -P, system headers and blank lines left out.
-# And files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu, and every
-# generated program of the tree, as C, as C++ and as a host .cu; for REX's older output the compiler's message names the page that
-# says what to do.
-#
-# usage: headers.sh
-set -eu
-cd "$(dirname "$0")/../.."
-exec python3 - "$@" <<'PYTHON'
+. tests/support/lib.sh
+link=tests/link/headers
+[ -n "$nvcc" ] || echo 'left out: a host file by nvcc: no nvcc'
+
+# ---- what generators and nvcc compile
+
+count=0
+# compiles WORD...: without an error
+compiles() {
+    count=$((count + 1))
+    quietly "$@" -Iinclude || fail "$*"
+}
+strict='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only'
+programs="$O/examples/generator/work_host.c $O/examples/without_headers/launch_axpy.c $(echo examples/*_raw/*_raw.c \
+    examples/0*_raw_*/*.c tests/runtime/generated/rose/*.c)"
+[ "$(echo "$programs" | wc -w)" -ge 11 ] || fail 'generated programs were not found'
+find include -name '*.h' | grep -vE '/(kernel|kernelform|clang|clangmath|reduce)\.h$' | sort |
+    sed 's|^include/\(.*\)|#include <\1>|' >"$work/headers.h"
+
+# The oldest and the newest compiler of each that is here; a plain gcc always is. Commands are words.
+# shellcheck disable=SC2086
+for compiler in 'gcc -x c -std=c11' 'gcc -x c -std=gnu2x' 'gcc-13 -x c -std=c11' 'gcc-14 -x c -std=gnu2x' \
+    'clang-14 -x c -std=c11' 'clang-19 -x c -std=c11' 'g++ -x c++ -std=c++11' 'g++ -x c++ -std=c++17' \
+    'g++-13 -x c++ -std=c++11' 'g++-14 -x c++ -std=c++17' 'clang++-14 -x c++ -std=c++11' 'clang++-19 -x c++ -std=c++17'; do
+    command -v "${compiler%% *}" >/dev/null || { echo "left out: $compiler, which is not here"; continue; }
+    for sign in -DSIGN -DREX_PACKET_UNSIGNED; do compiles $compiler $strict $sign $link/packet.c; done
+    # The three ways to include the header.
+    for way in -DPLAIN -DREX_KMP_SAFE -DREX_KMP_INTERNAL; do compiles $compiler $strict $way $link/names.c; done
+    for file in older older_call; do
+        ! $compiler -fsyntax-only -Iinclude $link/$file.c 2>"$work/err" || fail "$compiler takes $file.c"
+        says 'rex_kmp(3)'
+    done
+    case $compiler in *++*) compiles $compiler -DLINKAGE -I"$work" -fsyntax-only $link/host.h ;; esac
+    for program in $programs; do compiles $compiler -D_GNU_SOURCE -fsyntax-only "$program"; done
+done
+printf '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n' >"$work/forms.h"
+# shellcheck disable=SC2086
+[ -z "$nvcc" ] || {
+    cu="$nvcc -x cu -arch=sm_90 -c -o $work/host.o"
+    for file in "$link/host.h" "-DLINKAGE $link/host.h" "-I. $work/forms.h"; do
+        compiles $cu -I"$work" $file
+        [ ! -s "$work/output" ] || fail "nvcc, $file: $(cat "$work/output")"
+    done
+    for program in $programs; do compiles $cu -D_GNU_SOURCE "$program"; done
+}
+echo "$count compilations"
+
+python3 - <<'PYTHON' || failed=1
 import glob
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,147 +76,6 @@ def fail(message):
     global failed
     failed = True
     print("FAIL: " + message)
-
-
-# ---- what generators and nvcc compile
-
-def compile_with(compiler, source, text, *flags):
-    open(source, "w").write(text)
-    return subprocess.run(compiler.split() + ["-Iinclude", *flags, source], capture_output=True, text=True)
-
-
-def present(*compilers):
-    here = [compiler for compiler in compilers if shutil.which(compiler.split()[0])]
-    missing = [compiler for compiler in compilers if compiler not in here]
-    if missing:
-        print("left out: what is not here: " + ", ".join(missing))
-    return tuple(here)
-
-
-STRICT = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only".split()
-# The oldest and the newest of each that is here; a plain gcc always is.
-C = present("gcc -std=c11", "gcc -std=gnu2x", "gcc-13 -std=c11", "gcc-14 -std=gnu2x", "clang-14 -std=c11", "clang-19 -std=c11")
-CXX = present("g++ -std=c++11", "g++ -std=c++17", "g++-13 -std=c++11", "g++-14 -std=c++17", "clang++-14 -std=c++11",
-              "clang++-19 -std=c++17")
-# A packet as REX fills it, from signed variables, and as LLVM does; functions declared again behind the include.
-PACKET = """
-#include <rex_kmp.h>
-void rex_offload_init(void);
-void rex_offload_fini(void);
-int fill(SIGN##32_t n, SIGN##64_t trip, void *key, int (**init)(void));
-int fill(SIGN##32_t n, SIGN##64_t trip, void *key, int (**init)(void))
-{
-    struct __tgt_kernel_arguments packet = {3, n, 0, 0, 0, 0, 0, 0, trip, 0, {n, 1, 1}, {n, 1, 1}, n};
-    *init = rex_offload_init;
-    if (rex_offload_init() != 0)
-        return 1;
-    rex_offload_fini();
-    return __tgt_target_kernel(-1, 1, 1, key, &packet);
-}
-"""
-# A host file: every header but those for kernels, and the macros that a program uses most.
-HOST = """
-%s
-REX_KERNEL(axpy);
-int launch(double *x, double *y, int64_t n)
-{
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, n), REX_TOFROM(y, n));
-    struct rex_launch_config how = rex_launch_config_of(REX_KERNEL_ID(axpy), 8, 128);
-    REX_MAP(region, REX_ALLOC(x, n));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-        if (rex_launch(&how, &args) != 0)
-            break;
-    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
-    return rex_offload_init();
-}
-"""
-# Both names of each wrapper, in each of the three ways to include the header: called, taken the address of, declared again.
-NAMES = """
-#include <rex_kmp.h>
-int rex___tgt_target_kernel(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
-typedef int launcher(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
-typedef void data_call(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);
-extern launcher *const launchers[];
-launcher *const launchers[] = {rex___tgt_target_kernel, &rex_direct___tgt_target_kernel};
-extern data_call *const calls[];
-data_call *const calls[] = {rex___tgt_target_data_begin, &rex_direct___tgt_target_data_begin, rex___tgt_target_data_end};
-#ifdef REX_KMP_INTERNAL
-int rex___tgt_target_kernel(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args)
-{
-    return rex_direct___tgt_target_kernel(device, teams, threads, key, args);
-}
-#endif
-int both(void *key, struct __tgt_kernel_arguments *args, struct __tgt_bin_desc **made);
-int both(void *key, struct __tgt_kernel_arguments *args, struct __tgt_bin_desc **made)
-{
-    *made = register_cubin(0);
-    rex___tgt_target_data_update(-1, 0, 0, 0, 0, 0);
-    rex_direct___tgt_target_data_update(-1, 0, 0, 0, 0, 0);
-    return rex___tgt_target_kernel(-1, 1, 1, key, args) + rex_direct___tgt_target_kernel(-1, 1, 1, key, args) +
-           rex___tgt_target(-1, key, 0, 0, 0, 0, 0) + rex_direct___tgt_target_teams(-1, key, 0, 0, 0, 0, 0, 1, 1);
-}
-"""
-OLDER = {
-    "__cubin_desc": "#include <rex_kmp.h>\nstruct __tgt_bin_desc *__cubin_desc = 0;\n",
-    "register_cubin()": """#include <rex_kmp.h>
-struct __tgt_offload_entry table[1];
-void begin(void);
-void begin(void)
-{
-    __cubin_desc = register_cubin("rex_lib_nvidia.cubin", &table[0], &table[1]);
-}
-""",
-}
-host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|kernelform|clang|clangmath|reduce)\.h$", h)]
-includes = "".join("#include <%s>\n" % h for h in host_headers)
-with tempfile.TemporaryDirectory() as folder:
-    for compiler in C + CXX:
-        source = "%s/file.%s" % (folder, "cc" if "++" in compiler else "c")
-        for sign, flags in (("int", []), ("uint", ["-DREX_PACKET_UNSIGNED"])):
-            run = compile_with(compiler, source, PACKET.replace("SIGN##", sign), *STRICT, *flags)
-            if run.returncode != 0:
-                fail("a packet of %s32_t: %s\n%s" % (sign, compiler, run.stderr[:2000]))
-        for way in ([], ["-DREX_KMP_SAFE"], ["-DREX_KMP_INTERNAL"]):
-            run = compile_with(compiler, source, NAMES, *STRICT, *way)
-            if run.returncode != 0:
-                fail("both names of the wrappers, %s: %s\n%s" % (way, compiler, run.stderr[:2000]))
-        for name, text in OLDER.items():
-            run = compile_with(compiler, source, text, "-fsyntax-only")
-            if run.returncode == 0 or "rex_kmp(3)" not in run.stderr:
-                fail("REX's older %s: %s does not name the page\n%s" % (name, compiler, run.stderr[:2000]))
-    for compiler in CXX:
-        run = compile_with(compiler, folder + "/linkage.cc", HOST % ('extern "C" {\n%s}' % includes), "-fsyntax-only")
-        if run.returncode != 0:
-            fail('the headers inside of extern "C": %s\n%s' % (compiler, run.stderr[:2000]))
-    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    if not nvcc:
-        print("left out: a host file by nvcc: no nvcc")
-    host_files = (("the headers", HOST % ("#include <rex/kernel.h>\n" + includes)), ('the headers inside of extern "C"', HOST % ('extern "C" {\n%s}' % includes)),
-                  ("launches in one line", '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n'))
-    for what, text in host_files if nvcc else ():
-        run = compile_with(nvcc, folder + "/host.cu", text, "-I.", "-arch=sm_90", "-c", "-o", folder + "/host.o")
-        if run.returncode != 0 or run.stderr:
-            fail("%s by nvcc:\n%s" % (what, run.stderr[:2000]))
-
-    # Programs as compilers write them.
-    make = ["make", "-s", "--no-print-directory", "print-O"]
-    build = os.environ.get("O") or subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip()
-    programs = [build + "/examples/generator/work_host.c", build + "/examples/without_headers/launch_axpy.c"]
-    for pattern in ("examples/*_raw/*_raw.c", "examples/0*_raw_*/*.c", "tests/runtime/generated/rose/*.c"):
-        programs += sorted(glob.glob(pattern))
-    tried = 0
-    for compiler in C + CXX + ((nvcc + " -arch=sm_90",) if nvcc else ()):
-        way = ["-x", "c++" if "++" in compiler else "c", "-fsyntax-only"]
-        if "nvcc" in compiler:
-            way = ["-x", "cu", "-c", "-o", folder + "/program.o"]
-        for program in programs:
-            run = subprocess.run(compiler.split() + ["-Iinclude", "-D_GNU_SOURCE", *way, program], capture_output=True, text=True)
-            tried += 1
-            if run.returncode != 0:
-                fail("%s: %s\n%s" % (program, compiler, run.stderr[:2000]))
-    print("%4d times a generated program compiles" % tried)
-    if len(programs) < 11:
-        fail("generated programs were not found")
 
 # ---- how much generated code includes
 
@@ -201,13 +100,13 @@ for path in HEADERS:
 
 # ---- how much a reader meets
 
+
 def included(path, seen):
     if path not in seen:
         seen.append(path)
         for name in re.findall(r'^#include "([\w/]+\.h)"', open(path).read(), re.M):
             included("include/" + name, seen)
     return seen
-
 
 functions = {}
 for path in included("include/rex.h", []):

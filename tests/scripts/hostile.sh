@@ -1,17 +1,12 @@
 #!/bin/sh
 # Files that are made to take long or much (tests/fuzz/hostile): four times the file takes a reader about four times the instructions, not
 # sixteen times, and no file takes more than 64 MiB and 32 times its size. Instructions are counted by cachegrind, so no clock decides.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-command -v valgrind >/dev/null || { echo 'skip: no valgrind'; exit 77; }
+. tests/support/lib.sh
+needs valgrind
 
 small=1500
 large=$((4 * small))
 most=500 # percent; sorting takes a little more than four times
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
 
 for count in $small $large; do
     mkdir "$work/$count"
@@ -19,23 +14,14 @@ for count in $small $large; do
 done
 : >"$work/empty"
 
-# Instructions of COMMAND
-instructions() {
-    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
-}
-# The same of TARGET over FILE
+# Instructions of TARGET over FILE
 count() { instructions "$O/tests/fuzz/$1" "$2"; }
 
 # grows TARGET FILE: what the start of a program takes, $start, does not count
 grows() {
     one=$(($(count "$1" "$work/$small/$2") - start))
     four=$(($(count "$1" "$work/$large/$2") - start))
-    in_proportion "$1" "$2"
-}
-in_proportion() {
-    percent=$((100 * four / one))
-    printf '%-12s %-34s %11s %11s %4s %%\n' "$1" "$2" "$one" "$four" "$percent"
-    [ "$percent" -le "$most" ] || { echo "FAIL: $1 takes more than in proportion: $2"; failed=1; }
+    in_proportion "$most" "$1 $2" "$one" "$four"
 }
 
 # bounded STATUS FILE COMMAND...: COMMAND, which FILE is for, ends with STATUS and does not take more memory than FILE may
@@ -86,7 +72,7 @@ for file in "$work/$small"/*.fatbin "$work/$small/other_names.image"; do
     name=${file##*/}
     one=$(instructions "$check" "$work/$small/program.o" "$work/$small/$name")
     four=$(instructions "$check" "$work/$large/program.o" "$work/$large/$name")
-    in_proportion rex-check "$name"
+    in_proportion "$most" "rex-check $name" "$one" "$four"
     status=2
     [ "$name" != other_names.image ] || status=1
     for count in $small $large; do bounded "$status" "$work/$count/$name" "$check" "$work/$count/program.o" "$work/$count/$name"; done
@@ -95,4 +81,3 @@ done
 # ---- a registration, which takes one image of a file -------------------------------------------------------------------
 
 for file in "$work/$large"/*.fatbin; do bounded 0 "$file" "$O/tests/fuzz/image" "$file"; done
-exit $failed

@@ -1,17 +1,9 @@
 #!/bin/sh
 # The input files of the Rodinia programs: what a program writes it reads again with the same result; files and options that
 # are wrong get status 1 or 2 and a line that names them and says why.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-release=19
-tests/llvm --list | grep -qx "$release" || { echo "skip: LLVM $release is not unpacked"; exit 77; }
+. tests/support/lib.sh
+needs_release 19
 
-top=$PWD
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-inputs.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 run() {
     program=$1
     shift
@@ -128,4 +120,3 @@ for program in srad bfs particles particles_raw hotspot_raw; do
 done
 
 [ "$failed" = 0 ] && echo 'inputs and options are read, or refused with the reason'
-exit "$failed"

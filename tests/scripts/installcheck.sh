@@ -1,15 +1,7 @@
 #!/bin/sh
 # Install into a staging directory and into a prefix, and use what was installed as a user would: each header alone,
 # programs through pkg-config against a tree that was moved, and an uninstall that leaves nothing.
-set -eu
-cd "$(dirname "$0")/../.."
-MAKE=${MAKE:-make}
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-install.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; return 1; }; }
+. tests/support/lib.sh
 
 # ---- what make install puts where, with a staging directory and the Debian way of naming directories
 
@@ -154,5 +146,3 @@ case $preloaded in "$work/moved/lib/librex.so"*) ;; *) fail "rex-run preloads $p
 quietly "$MAKE" uninstall prefix="$work/moved"
 left=$(find "$work/moved" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
-
-exit "$failed"

@@ -1,19 +1,11 @@
 #!/bin/sh
 # rex/kernel.h: one source by nvcc for every architecture there is, and by gcc and clang, as C and as C++, with and without OpenMP; the
 # host images run, and what every kernel wrote is compared.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-release=19
-tests/llvm --list | grep -qx "$release" || { echo "skip: LLVM $release is not unpacked"; exit 77; }
-folder=${TMPDIR:-/tmp}/librex-kernels.$$
-mkdir "$folder"
-trap 'rm -rf "$folder"' EXIT
+. tests/support/lib.sh
+needs_release 19
 source=tests/link/loops
-failed=0
 
-gcc -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -O2 -Iinclude "$source/loops.c" -L"$O" -lrex \
-    -Wl,-rpath,"$PWD/$O" -Wl,-z,nostart-stop-gc -o "$folder/loops"
+program "$work/loops" -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "$source/loops.c"
 
 # kernel LINE BODY: a kernel in LINE, with what it may have behind BODY
 kernel() {
@@ -47,7 +39,7 @@ kernels() {
         line=$((line + 100))
         kernel "$line" "$body"
     done
-} >"$folder/kernel.cu"
+} >"$work/kernel.cu"
 # Loops of one thread, where no barrier, sum or memory of the team may stand and no other such loop; loops of a team; memory of a team.
 refusals='
 REX_FOR(i, 2) { rex_barrier(); }
@@ -82,64 +74,53 @@ refused_numbers='
     match($0, /kernel\.cu[:(][0-9]+/) { number = int(substr($0, RSTART + 10, RLENGTH - 10) / 100) }
     index($0, message) { told = 1 }
     told && number > 0 { print number }'
-# refused MESSAGE BODIES COMMAND...: each of them, with that message; the kernel without them is right
-refused() {
+# rejects MESSAGE BODIES COMMAND...: each of them, with that message; the kernel without them is
+# right
+rejects() {
     message=$1 bodies=$2
     shift 2
-    { echo '#include <rex/kernel.h>'; kernel 100 ''; } >"$folder/kernel.cu"
-    "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || { echo "FAIL: $*: $(head -n 3 "$folder/err")"; failed=1; }
+    { echo '#include <rex/kernel.h>'; kernel 100 ''; } >"$work/kernel.cu"
+    quietly "$@" "$work/kernel.cu" || fail "$*"
     kernels "$bodies"
-    "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || true
-    awk -v message="$message" "$refused_numbers" "$folder/err" | sort -nu >"$folder/refused"
-    echo "$bodies" | sed '/^$/d' | awk -v found="$folder/refused" '
+    "$@" "$work/kernel.cu" >"$work/err" 2>&1 || true
+    awk -v message="$message" "$refused_numbers" "$work/err" | sort -nu >"$work/refused"
+    echo "$bodies" | sed '/^$/d' | awk -v found="$work/refused" '
         BEGIN { while ((getline number <found) > 0) refused[number] = 1 }
         !(NR in refused) { print; missed = 1 }
-        END { exit missed }' >"$folder/accepted" || { echo "FAIL: $* refuses not:"; cat "$folder/accepted" "$folder/err"; failed=1; }
+        END { exit missed }' >"$work/accepted" ||
+        fail "$* refuses not: $(cat "$work/accepted" "$work/err")"
 }
 
-clang=$(command -v clang-19 || command -v clang || true)
-libomp=$(tests/llvm "$release" printenv REX_OMPTARGET)
-images=0
-for compiler in gcc $clang; do
-    for language in 'c -std=gnu11' 'c++ -std=gnu++17'; do
-        for openmp in '' -fopenmp; do
-            # clang's OpenMP is libomp, which the runtime has in the process; its development files may be missing.
-            case $compiler$openmp in *clang*-fopenmp) link="-x none -nodefaultlibs -lc ${libomp%/*}/libomp.so.5" ;; *) link= ;; esac
-            case $compiler in *clang*) all_errors=-ferror-limit=0 ;; *) all_errors= ;; esac
-            rm -f "$folder/rex_lib_host.so"
-            # Words.
-            # shellcheck disable=SC2086
-            refused rex_detail_ "$refusals" $compiler -x $language $openmp $all_errors -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude -fsyntax-only
-            # Words.
-            # shellcheck disable=SC2086
-            [ -z "$openmp" ] || refused OpenMP "$leaving" $compiler -x $language $openmp $all_errors -Iinclude -c -o "$folder/kernel"
-            # Words.
-            # shellcheck disable=SC2086
-            if $compiler -x $language $openmp -Wall -Wextra -Werror -O2 -shared -fPIC -Iinclude "$source/kernels.cu" $link \
-                -o "$folder/rex_lib_host.so" && REX_CUBIN=$folder/rex_lib_host.so tests/llvm "$release" "$folder/loops"; then
-                images=$((images + 1))
-            else
-                echo "FAIL: $compiler -x $language $openmp"
-                failed=1
-            fi
-        done
+needs_clang
+libomp=$(dirname "$(library_of 19)")/libomp.so.5
+strict='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
+# images COMMAND: of one compiler, for one language. Its words are words.
+# shellcheck disable=SC2086
+images() {
+    link=
+    for openmp in '' -fopenmp; do
+        rejects rex_detail_ "$refusals" $1 $openmp $strict -Iinclude -fsyntax-only
+        # clang's OpenMP is libomp, which the runtime has in the process; its development files may
+        # be missing.
+        case $1$openmp in *clang*-fopenmp) link="-x none -nodefaultlibs -lc $libomp" ;; esac
+        [ -z "$openmp" ] || rejects OpenMP "$leaving" $1 $openmp -Iinclude -c -o "$work/kernel"
+        rm -f "$work/rex_lib_host.so"
+        quietly $1 $openmp -Wall -Wextra -Werror -O2 -shared -fPIC -Iinclude "$source/kernels.cu" \
+            $link \
+            -o "$work/rex_lib_host.so" || { fail "$1 $openmp"; continue; }
+        on_release env REX_CUBIN="$work/rex_lib_host.so" "$work/loops" || fail "$1 $openmp"
     done
+}
+for language in 'c -std=gnu11' 'c++ -std=gnu++17'; do
+    images "gcc -x $language"
+    images "$clang -ferror-limit=0 -x $language"
 done
-echo "$images host images right"
 
-nvcc=${NVCC:-$(command -v nvcc || true)}
-[ -n "$nvcc" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
-if [ -n "$nvcc" ]; then
-    refused rex_detail_ "$refusals" "$nvcc" -cubin -arch=sm_90 -Werror all-warnings -Iinclude -o "$folder/kernel"
-    for sm in 75 80 90 100 120; do
-        if "$nvcc" -cubin -arch=sm_$sm -Werror all-warnings -Iinclude -o "$folder/sm_$sm.cubin" "$source/kernels.cu"; then
-            echo "sm_$sm compiles"
-        else
-            echo "FAIL: nvcc -arch=sm_$sm"
-            failed=1
-        fi
-    done
-else
-    echo 'no nvcc: CUBINs were not tried'
-fi
-exit "$failed"
+[ -n "$nvcc" ] || { echo 'left out: CUBINs: there is no nvcc'; exit; }
+rejects rex_detail_ "$refusals" "$nvcc" -cubin -arch=sm_90 -Werror all-warnings -Iinclude -o \
+    "$work/kernel"
+for sm in 75 80 90 100 120; do
+    quietly "$nvcc" -cubin -arch=sm_$sm -Werror all-warnings -Iinclude -o "$work/sm_$sm.cubin" \
+        "$source/kernels.cu" ||
+        fail "nvcc -arch=sm_$sm"
+done

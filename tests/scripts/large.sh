@@ -2,62 +2,43 @@
 # rex-check takes time in proportion to what it reads: files that are made to take the square of it (tests/tools/rex-check/hostile), with
 # instructions counted by cachegrind for a small one and one four times as large, and read once with 200 000 of everything; and of a file of
 # any size it takes no more than it needs.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-check=$O/tools/rex-check
-[ -z "${SAN-}" ] || { echo 'skip: valgrind runs no sanitizer'; exit 77; }
+. tests/support/lib.sh
+needs valgrind
+check=$build/tools/rex-check
+needs_no_sanitizer
 
 small=200
 large=$((4 * small))
 most=600 # percent; sorting takes a little more than four times
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 mkdir "$work/$small" "$work/$large" "$work/200000"
 tests/tools/rex-check/hostile "$work/$small" "$small"
 tests/tools/rex-check/hostile "$work/$large" "$large"
 
-# reads NAME: what rex-check is given
-reads() {
-    case $1 in
-    image) echo keys.o image.so ;;
-    drifted) echo keys.o drifted.so ;;
-    source) echo --source source.c source.cu ;;
-    endless) echo --source endless.c endless.cu ;;
-    *) echo "$1" ;;
-    esac
-}
-cases='keys.o imports.o one_key.o tables.o image drifted image.so source endless'
-
-# Instructions of COMMAND
-instructions() {
-    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
-        sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
-}
-# count FOLDER NAME: instructions of rex-check
-count() {
-    # Names are words.
-    # shellcheck disable=SC2046
-    (cd "$work/$1" && instructions "$check" $(reads "$2"))
-}
-case $check in /*) ;; *) check=$PWD/$check ;; esac
+# count FOLDER ARGUMENTS: instructions of rex-check. Arguments are words.
+# shellcheck disable=SC2086
+count() { (cd "$work/$1" && instructions "$check" $2); }
 start=$(instructions "$check" --version)
-for name in $cases; do
-    one=$(($(count "$small" "$name") - start))
-    four=$(($(count "$large" "$name") - start))
-    percent=$((100 * four / one))
-    printf '%-12s %11s %11s %4s %%\n' "$name" "$one" "$four" "$percent"
-    [ "$percent" -le "$most" ] || fail "more than in proportion: $name"
-done
+while read -r arguments; do
+    one=$(($(count "$small" "$arguments") - start))
+    four=$(($(count "$large" "$arguments") - start))
+    in_proportion "$most" "$arguments" "$one" "$four"
+done <<'CASES'
+keys.o
+imports.o
+one_key.o
+tables.o
+keys.o image.so
+keys.o drifted.so
+image.so
+--source source.c source.cu
+--source endless.c endless.cu
+CASES
 
 # No clock decides, but the square of 200 000 does not come to an end here.
 tests/tools/rex-check/hostile "$work/200000" 200000 one_key.o tables.o
 for name in one_key.o tables.o; do
-    status=0
-    timeout 60 "$check" -q "$work/200000/$name" >"$work/out" 2>&1 || status=$?
-    [ "$status" = 1 ] || fail "200 000: $name ends with status $status"
+    run timeout 60 "$check" -q "$work/200000/$name"
+    ends 1 "200 000: $name"
 done
 
 # ---- files of 10 GB that are a hole but for their beginning: no more of one is read than has to be, and no memory is taken for it --------
@@ -138,4 +119,3 @@ for name, status, text in (('zeros', 2, 'it is not an ELF file'), ('archive', 2,
     run(2, name + ': its 10737418240 bytes cannot be mapped: ', 'object.o', name, limited=MOST)
 sys.exit(failed)
 PYTHON
-exit $failed

@@ -1,33 +1,11 @@
 #!/bin/sh
 # Every way of bringing a program, librex and libomptarget together: -lrex, librex.a, -lomptarget -lrex, LD_PRELOAD into what clang built
 # with -fopenmp-targets, and both kinds of offloading in one process. On every LLVM release that is there.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-rex=$PWD/$O
-keep=-Wl,-z,nostart-stop-gc
+. tests/support/lib.sh
 
 # The linker, which is not in a namespace, looks into libomptarget: releases of a newer C library are not for it.
 releases=$(tests/llvm --plain | tr '\n' ' ')
-[ -n "$releases" ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-linking.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; return 1; }; }
-
-# value_of RELEASE VARIABLE: in the environment of a program that runs on it
-value_of() { tests/llvm "$1" printenv "$2"; }
-library_of() { value_of "$1" REX_OMPTARGET; }
-
-# The libomp that belongs to a release; 22 has none of its own and uses 19's.
-openmp_of() {
-    value_of "$1" LD_LIBRARY_PATH | tr : '\n' | while read -r folder; do
-        [ ! -e "$folder/libomp.so.5" ] || { echo "$folder/libomp.so.5"; break; }
-    done
-}
+[ -n "$releases" ] || skip 'no LLVM release is unpacked'
 
 # run RELEASE OUTPUT COMMAND...: its output and, as the last line, its status
 run() {
@@ -46,7 +24,7 @@ set -- -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -Iinclude
 for source in main hand; do
     $CC "$@" -fPIC -c -o "$work/$source.o" "tests/link/$source.c"
 done
-$CC -x c -std=gnu11 -O2 -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/link/kernels.cu
+host_image "$work/rex_lib_host.so" tests/link/kernels.cu
 
 cat >"$work/expected" <<'EXPECTED'
 in the region: 500500 1001000
@@ -62,19 +40,16 @@ by_hand() {
     librexes=$5
     shift 5
     # librex is linked with libraries that find theirs only when they are run.
-    if ! quietly "$CC" -o "$work/main" "$work/main.o" "$work/hand.o" $keep -Wl,--no-as-needed -Wl,--allow-shlib-undefined \
-        "$@" -Wl,-rpath,"$rex" -ldl -pthread; then
+    if ! quietly "$CC" -o "$work/main" "$work/main.o" "$work/hand.o" "$keep_entries" \
+        -Wl,--no-as-needed -Wl,--allow-shlib-undefined \
+        "$@" -Wl,-rpath,"$build" -ldl -pthread; then
         fail "LLVM $llvm, $form: cannot be linked"
         return 0
     fi
     { cat "$work/expected"; echo "data $data_home kernel $kernel_home libomptarget 1 libomp 1 librex $librexes"; echo 'status 0'; } >"$work/want"
     run "$llvm" "$work/got" "$work/main" "$data_home"
-    if cmp -s "$work/want" "$work/got"; then
-        echo "LLVM $llvm  $form: data calls in $data_home, launches in $kernel_home"
-    else
-        fail "LLVM $llvm, $form:"
-        diff "$work/want" "$work/got" | sed 's/^/    /' || true
-    fi
+    diff "$work/want" "$work/got" || fail "LLVM $llvm, $form"
+    echo "LLVM $llvm  $form: data calls in $data_home, launches in $kernel_home"
 }
 
 for release in $releases; do
@@ -83,38 +58,23 @@ for release in $releases; do
     kernel=libomptarget
     # 14 has no __tgt_target_kernel: the program finds librex's.
     [ "$release" != 14 ] || kernel=librex
-    by_hand "$release" '-lrex' librex librex 1 -L"$rex" -lrex
-    by_hand "$release" 'librex.a' main main 0 "$rex/librex.a"
-    by_hand "$release" '-lomp -lomptarget -lrex' libomptarget "$kernel" 1 "$openmp" "$library" -L"$rex" -lrex
-    by_hand "$release" '-lrex -lomp -lomptarget' librex librex 1 -L"$rex" -lrex "$openmp" "$library"
-    by_hand "$release" '-lomp -lomptarget librex.a' main main 0 "$openmp" "$library" "$rex/librex.a"
+    by_hand "$release" '-lrex' librex librex 1 -L"$build" -lrex
+    by_hand "$release" 'librex.a' main main 0 "$build/librex.a"
+    by_hand "$release" '-lomp -lomptarget -lrex' libomptarget "$kernel" 1 "$openmp" "$library" \
+        -L"$build" -lrex
+    by_hand "$release" '-lrex -lomp -lomptarget' librex librex 1 -L"$build" -lrex "$openmp" \
+        "$library"
+    by_hand "$release" '-lomp -lomptarget librex.a' main main 0 "$openmp" "$library" \
+        "$build/librex.a"
     case $release in
     # The constructors of 16's and 17's libomptarget call libomp, whatever a program is linked with besides.
     16 | 17) ;;
-    *) by_hand "$release" '-lomptarget -lrex' libomptarget "$kernel" 1 "$library" -L"$rex" -lrex ;;
+    *) by_hand "$release" '-lomptarget -lrex' libomptarget "$kernel" 1 "$library" -L"$build" -lrex \
+        ;;
     esac
 done
 
 # ---- by clang: the same with librex in front
-
-# clang's driver links libraries by names that not every release's packages have; a folder of ours has them.
-names_of() {
-    mkdir -p "$work/names/$1"
-    ln -sf "$(realpath "$(openmp_of "$1")")" "$work/names/$1/libomp.so"
-    ln -sf "$(realpath "$(library_of "$1")")" "$work/names/$1/libomptarget.so"
-    [ -e "$work/names/$1/libomptarget.devicertl.a" ] || ar rc "$work/names/$1/libomptarget.devicertl.a"
-}
-
-# build_by_clang CLANG RELEASE OUTPUT WORDS...
-build_by_clang() {
-    clang=$1
-    names_of "$2"
-    output=$3
-    names=$work/names/$2
-    shift 3
-    quietly "$clang" -O1 -Wall -Werror -Wno-openmp-mapping -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu tests/link/constructs.c \
-        -o "$output" -L"$names" "$@"
-}
 
 # run_by_clang RELEASE OUTPUT PROGRAM WORDS-FOR-ENV...
 run_by_clang() {
@@ -129,15 +89,13 @@ run_by_clang() {
 # with_preload RELEASE PROGRAM FORM: the same with librex in front, and calls that go through it
 with_preload() {
     run_by_clang "$1" "$work/without" "$2"
-    run_by_clang "$1" "$work/with" "$2" LD_PRELOAD="$rex/librex.so"
+    run_by_clang "$1" "$work/with" "$2" LD_PRELOAD="$build/librex.so"
     tail -n 1 "$work/without" | grep -qx 'status 5' || { fail "LLVM $1, $3, without librex:"; sed 's/^/    /' "$work/without"; }
-    if ! cmp -s "$work/without" "$work/with"; then
-        fail "LLVM $1, $3: with librex it does something else"
-        diff "$work/without" "$work/with" | sed 's/^/    /' || true
-    fi
+    diff "$work/without" "$work/with" || fail "LLVM $1, $3: with librex it does something else"
     bindings=$work/bindings
     rm -f "$bindings".*
-    run_by_clang "$1" "$work/with" "$2" LD_PRELOAD="$rex/librex.so" LD_DEBUG=bindings LD_BIND_NOW=1 LD_DEBUG_OUTPUT="$bindings"
+    run_by_clang "$1" "$work/with" "$2" LD_PRELOAD="$build/librex.so" LD_DEBUG=bindings \
+        LD_BIND_NOW=1 LD_DEBUG_OUTPUT="$bindings"
     cat "$bindings".* | grep "file $2 .*\`__tgt_target" | sed 's/.* to \([^ ]*\) .*`\(.*\)'"'"'.*/\2 \1/' | sort -u >"$bindings"
     [ -s "$bindings" ] || fail "LLVM $1, $3: the program binds no __tgt_target function"
     ! grep -v '/librex\.so' "$bindings" || fail "LLVM $1, $3: calls that do not reach librex"
@@ -146,7 +104,8 @@ with_preload() {
 
 mkdir "$work/hand"
 cp "$work/rex_lib_host.so" "$work/hand/"
-$CC -shared -o "$work/hand/libhand.so" "$work/hand.o" $keep -L"$rex" -lrex -Wl,-rpath,"$rex"
+$CC -shared -o "$work/hand/libhand.so" "$work/hand.o" "$keep_entries" -L"$build" -lrex \
+    -Wl,-rpath,"$build"
 
 # A program runs on the release that built it and on later ones. clang-14 and clang-19 are enough for all five.
 for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
@@ -164,7 +123,8 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
         echo "left out: clang 14's program on LLVM $release: clang 14 is not here"
         continue
     fi
-    if [ ! -e "$work/clang-$built" ] && ! build_by_clang "${clang:-clang-$built}" "$built" "$work/clang-$built"; then
+    if [ ! -e "$work/clang-$built" ] && ! by_clang "$built" "$work/clang-$built" \
+        tests/link/constructs.c; then
         fail "clang-$built cannot build an offload program"
         continue
     fi
@@ -172,7 +132,8 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
     [ "$release" != 22 ] || ln -sf "$(library_of 22)" "$work/names/as-22/libomptarget.so.19.1"
     with_preload "$release" "$work/clang-$built" "LD_PRELOAD into clang $built's program"
 
-    [ -e "$work/both-$built" ] || build_by_clang "$clang" "$built" "$work/both-$built" -DWITH_HAND -L"$work/hand" -lhand \
+    [ -e "$work/both-$built" ] || by_clang "$built" "$work/both-$built" tests/link/constructs.c \
+        -DWITH_HAND -L"$work/hand" -lhand \
         -Wl,-rpath,"$work/hand" || { fail "clang-$built cannot build the program with both"; continue; }
     run_by_clang "$release" "$work/got" "$work/both-$built"
     {
@@ -184,12 +145,7 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
         echo 'by hand 0'
     } >"$work/want"
     # The status is made of all lines, and so it differs.
-    if sed '$d' "$work/got" | cmp -s - "$work/want"; then
-        echo "LLVM $release  clang $built's program with kernels by hand in a shared object"
-    else
-        fail "LLVM $release, clang $built's offloading and ours in one process:"
-        diff "$work/want" "$work/got" | sed 's/^/    /' || true
-    fi
+    sed '$d' "$work/got" | diff "$work/want" - ||
+        fail "LLVM $release, clang $built's offloading and ours in one process"
+    echo "LLVM $release  clang $built's program with kernels by hand in a shared object"
 done
-
-exit "$failed"

@@ -1,10 +1,7 @@
 #!/bin/sh
 # Each file of librex with a lock says by one macro of librex/base/fork.h what a fork does with it. No rank is given twice, and all locks
 # that are renewed have lower ranks than those that are taken. tests/unit/locks/held.c sees in what order threads take locks.
-set -eu
-cd "$(dirname "$0")/../.."
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
 
 files=$(grep -lE '^static pthread_(mutex|rwlock|spinlock)_t |^REX_FORK_[A-Z]+\(' librex/*/*.c)
 for file in $files; do
@@ -17,4 +14,3 @@ twice=$(ranks '(TAKEN|RENEWED)' | uniq -d)
 [ "$(ranks RENEWED | tail -n 1)" -lt "$(ranks TAKEN | head -n 1)" ] ||
     fail 'a lock that is renewed has a higher rank than one that is taken'
 echo "$(echo "$files" | wc -l) locks"
-exit "$failed"

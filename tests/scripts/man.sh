@@ -1,14 +1,12 @@
 #!/bin/sh
 # mandoc has nothing to say of a man page, not of its style either; every page fits a terminal of 80 columns, but for messages that the
 # pages of errors quote whole.
-set -eu
-cd "$(dirname "$0")/../.."
+. tests/support/lib.sh
 pages=$(find librex tools -name '*.[1-8]' | sort)
-[ -n "$pages" ] || { echo 'skip: no man pages yet'; exit 77; }
+[ -n "$pages" ] || skip 'no man pages yet'
 # No name of ours has a space.
 # shellcheck disable=SC2086
 mandoc -Tlint -Wstyle $pages
-failed=0
 for page in $pages; do
     case $page in */REX_E*) continue ;; esac
     mandoc -Tascii -O width=78 "$page" | awk -v page="$page" '
@@ -22,4 +20,3 @@ for page in $pages; do
         END { exit wide }' || failed=1
 done
 echo "$pages" | wc -l | sed 's/$/ pages/'
-exit "$failed"

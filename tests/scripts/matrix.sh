@@ -1,13 +1,9 @@
 #!/bin/sh
 # Programs that each clang built, on each release's libomptarget, under rex-run: they compute the right values, or are refused with the
 # release to use. tests/clang has the programs, and a table of what is expected: nothing else may happen, a wrong value least of all.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-rex_run=$PWD/$O/tools/rex-run
-[ "$(uname -m)" = x86_64 ] || { echo "skip: the programs of tests/clang are for x86-64"; exit 77; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-matrix.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. tests/support/lib.sh
+rex_run=$build/tools/rex-run
+[ "$(uname -m)" = x86_64 ] || skip 'the programs of tests/clang are for x86-64'
 
 # says TEXT: the refusal has it, and the release to use
 says() { grep -qF "$1" "$work/err" && grep -q ": run it on LLVM $clang\$" "$work/err"; }
@@ -32,7 +28,6 @@ attempt() {
     outcome "$status"
 }
 
-failed=0
 count=0
 columns=$(sed -n 's/^on //p' tests/clang/table)
 for release in $(tests/llvm --list); do
@@ -58,6 +53,5 @@ for release in $(tests/llvm --list); do
         sed 's/^/    /' "$work/err"
     done
 done
-[ "$count" -gt 0 ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
+[ "$count" -gt 0 ] || skip 'no LLVM release is unpacked'
 echo "$count pairs of a clang and a release"
-exit "$failed"

@@ -2,16 +2,10 @@
 # What MLIR has lowered of examples/mlir/program.mlir, kept as program.s, and librex-mlir: every function that the lowered code needs is
 # there; the program runs as far as the fake GPU goes, and an error has function, kernel and cause. On a GPU the program itself checks what
 # it computes. The lowering is make mlir-lower.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
 case $O in /*) built=$O ;; *) built=$PWD/$O ;; esac
-[ "$(uname -m)" = x86_64 ] || { echo 'skip: the lowered program is for x86-64'; exit 77; }
-[ -x "$built/examples/mlir/mlir" ] || { echo 'skip: examples/mlir is not built'; exit 77; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-mlir.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+[ "$(uname -m)" = x86_64 ] || skip 'the lowered program is for x86-64'
+[ -x "$built/examples/mlir/mlir" ] || skip 'examples/mlir is not built'
 
 nm -u "$built/examples/mlir/program.o" | sed -n 's/^ *U \(mgpu[A-Za-z0-9]*\)$/\1/p' | sort >"$work/needed"
 nm -D --defined-only "$built/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]* T \(mgpu.*\)$/\1/p' | sort >"$work/there"
@@ -78,4 +72,3 @@ says stream 'mgpuStreamCreate: queue '
 run loading FAKE_CUDA_BREAKS=cuModuleLoadData:719:1
 says loading "loading MLIR's module: error"
 says loading 'cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED'
-exit $failed

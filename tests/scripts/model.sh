@@ -1,14 +1,10 @@
 #!/bin/sh
 # The model of registration (tests/model/registration.pml) holds in all its states, has the atomic steps that the code has, and notices
 # when one is taken away: `make check` tries two of these, `make check-all` all.
-set -eu
-cd "$(dirname "$0")/../.."
+. tests/support/lib.sh
 model=$PWD/tests/model/registration.pml
 python3 tests/model/steps
-command -v spin >/dev/null || { echo 'skip: no spin'; exit 77; }
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-model.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+command -v spin >/dev/null || skip 'no spin'
 
 # NAME EXPECTED CHECK DEFINITIONS...: EXPECTED is what Spin has to say, CHECK what is looked for, beside what an assertion finds: a state
 # in which nobody can go on, or a cycle in which somebody waits for ever although all that can run do run.
@@ -45,8 +41,6 @@ xargs -L 1 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
     } >log 2>&1
     :' sh "$model" "$work" <"$work/list" || true
 
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 while read -r name expected _; do
     log=$work/$name/log
     found=$(sed -n 's/^pan:1: //p' "$log" | head -n 1)
@@ -68,4 +62,3 @@ while read -r name expected _; do
         esac ;;
     esac
 done <"$work/list"
-exit "$failed"

@@ -1,24 +1,17 @@
 #!/bin/sh
 # examples/hotspot_mpi on 1 to 4 ranks of Open MPI: its exchange on a fake GPU (tests/mpi); the same bits for any number of ranks, with
 # both ways of exchange and after a restart; and where a rank is killed, or fails, the others end.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
-case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+. tests/support/lib.sh
 exchange=$build/tests/mpi/halo
 hotspot=$build/examples/hotspot_mpi/hotspot_mpi
-{ command -v mpirun && [ -x "$exchange" ] && [ -x "$hotspot" ]; } >/dev/null || { echo 'skip: no Open MPI, or built without it'; exit 77; }
+{ command -v mpirun && [ -x "$exchange" ] && [ -x "$hotspot" ]; } >/dev/null ||
+    skip 'no Open MPI, or built without it'
 releases=
 for release in 16 19; do
     ! tests/llvm --list | grep -qx "$release" || releases="$releases $release"
 done
-[ -n "$releases" ] || { echo 'skip: neither LLVM 16 nor 19 is unpacked'; exit 77; }
+[ -n "$releases" ] || skip 'neither LLVM 16 nor 19 is unpacked'
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-mpi.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 cd "$work"
 
 # The exchange is as short as plain MPI lets it be: lines of code, without comments.
@@ -104,4 +97,3 @@ cmp straight again || fail "hotspot_mpi: going on from step $step, where a rank 
 grep -q "\[REX_ENOIMAGE\]" out || { fail "nothing is said of the rank that has no image"; cat out; }
 
 [ "$failed" = 0 ] && echo "hotspot_mpi on LLVM$releases; went on from step $step after a kill"
-exit "$failed"

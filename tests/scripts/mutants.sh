@@ -1,14 +1,7 @@
 #!/bin/sh
 # `make mutants` can do what it says: it plants a change and a test finds it, also by not ending; where no test looks the change survives
 # and is printed, and --least decides the status; the same number chooses the same changes.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-export O
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-mutants.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
 
 # try STATUS TEXT ARGUMENTS...: the runner ends with STATUS, and its output mentions TEXT
 try() {
@@ -37,4 +30,3 @@ done
 cmp -s "$work/one" "$work/same" || fail 'the same number chose other changes'
 ! cmp -s "$work/one" "$work/other" || fail 'another number chose the same changes'
 [ "$(grep -c '^librex/' "$work/one")" = 4 ] || fail '--list does not list four changes'
-exit "$failed"

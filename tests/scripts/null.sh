@@ -4,17 +4,12 @@
 # below fails this test, so that a new function cannot be forgotten. Each call is made in a child of its own.
 #
 # Where NULL has a meaning it is in ALLOWED, and the header says so. Preconditions, where nothing looks, are those of librex(7).
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-top=$PWD
+. tests/support/lib.sh
 
 release=
 for one in $(tests/llvm --list); do case $one in 14 | 15 | 16 | 19 | 22) release=$one ;; esac; done
-[ -n "$release" ] || { echo 'skip: no LLVM release'; exit 77; }
+[ -n "$release" ] || skip 'no LLVM release'
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-null.XXXXXX")
-trap 'rm -rf "$work"' EXIT
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/walk python3 - "$work/calls.h" <<'PYTHON'
 import re
 import sys

@@ -1,17 +1,11 @@
 #!/bin/sh
 # tools/rename-0.1-to-0.2.sed takes programs from librex 0.1 to 0.2: examples as they were in 0.1 (tests/data/0.1) compile afterwards
 # without a warning, run and are right; every documented name of 0.1 is there still, has a new name, or is listed as gone.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
+. tests/support/lib.sh
+needs_no_sanitizer
 rename=tools/rename-0.1-to-0.2.sed
 old=tests/data/0.1
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rename.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 renamed() { sed -E -f "$rename" "$@"; }
 
 # ---- names
@@ -80,4 +74,3 @@ for folder in "$old"/*/; do
 done
 
 [ "$failed" = 0 ] && echo "$count names, and programs of 0.1 on LLVM ${release:-none}"
-exit "$failed"

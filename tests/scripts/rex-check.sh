@@ -1,27 +1,19 @@
 #!/bin/sh
 # rex-check: what it prints for good and for broken inputs that gcc, clang, objcopy and strip make, compared with tests/golden/rex-check.
 # Every finding has a case. With UPDATE=1 the kept outputs are written anew: read the difference.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
-check=$top/$O/tools/rex-check
-golden=$top/tests/golden/rex-check
+. tests/support/lib.sh
+check=$build/tools/rex-check
 data=$top/tests/data
 sources=$top/tests/tools/rex-check
+golden=$top/tests/golden/rex-check
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-check.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
 count=0
-fail() { echo "FAIL: $*"; failed=1; }
 unset REX_CUBIN REX_CUBIN_PATH NO_COLOR 2>/dev/null || true
 cd "$work"
 
-clang=$(command -v clang-19 || command -v clang || true)
-[ -n "$clang" ] || { echo 'FAIL: no clang'; exit 1; }
+needs_clang
 lld=$(command -v ld.lld-19 || command -v ld.lld || true)
-[ -n "$lld" ] || { echo 'FAIL: no lld'; exit 1; }
+[ -n "$lld" ] || { fail 'no lld'; exit 1; }
 
 # Addresses, the section of pointers and the number of instructions that take a key's address are
 # the compiler's.
@@ -36,38 +28,34 @@ expect() {
     name=$1
     wanted=$2
     shift 2
-    status=0
-    "$check" "$@" >"$work/raw" 2>"$work/errors" || status=$?
-    cat "$work/raw" "$work/errors" | plainly >"$work/output"
-    [ -z "${UPDATE-}" ] || cp "$work/output" "$golden/$name.txt"
-    [ "$status" = "$wanted" ] || fail "$name: status $status, not $wanted: rex-check $*"
-    if ! diff "$golden/$name.txt" "$work/output" >"$work/difference" 2>&1; then
-        fail "$name: rex-check $*"
-        sed 's/^/    /' "$work/difference"
-    fi
+    run "$check" "$@"
+    ends "$wanted" "$name: rex-check $*"
+    cat "$work/out" "$work/err" | plainly >"$work/output"
+    golden "rex-check/$name.txt" "$work/output"
     count=$((count + 1))
 }
-
+# notes: the findings and notes of rex-check's output
+notes() { grep -E ': (finding|note): ' | sort; }
 # same NAME ARGUMENTS...: the same findings and notes as in NAME.txt, in whatever order
 same() {
     name=$1
     shift
-    "$check" -q "$@" 2>&1 | plainly | grep -E ': (finding|note): ' | sort >"$work/output" || true
-    grep -E ': (finding|note): ' "$golden/$name.txt" | sort >"$work/wanted" || true
-    if ! diff "$work/wanted" "$work/output" >"$work/difference"; then
+    notes <"$golden/$name.txt" >"$work/wanted" || true
+    "$check" -q "$@" 2>&1 | plainly | notes | diff "$work/wanted" - ||
         fail "$name, otherwise: rex-check -q $*"
-        sed 's/^/    /' "$work/difference"
-    fi
     count=$((count + 1))
+}
+
+# finds TEXT ARGUMENTS...: a line with it
+finds() {
+    text=$1
+    shift
+    "$check" -q "$@" 2>&1 | grep "$text" >"$work/found" || fail "no \"$text\" by rex-check $*"
 }
 
 object() { "$@" -w -fPIC -c -o host.o "$sources/host.c"; }
 linked() { "$@" -w -fPIC -shared -o libhost.so "$sources/host.c"; }
-image() {
-    output=$1
-    shift
-    gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$top/include" "$@" -o "$output" "$sources/kernels.cu"
-}
+image() { host_image "$1" "$sources/kernels.cu" ${2+"$2"}; }
 image kernels.so
 
 # both NAME STATUS FLAGS...: an object of every compiler, optimised or not, says the same
@@ -215,24 +203,11 @@ expect global-size 1 -q libhost.so global.so
 expect global-missing 1 -q libhost.so kernels.so
 
 # An image that was built again with other parameters, the program not. The program says which ones it was compiled for.
-cat >told.c <<'C'
-#include <rex.h>
-#ifndef LIST
-#define LIST (const uint64_t) value, (uint64_t *restrict) out
-#endif
-struct strange;
-REX_KERNEL(plain, LIST);
-REX_KERNEL_STEM(env__, (uint64_t) value, (struct strange *) out);
-REX_KERNEL(none, void);
-C
-cat >typed.cu <<'C'
-#include <rex/kernel.h>
-REX_DEVICE_KERNEL(plain, (TYPE) value, (uint64_t *) out) { *out = (uint64_t)value; }
-C
 # told STATUS IMAGE LIST: a program for LIST with IMAGE; its findings about parameters
 told() {
     status=0
-    gcc -O2 -flto -ffunction-sections -fdata-sections -Wl,--gc-sections -fPIC -shared -I"$top/include" "-DLIST=$3" -o told.so told.c \
+    gcc -O2 -flto -ffunction-sections -fdata-sections -Wl,--gc-sections -fPIC -shared \
+        -I"$top/include" "-DLIST=$3" -o told.so "$sources/told.c" \
         -Wl,-z,nostart-stop-gc
     strip told.so
     "$check" -q told.so "$2" >output 2>&1 || status=$?
@@ -258,7 +233,7 @@ for file in "$data"/signed_sm_90.* "$data/signed_rdc_sm_90.cubin" "$data"/typed_
     told 1 "$file" 'void'
 done
 for type in double int64_t; do
-    gcc -w -x c -shared -fPIC -I"$top/include" "-DTYPE=$type" -o $type.so typed.cu
+    gcc -w -x c -shared -fPIC -I"$top/include" "-DTYPE=$type" -o $type.so "$sources/typed.cu"
 done
 told 0 double.so '(double) value, (uint64_t *) out'
 told 1 double.so '(float) value, (uint64_t *) out'
@@ -283,8 +258,8 @@ expect cubin-json 1 --json limits.so limits_sm_90.cubin
 gcc -w -O0 -fPIC -shared -DENVIRONMENTS -I"$top/include" -o environments.so "$sources/data.c"
 expect cubin-environments 1 environments.so environments_sm_90.cubin
 printf '.version 8.0\n.target sm_90\n.global .align 1 .u8 bounded_exec_mode = 1;\n.visible .entry bounded(.param .u64 p){ret;}\n' >modes.ptx
-"$check" -q limits.so modes.ptx | grep -q 'symbol bounded_exec_mode is 1: LLVM 14 to 17 add 32 threads.*\[exec-mode\]$' ||
-    fail 'an exec mode in PTX is not named'
+finds 'symbol bounded_exec_mode is 1: LLVM 14 to 17 add 32 threads.*\[exec-mode\]$' limits.so \
+    modes.ptx
 
 # Files with several images: each is compared, and different GPUs are what they are for.
 cp "$data/sm_90.ptx" "$data/three_zstd.fatbin" "$data/three_lz4.fatbin" "$data/special.fatbin" "$data/two.offload" .
@@ -325,27 +300,26 @@ for pie in -pie -no-pie; do
     cp sm_90.cubin beside/my.cubin
     expect image-beside 1 -q beside/program
     strip beside/program
-    "$check" -q beside/program | grep -q 'compared with beside/my.cubin, found where librex looks for my.cubin' ||
-        fail "$pie: a stripped program's image is not found"
+    finds 'compared with beside/my.cubin, found where librex looks for my.cubin' beside/program
 done
 rm beside/my.cubin
 mkdir folder
 cp sm_90.cubin folder/my.cubin
-REX_CUBIN_PATH=nowhere:folder "$check" -q beside/program | grep -q 'compared with folder/my.cubin' || fail 'REX_CUBIN_PATH'
-REX_CUBIN=sm_80.cubin "$check" -q beside/program | grep -q 'compared with sm_80.cubin' || fail 'REX_CUBIN'
+REX_CUBIN_PATH=nowhere:folder finds 'compared with folder/my.cubin' beside/program
+REX_CUBIN=sm_80.cubin finds 'compared with sm_80.cubin' beside/program
 export REX_CUBIN=missing.cubin:sm_80.cubin:sm_90.cubin
 expect image-list 1 -q beside/program
 unset REX_CUBIN
 cp data.o beside/data.o
 cp sm_90.cubin beside/my.cubin
-"$check" -q beside/data.o | grep -q 'compared with beside/my.cubin' || fail "an object's image is not found"
+finds 'compared with beside/my.cubin' beside/data.o
 
 # An image in the program, whose module is called otherwise.
 od -An -v -tx1 "$data/sm_75.cubin" | sed 's/ \(..\)/0x\1,/g' >image.h
 gcc -O0 -fPIC -shared -I"$top/include" -I. -o embedded.so "$sources/embedded.c"
 expect image-embedded 1 embedded.so
 strip embedded.so
-"$check" -q embedded.so | grep -q 'compared with the image in the program' || fail 'the image in a stripped program is not found'
+finds 'compared with the image in the program' embedded.so
 
 # ---- what clang builds
 
@@ -456,9 +430,7 @@ mistake 'an end without its region' '/__tgt_target_data_begin/d'
 mistake 'a way out of a region' '/^        __tgt_target_data_end/d'
 mistake 'a column not freed' '/free(sizes)/d'
 mistake 'a column freed too early' -e '/^    free(base)/d' -e 's/^    int result = /    free(base);\n&/'
-cp mistakes output
-[ -z "${UPDATE-}" ] || cp output "$golden/source-mistakes.txt"
-diff "$golden/source-mistakes.txt" output || fail 'mistakes in columns, rows and regions'
+golden rex-check/source-mistakes.txt mistakes
 
 # The broken programs of lesson 13.
 : >output
@@ -467,8 +439,7 @@ for file in "$top"/examples/13_broken/*.c; do
     cat broken >>output
     grep -q ': finding: ' broken || fail "nothing is found in $file"
 done
-[ -z "${UPDATE-}" ] || cp output "$golden/source-broken.txt"
-diff "$golden/source-broken.txt" output || fail 'examples/13_broken'
+golden rex-check/source-broken.txt output
 
 # What the project keeps as generated code is as it should be.
 right() { "$check" --source "$@" >output || fail "$1: $(cat output)"; }
@@ -510,8 +481,7 @@ expect image-empty 2 libhost.so empty
 expect option 2 --nonsense
 expect colour-wrong 2 --color=sometimes libhost.so
 expect no-arguments 2
-expect help 0 --help
-[ "$("$check" --version)" = "rex-check (librex) $(sed -n 's/^VERSION *:= *//p' "$top/Makefile")" ] || fail '--version'
+command_line rex-check
 # A report that nobody gets is no clean one.
 "$check" -q libhost.so kernels.so >&- 2>output && fail 'a report that cannot be written is clean'
 grep -q 'cannot be written' output || fail 'a report that cannot be written is not named'
@@ -549,4 +519,3 @@ done >output
 [ "$("$check" --help | sed '1,/^Findings:/d' | wc -l)" -ge 19 ] || fail '--help names too few findings'
 
 [ "$failed" = 0 ] && echo "$count outputs as they should be"
-exit "$failed"

@@ -1,57 +1,24 @@
 #!/bin/sh
 # rex-info: every release, no libomptarget, drivers of every kind, a libomptarget that crashes; the ABI against what the compiler says of
 # the headers, and what the library exports.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-info=$PWD/$O/tools/rex-info
-golden=tests/golden/rex-info
+. tests/support/lib.sh
+info=$build/tools/rex-info
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-info.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-
-# run COMMAND...: $status, $work/out, $work/err
-run() {
-    status=0
-    "$@" >"$work/out" 2>"$work/err" || status=$?
-}
-# ends STATUS: the last run ended so
-ends() { [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err")"; }
-# says TEXT: the last run printed the text
-says() { grep -qF -e "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
 # is QUERY VALUE: what jq finds in the last output
 is() {
     said=$(jq -r "$1" "$work/out") || fail "$1: no JSON"
     [ "$said" = "$2" ] || fail "$1 is $said and not $2"
 }
-# like NAME FILE: the file is the golden one; UPDATE=1 writes that anew
-like() {
-    [ -z "${UPDATE-}" ] || cp "$2" "$golden/$1.txt"
-    diff -u "$golden/$1.txt" "$2" || fail "$1 is not what $golden/$1.txt says"
-}
 
 # ---- the command line
 
-run "$info" --help
-ends 0
-like help "$work/out"
-[ "$("$info" --version)" = "rex-info (librex) ${VERSION:-$(sed -n 's/^VERSION := //p' Makefile)}" ] || fail '--version'
-run "$info" --frobnicate
-ends 2
-grep -q frobnicate "$work/err" || fail 'an unknown option is not named'
-run "$info" app
-ends 2
-grep -q 'no arguments' "$work/err" || fail 'an argument is not refused'
+command_line rex-info
+refused 2 frobnicate "$info" --frobnicate
+refused 2 'no arguments' "$info" app
 status=0
 "$info" >&- 2>"$work/err" || status=$?
 ends 2
-grep -q 'cannot be written' "$work/err" || fail 'a closed output is not told'
-for option in $("$info" --help | grep -o -e '--[a-z]*' | sort -u); do
-    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-info.1 || fail "$option is not in the man page"
-done
+says 'cannot be written'
 
 # ---- the real releases: what is adapted is what the release needs; a kernel runs before anything is registered
 
@@ -63,7 +30,7 @@ for release in $(tests/llvm --list); do
     is .host.result 'a kernel ran'
     is .host.devices 4
     jq -r '.adapted | to_entries[] | "\(.key): \(.value)"' "$work/out" >"$work/adapted"
-    like "adapted-$release" "$work/adapted"
+    golden "rex-info/adapted-$release.txt" "$work/adapted"
     # Plugins are files up to 18, and in libomptarget later.
     if [ "$release" -lt 19 ]; then
         is '.plugin.cuda | endswith("/libomptarget.rtl.cuda.so")' true
@@ -71,19 +38,18 @@ for release in $(tests/llvm --list); do
         is .plugin.all 'in libomptarget itself'
     fi
     run tests/llvm "$release" "$info"
-    says 'a kernel ran'
+    prints 'a kernel ran'
 done
 
 # No fact of a release is left out; but for those that change no call: what it is told by, and which compilers' programs it runs.
 fields() {
     sed -n "/^struct $1 {/,/^};/s/^    \(const \)\{0,1\}\(struct \)\{0,1\}[a-z_0-9]* \**\([a-z_, ]*\);.*/\3/p" librex/omp/release.h | tr -d ,
 }
-for field in $(fields rex_release); do
-    case $field in number | marker | newest_packet) continue ;; esac
-    grep -q "release->$field\b" librex/top/adaptations.c || fail "librex/top/adaptations.c says nothing of a release's $field"
-done
-for field in $(fields rex_packet_rule); do
-    grep -q "rule->$field\b" librex/top/adaptations.c || fail "librex/top/adaptations.c says nothing of a packet's $field"
+for field in $(fields rex_release | sed 's/^/release->/') \
+    $(fields rex_packet_rule | sed 's/^/rule->/'); do
+    case $field in *number | *marker | *newest_packet) continue ;; esac
+    grep -q -e "$field\b" librex/top/adaptations.c ||
+        fail "librex/top/adaptations.c says nothing of $field"
 done
 [ "$(fields 'rex_[rp][a-z_]*' | wc -l)" = "$(sed -n '/^struct rex_[rp]/,/^};/p' librex/omp/release.h | grep -c '^    [a-z].*;')" ] ||
     fail "not every field of librex/omp/release.h was read: $(fields 'rex_[rp][a-z_]*')"
@@ -113,14 +79,15 @@ grep -q "on $strict, a host image whose kernels" librex/man/rex_module_register.
 
 # ---- none
 
-run env REX_OMPTARGET=/nonexistent/libomptarget.so "$info" --json
+none() { REX_OMPTARGET=/nonexistent/libomptarget.so run env "$@"; }
+none "$info" --json
 ends 1
 is '.libomptarget.error | contains("/nonexistent/libomptarget.so")' true
 is '.host' null
 [ "$(grep -c /nonexistent "$work/err")" = 1 ] || fail 'no libomptarget: not said on standard error'
-run env REX_OMPTARGET=/nonexistent/libomptarget.so "$info"
+none "$info"
 ends 1
-run env REX_OMPTARGET=/nonexistent/libomptarget.so REX_WAIT=spin "$info" --json
+none REX_WAIT=spin "$info" --json
 is .setting.REX_WAIT 'spin (the environment)'
 is .setting.REX_LOG 'warn (default)'
 
@@ -130,7 +97,7 @@ mkdir -p "$work/cuda/bin" "$work/cuda/include"
 printf '#!/bin/sh\n' >"$work/cuda/bin/nvcc"
 chmod 755 "$work/cuda/bin/nvcc"
 printf '/* */\n#define CUDA_VERSION 12080\n' >"$work/cuda/include/cuda.h"
-run env -u NVCC PATH="$work/cuda/bin:$PATH" REX_OMPTARGET=/nonexistent/libomptarget.so "$info" --json
+none -u NVCC PATH="$work/cuda/bin:$PATH" "$info" --json
 is .toolkit.nvcc "$(realpath "$work/cuda/bin/nvcc")"
 is '.toolkit["CUDA version"]' 12.8
 
@@ -229,8 +196,7 @@ done <"$work/macros"
 is .constants.REX_PARAMETERS_UNKNOWN 65535
 run "$info" --abi
 ends 0
-says '     104'
-says 'int __tgt_target_kernel(ident_t *loc'
+prints '     104'
+prints 'int __tgt_target_kernel(ident_t *loc'
 
 [ "$failed" = 0 ] && echo "$(wc -l <"$work/exported") functions, $(wc -l <"$work/structs") structs"
-exit "$failed"

@@ -1,108 +1,36 @@
 #!/bin/sh
 # rex-report on traces of programs on the CPU: advice for those that deserve it and not for their cure; pages without a script, whatever
 # names are in them; what is refused; the two steps that rex-run --report does. What it advises for a GPU is tested in unit/report.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-release=19
-tests/llvm --list | grep -qx $release || { echo "skip: LLVM $release is not unpacked"; exit 77; }
-report=$PWD/$O/tools/rex-report
-rex_run=$PWD/$O/tools/rex-run
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-report.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-# run COMMAND...: $status, $work/out, $work/err
-run() {
-    status=0
-    "$@" >"$work/out" 2>"$work/err" || status=$?
-}
-# says STATUS TEXT: the last run ended so, and its error messages contain the text
-says() {
-    [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err")"
-    grep -qF -e "$2" "$work/err" || fail "no \"$2\" in: $(cat "$work/err")"
-}
+. tests/support/lib.sh
+needs_release 19
+report=$build/tools/rex-report
+rex_run=$build/tools/rex-run
 
 # ---- the command line
 
-run "$report" --help
-[ -z "${UPDATE-}" ] || { mkdir -p tests/golden/rex-report; cp "$work/out" tests/golden/rex-report/help.txt; }
-diff -u tests/golden/rex-report/help.txt "$work/out" || fail '--help'
-for option in $("$report" --help | grep -o -e ' --[a-z]*' | sort -u); do
-    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-report.1 || [ "$option" = --trace ] || fail "$option is not in the man page"
-done
-run "$report"
-says 2 'no trace is named'
-run "$report" one two
-says 2 'one trace at a time'
-run "$report" --frobnicate one
-says 2 '--frobnicate: no such option'
-run "$report" "$work/none"
-says 2 'No such file'
-run "$report" "$work"
-says 2 'it is a folder'
+command_line rex-report
+refused 2 'no trace is named' "$report"
+refused 2 'one trace at a time' "$report" one two
+refused 2 '--frobnicate: no such option' "$report" --frobnicate one
+refused 2 'No such file' "$report" "$work/none"
+refused 2 'it is a folder' "$report" "$work"
 : >"$work/empty"
-run "$report" "$work/empty"
-says 2 'it is empty'
-run "$report" Makefile
-says 2 'it does not begin as a trace that librex wrote'
+refused 2 'it is empty' "$report" "$work/empty"
+refused 2 'it does not begin as a trace that librex wrote' "$report" Makefile
 printf '[\n]\n' >"$work/nothing"
-run "$report" - <"$work/nothing"
-says 2 '-: it has no line that librex wrote'
+refused 2 '-: it has no line that librex wrote' "$report" - <"$work/nothing"
 
 # ---- advice
 
-cat >"$work/program.c" <<'C'
-#include <rex.h>
-#include <stdlib.h>
-#include <string.h>
-REX_KERNEL(twice);
-enum { COUNT = 50000, LAUNCHES = 40 };
-static double x[COUNT];
-int main(int count, char **arguments)
-{
-    const char *way = count > 1 ? arguments[1] : "";
-    int64_t n = 10;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(twice), 1, 32);
-    REX_MAP(args, REX_VALUE(n), REX_TOFROM(x, COUNT));
-    REX_MAP(region, REX_TO(x, COUNT));
-    bool around = strcmp(way, "around") == 0, inside = strcmp(way, "inside") == 0;
-    if (around && rex_data_enter(-1, &region) != 0)
-        return 1;
-    for (int i = 0; i < LAUNCHES; i++) {
-        if (inside && rex_data_enter(-1, &region) != 0)
-            return 1;
-        if (rex_launch(&launch, &args) != 0)
-            return 1;
-        if (inside && rex_data_exit(-1, &region) != 0)
-            return 1;
-    }
-    if (around && rex_data_exit(-1, &region) != 0)
-        return 1;
-    if (strcmp(way, "abort") == 0)
-        abort();
-    return rex_offload_fini();
-}
-C
-cat >"$work/kernels.cu" <<'CU'
-#include <rex/kernel.h>
-REX_DEVICE_KERNEL(twice, (int64_t) n, (double *) x)
-{
-    REX_FOR(i, n)
-        x[i] *= 2;
-}
-CU
-"$CC" -x c -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" "$work/kernels.cu"
-"$CC" -Iinclude -o "$work/program" "$work/program.c" -Wl,-z,nostart-stop-gc -L"$O" -lrex -Wl,-rpath,"$PWD/$O"
+host_image "$work/rex_lib_host.so" tests/tools/rex-report/kernels.cu
+program "$work/program" tests/tools/rex-report/program.c
 
 # traced WAY: in $work/WAY.json
-traced() { REX_TRACE=$work/$1.json tests/llvm $release "$work/program" "$1" || fail "the program, $1"; }
+traced() { REX_TRACE=$work/$1.json on_release "$work/program" "$1" || fail "the program, $1"; }
 # advises WAY PATTERN: it, in one sentence, all that is advised for the program
 advises() {
     run "$report" "$work/$1.json"
-    [ "$status" = 0 ] || fail "$1: status $status: $(cat "$work/err")"
+    ends 0 "$1"
     sed -n '/^Advice/,/^$/p' "$work/out" | sed 1d | tr -s '\n ' ' ' >"$work/advice"
     grep -qE "^ $2 \$" "$work/advice" || fail "$1: not \"$2\": $(cat "$work/advice")"
 }
@@ -126,7 +54,7 @@ grep -qE '^program, process [0-9]+: 40 launches in .* on the CPU; [0-9 ]+ events
 head -c -100 "$work/each.json" >"$work/cut.json"
 run "$report" "$work/cut.json"
 grep -q '1 line of the trace could not be read. The trace ends before the program did' "$work/out" || fail "cut off: $(sed 3q "$work/out")"
-run tests/llvm $release env REX_TRACE="$work/abort.json" "$work/program" abort
+run on_release env REX_TRACE="$work/abort.json" "$work/program" abort
 run "$report" "$work/abort.json"
 grep -q '^The trace ends before the program did' "$work/out" || fail "aborted: $(sed 3q "$work/out")"
 
@@ -183,31 +111,26 @@ if page.tags["svg"] < 2 or page.tags["path"] < 2 or len(text) > 100000:
     sys.exit("%s svg, %s path, %d characters" % (page.tags.get("svg"), page.tags.get("path"), len(text)))
 PYTHON
 cp "$work/each.json" "$work/same.json"
-run "$report" -o "$work/same.json" "$work/same.json"
-says 2 'it is the trace itself'
+refused 2 'it is the trace itself' "$report" -o "$work/same.json" "$work/same.json"
 cmp -s "$work/each.json" "$work/same.json" || fail 'the trace is overwritten'
-run "$report" -o "$work/none/page.html" "$work/each.json"
-says 2 'No such file'
-run "$report" -o /dev/full "$work/each.json"
-says 2 '/dev/full cannot be written: No space left'
+refused 2 'No such file' "$report" -o "$work/none/page.html" "$work/each.json"
+refused 2 '/dev/full cannot be written: No space left' "$report" -o /dev/full "$work/each.json"
 run "$report" --text -o "$work/both.html" - <"$work/each.json"
 if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi
 
 # ---- both steps
 
-run tests/llvm $release "$rex_run" --report="$work/report.html" "$work/program" each
-[ "$status" = 0 ] || fail "--report: status $status: $(cat "$work/err")"
+run on_release "$rex_run" --report="$work/report.html" "$work/program" each
+ends 0 '--report'
 grep -q 'copied both ways anew at each of 39 launches' "$work/report.html" || fail '--report: the page'
 [ -s "$work/report.html.json" ] || fail '--report: the trace is gone'
-run tests/llvm $release "$rex_run" --trace="$work/other.json" --report="$work/other.html" "$work/program" abort
-[ "$status" = 134 ] || fail "--report: status $status of a program that aborts: $(cat "$work/err")"
+run on_release "$rex_run" --trace="$work/other.json" --report="$work/other.html" "$work/program" \
+    abort
+ends 134 '--report, a program that aborts'
 grep -q 'ends before the program did' "$work/other.html" || fail '--report after an abort'
 [ -s "$work/other.json" ] || fail '--trace with --report'
 run "$rex_run" --report="$work/other.html" sh -c 'exit 3'
-[ "$status" = 3 ] || fail "--report: status $status, of a program that exits with 3"
-grep -q 'since nothing was offloaded' "$work/err" || fail "--report of nothing: $(cat "$work/err")"
-run "$rex_run" --report=x --trace=%p.json true
-says 125 'a report is made of one file'
-run "$rex_run" --report= true
-says 125 'the value is empty'
-exit $failed
+ends 3 '--report'
+says 'since nothing was offloaded'
+refused 125 'a report is made of one file' "$rex_run" --report=x --trace=%p.json true
+refused 125 'the value is empty' "$rex_run" --report= true

@@ -1,31 +1,13 @@
 #!/bin/sh
 # rex-run: programs that clang built, on the release they were linked with and on others; programs that do not offload; what is refused;
 # statuses and signals. Which clang's programs which release runs is in matrix.sh.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-rex_run=$PWD/$O/tools/rex-run
+. tests/support/lib.sh
+rex_run=$build/tools/rex-run
 librex=$(realpath "$O/librex.so")
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-run.XXXXXX")
-trap 'rm -rf "$work"' EXIT
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; return 1; }; }
 
-# run COMMAND...: $status, $work/out, $work/err
-run() {
-    status=0
-    "$@" >"$work/out" 2>"$work/err" || status=$?
-}
-# says STATUS TEXT: the last run ended so, and its error messages contain the text
-says() {
-    [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err")"
-    grep -qF -e "$2" "$work/err" || fail "no \"$2\" in: $(cat "$work/err")"
-}
 tidy() {
     left=$(find "$TMPDIR" -name 'rex-run.*')
     [ -z "$left" ] || { fail "$1 left $left"; rm -rf "$TMPDIR"/rex-run.*; }
@@ -33,30 +15,15 @@ tidy() {
 
 # ---- the command line
 
-run "$rex_run" --help
-grep -q '^usage: rex-run' "$work/out" || fail '--help'
-[ "$status" = 0 ] || fail "--help: status $status"
-[ "$("$rex_run" --version)" = "rex-run (librex) ${VERSION:-$(sed -n 's/^VERSION := //p' Makefile)}" ] || fail '--version'
-run "$rex_run"
-says 125 'no program is named'
-run "$rex_run" --frobnicate true
-says 125 'frobnicate'
-run "$rex_run" --wait=never true
-says 125 '--wait=never: REX_WAIT cannot be "never", only auto, spin'
-run "$rex_run" --log=loud true
-says 125 '--log=loud: REX_LOG cannot be "loud"'
-run "$rex_run" --wait= true
-says 125 'the value is empty'
-run "$rex_run" --omptarget
-says 125 'omptarget'
+command_line rex-run
+refused 125 'no program is named' "$rex_run"
+refused 125 'frobnicate' "$rex_run" --frobnicate true
+refused 125 '--wait=never: REX_WAIT cannot be "never", only auto, spin' "$rex_run" --wait=never true
+refused 125 '--log=loud: REX_LOG cannot be "loud"' "$rex_run" --log=loud true
+refused 125 'the value is empty' "$rex_run" --wait= true
+refused 125 'omptarget' "$rex_run" --omptarget
 
-# What --help and the man page say is what there is; the completion, made from --help, has the values that the library knows.
-run "$rex_run" --help
-[ -z "${UPDATE-}" ] || cp "$work/out" tests/golden/rex-run/help.txt
-diff -u tests/golden/rex-run/help.txt "$work/out" || fail '--help'
-for option in $("$rex_run" --help | grep -o -e '--[a-z]*' | sort -u); do
-    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-run.1 || fail "$option is not in the man page"
-done
+# The completion, made from --help, has the values that the library knows.
 for option in wait log; do
     "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
@@ -74,12 +41,12 @@ grep -q '^\.IB LEVEL : FILE$' tools/rex-run.1 || fail '--log: the man page says 
 run "$rex_run" --log info sh -c 'printf "%s|" "$0" "$@"; cat; exit 7' --wait=x 'two words' '' <<'INPUT'
 from standard input
 INPUT
-[ "$status" = 7 ] || fail "the status of the program is lost: $status"
+ends 7 'the status of the program is lost'
 [ "$(cat "$work/out")" = '--wait=x|two words||from standard input' ] || fail "arguments or input: $(cat "$work/out")"
 [ ! -s "$work/err" ] || fail "said to a program that does not offload: $(cat "$work/err")"
 # shellcheck disable=SC2016
 run "$rex_run" sh -c 'kill -TERM $$'
-[ "$status" = 143 ] || fail "the signal is lost: $status"
+ends 143 'the signal is lost'
 
 (LD_PRELOAD='' "$rex_run" --wait=spin --log=error --trace=t.json -- env) >"$work/out"
 for line in "LD_PRELOAD=$librex" REX_ADOPT=on REX_WAIT=spin REX_LOG=error "REX_TRACE=$PWD/t.json"; do
@@ -95,34 +62,20 @@ for given in log=info:l.%p:REX_LOG=info:/l.%p log=:l:REX_LOG=:/l log=debug:/dev/
 done
 # --report removes the trace of an earlier run, and no other file.
 printf '{"name": "mine"}\n' >"$work/package.json"
-run "$rex_run" --report="$work/package" true
-says 125 'package.json is there, and is no trace'
-run "$rex_run" --report="$work/page.html" --trace="$work/package.json" true
-says 125 'package.json is there, and is no trace'
+refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/package" true
+refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/page.html" \
+    --trace="$work/package.json" true
 grep -q mine "$work/package.json" || fail '--report has removed a file that is no trace'
 ! grep -q '^LD_LIBRARY_PATH=.*rex-run' "$work/out" || fail 'a library path without --omptarget'
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho script "$@" "$LD_PRELOAD"\n' >"$work/script"
-run "$rex_run" "$work/script"
-says 126 'may not be executed'
+refused 126 'may not be executed' "$rex_run" "$work/script"
 chmod +x "$work/script"
 [ "$(cd "$work" && "$rex_run" ./script a b)" = "script a b $librex" ] || fail 'a script'
 [ "$(PATH=$work:$PATH "$rex_run" script c)" = "script c $librex" ] || fail 'a script on PATH'
 
 # OpenMP without offloading
-cat >"$work/openmp.c" <<'C'
-#include <stdio.h>
-int main(void)
-{
-    int sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (int i = 0; i < 100; i++)
-        sum += i;
-    printf("%d\n", sum);
-    return 0;
-}
-C
-quietly "$CC" -fopenmp -o "$work/openmp" "$work/openmp.c"
+quietly "$CC" -fopenmp -o "$work/openmp" tests/tools/rex-run/openmp.c
 run "$rex_run" --log=debug "$work/openmp"
 [ "$status,$(cat "$work/out")" = 0,4950 ] || fail "OpenMP without offloading: $status $(cat "$work/out" "$work/err")"
 [ ! -s "$work/err" ] || fail "said to OpenMP without offloading: $(cat "$work/err")"
@@ -131,57 +84,47 @@ run "$rex_run" --log=debug "$work/openmp"
 
 printf 'int main(void) { return 0; }\n' >"$work/nothing.c"
 "$CC" -o "$work/nothing" "$work/nothing.c"
-run "$rex_run" "$work/nowhere"
-says 127 'no such program'
-run "$rex_run" no-such-program-anywhere
-says 127 'no such program'
-run "$rex_run" "$work"
-says 127 'no such program'
+refused 127 'no such program' "$rex_run" "$work/nowhere"
+refused 127 'no such program' "$rex_run" no-such-program-anywhere
+refused 127 'no such program' "$rex_run" "$work"
 mkfifo "$work/pipe"
 chmod +x "$work/pipe"
-run timeout 60 "$rex_run" "$work/pipe"
-says 126 'is not a regular file'
+refused 126 'is not a regular file' timeout 60 "$rex_run" "$work/pipe"
 cp Makefile "$work/text"
 chmod +x "$work/text"
-run "$rex_run" "$work/text"
-says 126 'neither an ELF program nor a script'
+refused 126 'neither an ELF program nor a script' "$rex_run" "$work/text"
 head -c 40 "$work/nothing" >"$work/cut"
 chmod +x "$work/cut"
-run "$rex_run" "$work/cut"
-says 126 'cut off'
+refused 126 'cut off' "$rex_run" "$work/cut"
 quietly "$CC" -static -o "$work/static" "$work/nothing.c"
-run "$rex_run" "$work/static"
-says 126 'statically linked'
+refused 126 'statically linked' "$rex_run" "$work/static"
 quietly "$CC" -static-pie -o "$work/static" "$work/nothing.c"
-run "$rex_run" "$work/static"
-says 126 'statically linked'
+refused 126 'statically linked' "$rex_run" "$work/static"
 # patched OFFSET OCTAL-BYTES: the program with other bytes there
 patched() {
     cp "$work/nothing" "$work/patched"
     # The format is the bytes.
     # shellcheck disable=SC2059
     printf "$2" | dd of="$work/patched" bs=1 seek="$1" conv=notrunc 2>/dev/null
-    run "$rex_run" "$work/patched"
 }
 case $(uname -m) in aarch64) other='\076' word=x86-64 ;; *) other='\267' word=AArch64 ;; esac
-patched 18 "$other"
-says 126 "is for $word"
-patched 18 '\377\377'
-says 126 'machine number 65535'
-patched 4 '\001'
-says 126 '32-bit'
 interpreter=$(LC_ALL=C grep -abo '/lib[^ ]*/ld-linux' "$work/nothing" | sed -n '1s/:.*//p')
-patched "$interpreter" '/lib/ld-musl-x.so.1\000'
-says 126 'ld-musl-x.so.1; librex is made for ld-linux'
+while IFS='|' read -r offset bytes text; do
+    patched "$offset" "$bytes"
+    refused 126 "$text" "$rex_run" "$work/patched"
+done <<PATCHES
+18|$other|is for $word
+18|\377\377|machine number 65535
+4|\001|32-bit
+$interpreter|/lib/ld-musl-x.so.1\000|ld-musl-x.so.1; librex is made for ld-linux
+PATCHES
 cp "$work/nothing" "$work/setuid"
-for mode in 4755 2755; do
-    chmod "$mode" "$work/setuid"
-    run "$rex_run" "$work/setuid"
-    case $mode in 4*) says 126 'set-user-ID' ;; *) says 126 'set-group-ID' ;; esac
+for mode in 4755:user 2755:group; do
+    chmod "${mode%:*}" "$work/setuid"
+    refused 126 "set-${mode#*:}-ID" "$rex_run" "$work/setuid"
 done
 if command -v setcap >/dev/null && chmod 755 "$work/setuid" && setcap cap_net_raw+ep "$work/setuid" 2>/dev/null; then
-    run "$rex_run" "$work/setuid"
-    says 126 'capabilities'
+    refused 126 'capabilities' "$rex_run" "$work/setuid"
 else
     echo 'file capabilities: cannot be set here'
 fi
@@ -190,6 +133,7 @@ cut=$(($(stat -c %s "$work/nothing") < 1024 ? $(stat -c %s "$work/nothing") : 10
 at=4
 while [ "$at" -lt "$cut" ]; do
     patched "$at" '\377\377\377\377\377\377\377\377'
+    run "$rex_run" "$work/patched"
     case $status in
     0 | 12[56]) ;;
     # The kernel's or the loader's verdict on the program that rex-run let through.
@@ -202,29 +146,11 @@ done
 # ---- programs that clang built
 
 releases=$(tests/llvm --plain | tr '\n' ' ')
-[ -n "$releases" ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
-value_of() { tests/llvm "$1" printenv "$2"; }
-library_of() { value_of "$1" REX_OMPTARGET; }
-openmp_of() {
-    value_of "$1" LD_LIBRARY_PATH | tr : '\n' | while read -r folder; do
-        [ ! -e "$folder/libomp.so.5" ] || { echo "$folder/libomp.so.5"; break; }
-    done
-}
+[ -n "$releases" ] || skip 'no LLVM release is unpacked'
 has() { case " $releases " in *" $1 "*) ;; *) return 1 ;; esac; }
 
-# build_by_clang NN OUTPUT WORDS...: tests/link/constructs.c, which prints what each construct computed
-build_by_clang() {
-    release=$1
-    names=$work/names/$1
-    mkdir -p "$names"
-    ln -sf "$(realpath "$(openmp_of "$1")")" "$names/libomp.so"
-    ln -sf "$(realpath "$(library_of "$1")")" "$names/libomptarget.so"
-    [ -e "$names/libomptarget.devicertl.a" ] || ar rc "$names/libomptarget.devicertl.a"
-    output=$2
-    shift 2
-    quietly "clang-$release" -O1 -Wall -Werror -Wno-openmp-mapping -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" \
-        tests/link/constructs.c -o "$output" -L"$names" "$@"
-}
+# construct NN OUTPUT WORD...: tests/link/constructs.c, which prints what each construct computed
+construct() { by_clang "$@" tests/link/constructs.c; }
 
 # The environment of a program that finds nothing of libomptarget's but what --omptarget leads it to: libomp, and what LLVM's libraries need.
 # Called through run.
@@ -259,7 +185,8 @@ for pair in '14:15-bare 16-bare' '19:22'; do
         if [ "$built" = 14 ]; then echo 'left out: programs of clang 14, which is not here'; else fail "clang-$built is missing"; fi
         continue
     fi
-    build_by_clang "$built" "$work/clang-$built" || { fail "clang-$built cannot build an offload program"; continue; }
+    construct "$built" "$work/clang-$built" ||
+        { fail "clang-$built cannot build an offload program"; continue; }
     run tests/llvm "$built" "$work/clang-$built"
     cp "$work/out" "$work/expected-$built"
     [ "$status" = 5 ] || fail "clang $built's program without rex-run: status $status"
@@ -275,7 +202,7 @@ if [ -x "$work/clang-14" ] && has 16 && has 19; then
     # 16's libomptarget opens "libomp.so", a name that 19's folder has and 16's has not: a second libomp would abort.
     run env LD_LIBRARY_PATH="$(value_of 16 LD_LIBRARY_PATH):$(dirname "$(openmp_of 19)")" OMP_TARGET_OFFLOAD=mandatory \
         "$rex_run" --omptarget="$(library_of 16)" "$work/clang-14"
-    [ "$status" = 5 ] || fail "with two folders that have a libomp: status $status: $(cat "$work/err")"
+    ends 5 'with two folders that have a libomp'
     # The libomp beside libomptarget, whatever else there is on the program's own run path.
     mkdir "$work/beside" "$work/rest"
     cp -P "$(dirname "$(library_of 16)")"/libomptarget* "$(openmp_of 16)" "$work/beside"
@@ -284,17 +211,17 @@ if [ -x "$work/clang-14" ] && has 16 && has 19; then
     done
     run env LD_LIBRARY_PATH="$work/rest" LD_DEBUG=files LD_DEBUG_OUTPUT="$work/loaded" OMP_TARGET_OFFLOAD=mandatory \
         "$rex_run" --omptarget="$work/beside/libomptarget.so.16" "$work/clang-14"
-    [ "$status" = 5 ] || fail "with libomp beside libomptarget: status $status: $(cat "$work/err")"
+    ends 5 'with libomp beside libomptarget'
     cat "$work"/loaded.* | grep -q "calling init: $work/beside/libomp.so.5" || fail 'the libomp beside libomptarget was not used'
 fi
 
 # A program that a program starts inherits all of it.
 if [ -x "$work/clang-19" ] && has 22; then
     run elsewhere 22 "$rex_run" sh -c "\"$rex_run\" --omptarget=\"$(library_of 22)\" \"$work/clang-19\"; exit \$?"
-    [ "$status" = 5 ] || fail "rex-run under rex-run: status $status: $(cat "$work/err")"
+    ends 5 'rex-run under rex-run'
     run tests/llvm 19 "$rex_run" --log=info sh -c "\"$work/clang-19\"; exit \$?"
     grep -q adopted "$work/err" || fail 'a program that the program starts is not adopted'
-    [ "$status" = 5 ] || fail "a program that the program starts: status $status"
+    ends 5 'a program that the program starts'
     run tests/llvm 19 "$rex_run" --log=info:"$work/log" "$work/clang-19"
     grep -q adopted "$work/log" || fail '--log=info:FILE: nothing is in the file'
     ! grep -q librex "$work/err" || fail "--log=info:FILE: said on standard error: $(cat "$work/err")"
@@ -304,12 +231,12 @@ fi
 
 if [ -x "$work/clang-19" ]; then
     run elsewhere 19 env REX_OMPTARGET="$(library_of 19)" "$rex_run" "$work/clang-19"
-    [ "$status" = 5 ] || fail "a libomptarget that REX_OMPTARGET names: status $status: $(cat "$work/err")"
+    ends 5 'a libomptarget that REX_OMPTARGET names'
 fi
 if [ -x "$work/clang-14" ] && [ -e /usr/lib/llvm-14/lib/libomptarget.so ]; then
-    build_by_clang 14 "$work/unaided" -fno-openmp-implicit-rpath
+    construct 14 "$work/unaided" -fno-openmp-implicit-rpath
     run env -u LD_LIBRARY_PATH OMP_TARGET_OFFLOAD=mandatory "$rex_run" "$work/unaided"
-    [ "$status" = 5 ] || fail "Debian's libomptarget: status $status: $(cat "$work/err")"
+    ends 5 "Debian's libomptarget"
 else
     echo "left out: Debian's libomptarget 14, which is not here"
 fi
@@ -317,41 +244,36 @@ fi
 # ---- --omptarget: what it refuses, and the program's end
 
 if [ -x "$work/clang-19" ] && has 16 && has 22; then
-    lib16=$(library_of 16)
+
     lib22=$(library_of 22)
-    run "$rex_run" --omptarget="$lib16" "$work/clang-19"
-    says 126 'linked with libomptarget.so.19.1: LLVM 16'
-    run "$rex_run" --omptarget="$work/none.so" "$work/clang-19"
-    says 125 'No such file'
-    run "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
-    says 125 'it is a directory'
-    run "$rex_run" --omptarget=Makefile "$work/clang-19"
-    says 125 'Makefile: it is not an ELF file'
-    run "$rex_run" --omptarget="$librex" "$work/clang-19"
-    says 125 'it is librex'
-    run "$rex_run" --omptarget="$lib22" "$work/script"
-    says 126 'is a script'
+    refused 126 'linked with libomptarget.so.19.1: LLVM 16' "$rex_run" \
+        --omptarget="$(library_of 16)" "$work/clang-19"
+    refused 125 'No such file' "$rex_run" --omptarget="$work/none.so" "$work/clang-19"
+    refused 125 'it is a directory' "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
+    refused 125 'Makefile: it is not an ELF file' "$rex_run" --omptarget=Makefile "$work/clang-19"
+    refused 125 'it is librex' "$rex_run" --omptarget="$librex" "$work/clang-19"
+    refused 126 'is a script' "$rex_run" --omptarget="$lib22" "$work/script"
     # Nothing says where libLLVM is, unless the machine has it by itself.
     if ! PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF libLLVM.so.22.1; then
-        run env -u LD_LIBRARY_PATH "$rex_run" --omptarget="$lib22" "$work/clang-19"
-        says 126 'which the loader does not find'
+        refused 126 'which the loader does not find' env -u LD_LIBRARY_PATH "$rex_run" \
+            --omptarget="$lib22" "$work/clang-19"
     fi
-    build_by_clang 19 "$work/rpath" -Wl,--disable-new-dtags -Wl,-rpath,"$work/names/19"
-    run elsewhere 22 "$rex_run" --omptarget="$lib22" "$work/rpath"
-    says 126 "has a DT_RPATH ($work/names/19"
-    build_by_clang 19 "$work/runpath" -Wl,--enable-new-dtags -Wl,-rpath,"$work/names/19"
+    construct 19 "$work/rpath" -Wl,--disable-new-dtags -Wl,-rpath,"$work/names/19"
+    refused 126 "has a DT_RPATH ($work/names/19" elsewhere 22 "$rex_run" --omptarget="$lib22" \
+        "$work/rpath"
+    construct 19 "$work/runpath" -Wl,--enable-new-dtags -Wl,-rpath,"$work/names/19"
     run elsewhere 22 "$rex_run" --omptarget="$lib22" "$work/runpath"
-    [ "$status" = 5 ] || fail "a program with DT_RUNPATH: $status: $(cat "$work/err")"
-    run elsewhere 22 env LD_PRELOAD="$(library_of 19)" "$rex_run" --omptarget="$lib22" "$work/clang-19"
-    says 126 'by its path'
+    ends 5 'a program with DT_RUNPATH'
+    refused 126 'by its path' elsewhere 22 env LD_PRELOAD="$(library_of 19)" "$rex_run" \
+        --omptarget="$lib22" "$work/clang-19"
     # The same DT_RPATH in a library is seen in what the loader does.
     folder19=$(dirname "$(library_of 19)")
     printf 'int between(void) { return 0; }\n' >"$work/between.c"
     quietly "$CC" -shared -fPIC -o "$work/libbetween.so" "$work/between.c" -Wl,--no-as-needed "$folder19/libomptarget.so.19.1" \
         -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags -Wl,-rpath,"$folder19"
     quietly "$CC" -o "$work/through" "$work/nothing.c" -Wl,--no-as-needed "$work/libbetween.so" -Wl,--allow-shlib-undefined
-    run elsewhere 22 "$rex_run" --omptarget="$lib22" "$work/through"
-    says 126 "the loader takes $folder19/libomptarget.so.19.1 all the same"
+    refused 126 "the loader takes $folder19/libomptarget.so.19.1 all the same" elsewhere 22 \
+        "$rex_run" --omptarget="$lib22" "$work/through"
     tidy 'what --omptarget refuses'
     # No libomptarget to replace: a plain run.
     # shellcheck disable=SC2016
@@ -359,24 +281,8 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     [ "$status,$(cat "$work/out")" = "3,$(realpath "$lib22")" ] || fail "--omptarget for a program without: $status $(cat "$work/out")"
 
     # A program that says when it is ready, and on SIGUSR1 what it got; a signal for rex-run is one for the program.
-    cat >"$work/waits.c" <<'C'
-#include <signal.h>
-#include <stdio.h>
-int main(void)
-{
-    sigset_t set;
-    int number;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    puts("ready");
-    fflush(stdout);
-    sigwait(&set, &number);
-    puts("got it");
-    return 9;
-}
-C
-    quietly "$CC" -o "$work/waits" "$work/waits.c" -Wl,--no-as-needed "$(realpath "$(library_of 19)")" -Wl,--allow-shlib-undefined
+    quietly "$CC" -o "$work/waits" tests/tools/rex-run/waits.c -Wl,--no-as-needed \
+        "$(realpath "$(library_of 19)")" -Wl,--allow-shlib-undefined
     mkfifo "$work/fifo"
     path22=$(value_of 22 LD_LIBRARY_PATH)
     # signalled SIGNAL...: rex-run gets them once its program is ready; $status
@@ -397,11 +303,9 @@ C
     signalled USR1
     [ "$status,$rest" = '9,got it' ] || fail "after SIGUSR1: status $status, $rest"
     signalled TERM
-    [ "$status" = 143 ] || fail "after SIGTERM: status $status"
+    ends 143 'after SIGTERM'
     signalled TSTP CONT USR1
     [ "$status,$rest" = '9,got it' ] || fail "after SIGTSTP, SIGCONT and SIGUSR1: status $status, $rest"
     signalled KILL
-    [ "$status" = 137 ] || fail "after SIGKILL: status $status"
+    ends 137 'after SIGKILL'
 fi
-
-exit "$failed"

@@ -2,13 +2,7 @@
 # tests/run: its status and its last line, in a tree of its own with tests that pass, fail and skip. A
 # release is there for a script that starts one, and is not fetched for another. Longest tests start
 # first, and a program runs on a sample of some releases.
-set -eu
-cd "$(dirname "$0")/../.."
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-runner.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-
+. tests/support/lib.sh
 mkdir -p "$work/tests/scripts" "$work/tests/unit" "$work/build/tests/unit" "$work/build/tools"
 cp tests/run "$work/tests/"
 cd "$work"
@@ -123,12 +117,13 @@ runs 0 '10 passed, 0 failed, 10 skipped' -k runtime/p5
 grep -q '^ *10 a reason$' said || fail 'no reason for what cannot run on the fake GPU'
 
 # Each test that skips where a release is missing is one for which tests/run fetches it.
-cd "$OLDPWD"
-pattern=$(sed -n "s/^uses_release='\(.*\)'/\1/p" tests/run)
-grep -lE "echo .skip: .*LLVM" tests/scripts/[!r]*.sh tests/scripts/rex-*.sh >"$work/skipping"
+cd "$top"
+uses_release=
+eval "$(grep '^uses_release=' tests/run)"
+grep -lE '^needs_(release|plain)|skip .*LLVM' tests/scripts/[!r]*.sh tests/scripts/rex-*.sh \
+    >"$work/skipping"
 grep -l "is not unpacked" tests/unit/*.c >>"$work/skipping"
 while read -r test; do
-    grep -qE "$pattern" "$test" || fail "tests/run fetches no release for $test"
+    grep -qE "$uses_release" "$test" || fail "tests/run fetches no release for $test"
 done <"$work/skipping"
 [ "$(wc -l <"$work/skipping")" -gt 9 ] || fail 'hardly any test skips for want of a release'
-exit "$failed"

@@ -1,44 +1,22 @@
 #!/bin/sh
 # An image that was built again for other parameters under the same name, the program not: rex-check says so before the program runs, by
 # what both tell, and the library at the first launch, by the rows; for a CUBIN and for a host image. How old they are plays no part.
-set -eu
-cd "$(dirname "$0")/../.."
-top=$PWD
-O=${O:-$(make -s --no-print-directory print-O)}
-case $O in /*) build=$O ;; *) build=$top/$O ;; esac
-[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
-tests/llvm --list | grep -qx 19 || { echo 'skip: LLVM 19 is not unpacked'; exit 77; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-stale.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
+needs_no_sanitizer
+needs_release 19
 
-cat >"$work/program.c" <<'C'
-#include <rex.h>
-REX_KERNEL(plain, LIST);
-int main(void)
-{
-    int64_t value = 7;
-    uint64_t out = 0;
-    REX_MAP(map, ROWS);
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
-    int result = rex_launch(&launch, &map);
-    return result == REX_EPARAMS ? 3 : result != 0;
-}
-C
 # The kernels that no program here has an entry of are not what this is about.
-gcc -w -x c -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/data/kernels.cu
+host_image "$work/rex_lib_host.so" tests/data/kernels.cu -w
 cp tests/data/typed_sm_90.cubin "$work/rex_lib_nvidia.cubin"
 
-# shellcheck disable=SC2317 # called by program()
+# shellcheck disable=SC2317 # called by tries()
 on_gpu() {
     env LD_LIBRARY_PATH="$build/tests/fake/cuda:$build/tests/fake/$1" REX_OMPTARGET="$build/tests/fake/$1/libomptarget.so.$1" \
         "$work/program"
 }
-# program LIST ROWS EXPECTED: compiled for LIST; each run ends with EXPECTED, 3 being REX_EPARAMS
-program() {
-    gcc "-DLIST=$1" "-DROWS=$2" -Iinclude -o "$work/program" "$work/program.c" -L"$build" -lrex -Wl,-rpath,"$build" \
-        -Wl,-z,nostart-stop-gc
+# tries LIST ROWS EXPECTED: compiled for LIST; each run ends with EXPECTED, 3 being REX_EPARAMS
+tries() {
+    program "$work/program" "-DLIST=$1" "-DROWS=$2" tests/tools/stale/program.c
     for age in 2001 2036; do
         touch -d "$age-01-01" "$work/rex_lib_nvidia.cubin" "$work/rex_lib_host.so"
         for image in rex_lib_nvidia.cubin rex_lib_host.so; do
@@ -58,9 +36,9 @@ program() {
         [ "$3" = 0 ] || grep -q '(uint64_t, pointer).*\[REX_EPARAMS\]' "$work/said" || fail "$way, ($1): $(cat "$work/said")"
     done
 }
-program '(uint64_t) value, (uint64_t *) out' 'REX_VALUE(value), REX_TOFROM(&out, 1)' 0
-program '(uint64_t *) out, (uint64_t) value' 'REX_TOFROM(&out, 1), REX_VALUE(value)' 3
-program '(uint64_t) value' 'REX_VALUE(value)' 3
-program '(uint64_t) value, (uint64_t *) out, (uint64_t) more' 'REX_VALUE(value), REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+tries '(uint64_t) value, (uint64_t *) out' 'REX_VALUE(value), REX_TOFROM(&out, 1)' 0
+tries '(uint64_t *) out, (uint64_t) value' 'REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+tries '(uint64_t) value' 'REX_VALUE(value)' 3
+tries '(uint64_t) value, (uint64_t *) out, (uint64_t) more' \
+    'REX_VALUE(value), REX_TOFROM(&out, 1), REX_VALUE(value)' 3
 [ "$failed" = 0 ] && echo 'four programs, two images'
-exit "$failed"

@@ -1,17 +1,8 @@
 #!/bin/sh
 # What the reduced Rodinia programs promise by their shape: an entry for each kernel and a kernel for each entry; one initialisation, before
 # the clock is read; and where a program has a data region, one region with all launches and updates inside it.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-cc}
-release=19
-tests/llvm --list | grep -qx "$release" || { echo "skip: LLVM $release is not unpacked"; exit 77; }
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-structure.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. tests/support/lib.sh
+needs_release 19
 
 # CC may be a command with flags.
 # shellcheck disable=SC2086
@@ -49,7 +40,6 @@ check() {
     grep -qxE "$3" "$work/record" ||
         fail "$program: the order of its calls is $(sed -E 's/(.)\1+/\1+/g' "$work/record" | head -c 200), expected $3"
 }
-top=$PWD
 
 # Two of the four kernels of hotspot are for --devices.
 region='it*b[tlu]*l[tlu]*et*'
@@ -68,4 +58,3 @@ check particles_raw 3 "$region"
 check axpy_multi_raw 4 "$region"
 
 [ "$failed" -eq 0 ] && echo '13 programs have the shape that they promise'
-exit "$failed"

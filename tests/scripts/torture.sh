@@ -1,12 +1,6 @@
 #!/bin/sh
 # A sample of `make torture`, the same every time, finds nothing; and what librex must not do, as tests/torture/planted.c does it, is found.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-export O
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-torture.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
+. tests/support/lib.sh
 
 status=0
 tests/torture/run --on planted >"$work/planted" || status=$?
@@ -31,4 +25,3 @@ if ! awk '/ failures / { tried += $5; clean += $9 == 0 } / were not tried/ { lef
 fi
 
 tests/torture/run --shallow || failed=1
-exit "$failed"

@@ -2,46 +2,48 @@
 # Every message that rex-troubleshooting(7) quotes appears, from librex, its tools, libomptarget or libomp, when the mistake is made: on the real
 # releases where the mistake is one of the host's, on the fakes (tests/fake) where it takes a GPU that this machine has not. What neither can show
 # is listed below with its reason and counted. The page's statements about silence and crashes are tried as well.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-top=$PWD
-[ -z "${SAN-}" ] || { echo 'skip: a preloaded driver comes before the runtime of a sanitizer'; exit 77; }
+. tests/support/lib.sh
+[ -z "${SAN-}" ] || skip 'a preloaded driver comes before the runtime of a sanitizer'
 for release in 14 15-bare 16 19 22; do
-    [ -e "build/llvm/$release/.done" ] || tests/llvm --list | grep -qx "$release" || { echo "skip: LLVM $release is not unpacked"; exit 77; }
+    [ -e "build/llvm/$release/.done" ] || tests/llvm --list | grep -qx "$release" ||
+        skip "LLVM $release is not unpacked"
 done
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 said=$work/said # what everybody said, a line each, with the speaker in front
 : >"$said"
 
 # ---- the programs
 
 source=tests/tools/troubleshooting
-host=$top/$O/tests/fake/host.so
-build() { "$CC" -std=gnu11 -Wall -Wextra -Werror -Iinclude "$@" -L"$O" -lrex -Wl,-rpath,"$top/$O" -Wl,-z,nostart-stop-gc -ldl; }
-build -rdynamic "$source/provoke.c" -o "$work/provoke"
-build -DNARROW "$source/provoke.c" -o "$work/narrow"
-build -DNO_KERNEL "$source/provoke.c" -o "$work/empty"
+host=$build/tests/fake/host.so cubin=$top/tests/data/sm_90.cubin
+program "$work/provoke" -Wall -Wextra -Werror -rdynamic "$source/provoke.c"
+program "$work/narrow" -DNARROW "$source/provoke.c"
+program "$work/empty" -DNO_KERNEL "$source/provoke.c"
 "$CC" -std=gnu11 -Wall -Wextra -Werror -Iinclude "$source/raw.c" -o "$work/raw" -ldl
 "$CC" -std=gnu11 -Wall -Wextra -Werror "$source/two.c" -o "$work/two" -ldl
+"$CC" -std=gnu11 -Iinclude -c "$source/stranger.c" -o "$work/stranger.o"
 
-# A host image of a hand that does not use rex/kernel.h, one with another kernel, one with both kernels in another order.
+# Host images that do not use rex/kernel.h, one of them without a table, and one with another
+# kernel.
 kernel() { printf 'void %s(long *values) { values[0] = %s; }\n' "$1" "$2"; }
-{ kernel plain__kernel__ 1; kernel none__kernel__ 1; } | "$CC" -x c -shared -fPIC -o "$work/bare.so" -
-kernel add__kernel__ 41 | "$CC" -x c -shared -fPIC -o "$work/add.so" -
-table() { printf 'static struct { void *a; char *n; long s; int f, r; } e __attribute__((used, section("omp_offloading_entries"))) = {%s, "%s", 0, 0, 0};\n' "$1" "$1"; }
-{ kernel add__kernel__ 41; table add__kernel__; } | "$CC" -x c -shared -fPIC -o "$work/add.so" -
-{ kernel other__kernel__ 43; table other__kernel__; } | "$CC" -x c -shared -fPIC -o "$work/other.so" -
+table() {
+    printf 'static struct { void *a; char *n; long s; int f, r; } e __attribute__((used, section('
+    printf '"omp_offloading_entries"))) = {%s, "%s", 0, 0, 0};\n' "$1" "$1"
+}
+image() { "$CC" -x c -shared -fPIC -o "$work/$1.so" -; }
+{ kernel plain__kernel__ 1; kernel none__kernel__ 1; } | image bare
+{ kernel add__kernel__ 41; table add__kernel__; } | image add
+{ kernel other__kernel__ 43; table other__kernel__; } | image other
 sed 's/plain__kernel__/plein__kernel__/g' "$host" >"$work/plein.so"
 chmod 755 "$work/plein.so"
+mkdir "$work/both"
+cp "$work/provoke" "$work/both/provoke"
+cp "$cubin" "$work/both/rex_lib_nvidia.cubin"
+cp "$host" "$work/both/rex_lib_host.so"
 
-# ---- who says what
+# ---- mistakes
 
+fakes=$build/tests/fake
 # speaks WHO COMMAND...: its output belongs to WHO. $status, $work/output
 speaks() {
     who=$1
@@ -51,119 +53,102 @@ speaks() {
     sh -c '"$@"' sh "$@" >"$work/output" 2>&1 || status=$?
     sed "s|^|$who |" "$work/output" >>"$said"
 }
-# real RELEASE IMAGE PROGRAM MISTAKE: librex on a real release, without a GPU
-real() {
-    release=$1 image=$2
-    shift 2
-    speaks librex tests/llvm "$release" env CUDA_VISIBLE_DEVICES= REX_CUBIN="$image" "$@"
+fake() { echo "LD_PRELOAD=$fakes/$1/libcuda.so.1 REX_OMPTARGET=$fakes/$2/libomptarget.so.$2"; }
+# mistake KIND RELEASE IMAGE SETTINGS PROGRAM MISTAKE
+mistake() {
+    # Settings are words.
+    # shellcheck disable=SC2046,SC2086
+    case $1 in
+    # librex on a real release, without a GPU
+    real) speaks librex tests/llvm "$2" env CUDA_VISIBLE_DEVICES= REX_CUBIN="$3" $4 "$work/$5" \
+        "$6" ;;
+    # the fakes of a release and of a driver with a GPU
+    fake) speaks librex env $(fake cuda "$2") REX_LOG=info REX_CUBIN="$3" $4 "$work/$5" "$6" ;;
+    # libomptarget alone
+    raw) speaks libomptarget tests/llvm "$2" env $4 "$work/raw" "$6" "$3" ;;
+    esac
 }
-# faked RELEASE IMAGE SM PROGRAM MISTAKE: on the fakes of a release and of a driver with a GPU
-faked() {
-    release=$1 image=$2 sm=$3
-    shift 3
-    speaks librex env LD_PRELOAD="$top/$O/tests/fake/cuda/libcuda.so.1" FAKE_CUDA_SM="$sm" REX_CUBIN="$image" REX_LOG=info \
-        REX_OMPTARGET="$top/$O/tests/fake/$release/libomptarget.so.$release" "$@"
+# judge STATUS TEXT: the last one ended so, or by a signal, and its output has the text
+judge() {
+    case $1 in
+    '' | "$status") ;;
+    abort) [ "$status" -gt 128 ] || fail "$row: status $status" ;;
+    *) fail "$row: status $status" ;;
+    esac
+    [ -z "$2" ] || grep -q -e "$2" "$work/output" ||
+        fail "$row: no \"$2\" in: $(cat "$work/output")"
 }
-raw() {
-    release=$1
-    shift
-    speaks libomptarget tests/llvm "$release" env "$@"
-}
-
-for release in 14 15 16 19 22; do
-    real "$release" "$host" "$work/provoke" none
-    [ "$status" = 0 ] || fail "LLVM $release: the program without a mistake: $(cat "$work/output")"
-    for mistake in key device update 'update part' overlap present; do
-        real "$release" "$host" "$work/provoke" "$mistake"
-        [ "$status" = 1 ] || fail "LLVM $release, $mistake: status $status"
+sm=FAKE_CUDA_SM
+all='14 15 16 19 22'
+bare=$top/build/llvm/15-bare/usr/lib/llvm-15/lib
+while IFS='|' read -r kind releases image settings program names expected text; do
+    for release in $releases; do
+        rest=$names
+        while [ -n "$rest" ]; do
+            what=${rest%%,*} row="LLVM $release, $kind, $program, ${rest%%,*}"
+            rest=${rest#"$what"}
+            rest=${rest#,}
+            mistake "$kind" "$release" "$image" "$settings" "$program" "$what"
+            judge "$expected" "$text"
+        done
     done
-    real "$release" "$host" "$work/provoke" 'no end'
-    grep -q 'never ended' "$work/output" || fail "LLVM $release: a region that is not ended: $(cat "$work/output")"
-    raw "$release" "$work/raw" none "$work/add.so"
-    grep -q 'returned 0, the value is 41' "$work/output" || fail "LLVM $release: a raw launch: $(cat "$work/output")"
-    for mistake in key device present overlap; do
-        raw "$release" "$work/raw" "$mistake" "$work/add.so"
-        [ "$status" -gt 128 ] || fail "LLVM $release does not abort: $mistake, status $status"
-    done
-done
+done <<MISTAKES
+real|$all|$host||provoke|none|0|
+real|$all|$host||provoke|key,device,update,update part,overlap,present|1|
+real|$all|$host||provoke|no end||never ended
+raw|$all|$work/add.so|||none||returned 0, the value is 41
+raw|$all|$work/add.so|||key,device,present,overlap|abort|
+raw|$all|$work/add.so|||update||^the update of what is not mapped returned$
+raw|14 15|$work/other.so|||none||the value is 43
+raw|16 19 22|$work/other.so|||none|abort|
+raw|15-bare|$work/add.so|||none||^the launch returned -1, the value is 1$
+raw|19|$cubin|||none||^the launch returned -1, the value is 1$
+raw|19|$cubin|OMP_TARGET_OFFLOAD=mandatory||none|abort|
+real|19|$host|OMP_TARGET_OFFLOAD=disabled|provoke|none||
+real|19|$host|OMP_DEFAULT_DEVICE=99|provoke|none||
+real|19|$host|LD_PRELOAD=$fakes/iomp/libiomp5.so|provoke|none||
+real|19|$host||empty|none||
+real|19|$work/plein.so||provoke|none||
+real|19|$work/add.so||provoke|none||
+real|19|$cubin||provoke|none||
+real|14|$work/bare.so||provoke|none||
+real|15-bare|$host||provoke|none||
+real|15-bare|$host|LD_PRELOAD=$bare/libomp.so.5:$bare/libomptarget.so.15|provoke|none||
+fake|25|$cubin|$sm=90|provoke|none|0|
+fake|19|$cubin|$sm=90|provoke|none|0|
+fake|19|$top/tests/data/sm_120.cubin|$sm=120|provoke|none||
+fake|22|$cubin|$sm=80|provoke|none||
+fake|19|$cubin|$sm=90|provoke|rows,fork,count and fork,context||
+fake|19|$cubin|$sm=90|narrow|none||
+MISTAKES
 
-# Nothing runs, without a word; an error where it must.
-raw 19 "$work/raw" none tests/data/sm_90.cubin
-grep -qx 'the launch returned -1, the value is 1' "$work/output" || fail "no device is not silent: $(cat "$work/output")"
-raw 19 OMP_TARGET_OFFLOAD=mandatory "$work/raw" none tests/data/sm_90.cubin
-[ "$status" -gt 128 ] || fail "no image is no error where offloading is mandatory: $status"
-speaks librex tests/llvm 19 env OMP_TARGET_OFFLOAD=disabled REX_CUBIN="$host" "$work/provoke" none
-real 19 "$host" env OMP_DEFAULT_DEVICE=99 "$work/provoke" none
-real 19 "$top/tests/data/sm_90.cubin" "$work/provoke" none
-mkdir "$work/both"
-cp "$work/provoke" "$work/both/provoke"
-cp tests/data/sm_90.cubin "$work/both/rex_lib_nvidia.cubin"
-cp "$host" "$work/both/rex_lib_host.so"
-speaks librex tests/llvm 19 env CUDA_VISIBLE_DEVICES= "$work/both/provoke" none
-
-# A libomptarget that is newer than librex.
-faked 25 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" none
-[ "$status" = 0 ] || fail "a newer libomptarget: $(cat "$work/output")"
-
-# Images and GPUs.
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" none
-[ "$status" = 0 ] || fail "the fake GPU: $(cat "$work/output")"
-faked 19 "$top/tests/data/sm_120.cubin" 120 "$work/provoke" none
-faked 22 "$top/tests/data/sm_90.cubin" 80 "$work/provoke" none
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" rows
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/narrow" none
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" fork
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" "count and fork"
-faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" context
-speaks rex-info env LD_PRELOAD="$top/$O/tests/fake/cuda-old/libcuda.so.1" REX_LOG=off \
-    REX_OMPTARGET="$top/$O/tests/fake/22/libomptarget.so.22" "$O/tools/rex-info"
-speaks rex-info env LD_PRELOAD="$top/$O/tests/fake/cuda/libcuda.so.1" REX_LOG=off \
-    REX_OMPTARGET="$top/$O/tests/fake/16/libomptarget.so.16" "$O/tools/rex-info"
-
-# Entries and kernels.
-real 19 "$host" "$work/empty" none
-real 19 "$work/plein.so" "$work/provoke" none
-real 19 "$work/add.so" "$work/provoke" none
-real 14 "$work/bare.so" "$work/provoke" none
-for release in 14 15; do
-    raw "$release" "$work/raw" none "$work/other.so"
-    grep -q 'the value is 43' "$work/output" || fail "LLVM $release does not run the wrong kernel: $(cat "$work/output")"
-done
-for release in 16 19 22; do
-    raw "$release" "$work/raw" none "$work/other.so"
-    [ "$status" -gt 128 ] || fail "LLVM $release and a missing kernel: status $status"
-done
-speaks rex-check "$O/tools/rex-check" "$work/empty"
-speaks rex-check "$O/tools/rex-check" "$work/provoke" "$work/add.so"
-speaks rex-check "$O/tools/rex-check" "$work/narrow" tests/data/sm_90.cubin
-"$CC" -std=gnu11 -Iinclude -c "$source/stranger.c" -o "$work/stranger.o"
-speaks rex-check "$O/tools/rex-check" "$work/stranger.o"
-
-# Updates, calls before and after, on the real ones.
-for release in 14 15 16 19 22; do
-    raw "$release" "$work/raw" update "$work/add.so"
-    grep -qx 'the update of what is not mapped returned' "$work/output" || fail "LLVM $release: an update: $(cat "$work/output")"
-    for mistake in before ended; do
-        raw "$release" "$work/raw" "$mistake" "$work/add.so"
+# Calls before the first registration and after the last crash on later releases, and do nothing on
+# others.
+for release in $all; do
+    for what in before ended; do
+        mistake raw "$release" "$work/add.so" '' '' "$what"
         case $release,$status in
-        19,139 | 22,139) ;;
-        1[456],0 | 1[456],255) ;;
-        *) fail "LLVM $release, $mistake: status $status" ;;
+        19,139 | 22,139 | 1[456],0 | 1[456],255) ;;
+        *) fail "LLVM $release, $what: status $status" ;;
         esac
-        [ ! -s "$work/output" ] || grep -q 'egmentation' "$work/output" || fail "LLVM $release, $mistake: $(cat "$work/output")"
+        [ ! -s "$work/output" ] || grep -q 'egmentation' "$work/output" ||
+            fail "LLVM $release, $what: $(cat "$work/output")"
     done
 done
-
-# Runtimes: two of them, none, without plugins.
-libomp() { echo "$top"/build/llvm/"$1"/usr/lib/llvm-"$1"/lib/libomp.so.5; }
+libomp() { echo "$top/build/llvm/$1/usr/lib/llvm-$1/lib/libomp.so.5"; }
 speaks libomp "$work/two" "$(libomp 16)" "$(libomp 19)"
-speaks librex tests/llvm 19 env LD_PRELOAD="$top/$O/tests/fake/iomp/libiomp5.so" REX_CUBIN="$host" "$work/provoke" none
+speaks librex tests/llvm 19 env CUDA_VISIBLE_DEVICES= "$work/both/provoke" none
 speaks librex env REX_OMPTARGET="$work/nothing.so" REX_CUBIN="$host" "$work/provoke" none
-real 15-bare "$host" "$work/provoke" none
-linked=$top/build/llvm/15-bare/usr/lib/llvm-15/lib
-real 15-bare "$host" env LD_PRELOAD="$linked/libomp.so.5:$linked/libomptarget.so.15" "$work/provoke" none
-raw 15-bare "$work/raw" none "$work/add.so"
-grep -qx 'the launch returned -1, the value is 1' "$work/output" || fail "15-bare is not silent: $(cat "$work/output")"
+# Settings are words.
+# shellcheck disable=SC2046
+for one in 'cuda-old 22' 'cuda 16'; do
+    speaks rex-info env $(fake "${one% *}" "${one#* }") REX_LOG=off "$O/tools/rex-info"
+done
+for files in empty "provoke $work/add.so" "narrow $cubin" stranger.o; do
+    # Names are words.
+    # shellcheck disable=SC2086
+    speaks rex-check "$O/tools/rex-check" "$work/"$files
+done
 
 # ---- what cannot be made to appear here: REASON TAB BEGINNING OF THE QUOTATION
 

@@ -1,17 +1,12 @@
 #!/bin/sh
 # Tests of some runtime programs under valgrind, on LLVM 19 and 22, in `make check-all` on each release that it can start: no error and no leak that librex made itself. What LLVM's libraries
 # and the loader lose is theirs, though librex called them: the innermost function that is not one like malloc or memcpy decides.
-set -eu
-cd "$(dirname "$0")/../.."
-command -v valgrind >/dev/null || { echo 'skip: no valgrind'; exit 77; }
-O=${O:-$(make -s --no-print-directory print-O)}
+. tests/support/lib.sh
+needs valgrind
 # program/test: each runs in a process of its own, which takes some seconds to start.
 tests='badinput/truncated_image badinput/bad_tables badinput/entries_without_counterpart badinput/bad_packets
     register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
     queues/bad_input graphs/branches pinned/allocated pinned/wrong'
-folder=${TMPDIR:-/tmp}/librex-valgrind.$$
-mkdir "$folder"
-trap 'rm -rf "$folder"' EXIT
 
 tests/llvm >/dev/null
 present=" $(tests/llvm --list | tr '\n' ' ')"
@@ -25,7 +20,7 @@ for release in $wanted; do
     *" $release "*,*) echo "left out: LLVM $release, whose newer C library has no symbols for valgrind" ;;
     esac
 done
-[ -n "$releases" ] || { echo 'skip: neither LLVM 19 nor 22'; exit 77; }
+[ -n "$releases" ] || skip 'neither LLVM 19 nor 22'
 
 # As many at once as there are cores. The variables are the inner shell's.
 # shellcheck disable=SC2016
@@ -37,13 +32,12 @@ done | xargs -n 2 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
     "$0" "$3" valgrind --quiet --num-callers=40 --fullpath-after= --leak-check=full \
         --show-leak-kinds=definite,indirect,possible --log-file="$run.log" \
         "$2/tests/runtime/$program/$program" "$test" >"$run.out" 2>&1 && : >"$run.passed"
-    :' tests/llvm "$folder" "$O"
+    :' tests/llvm "$work" "$O"
 
 # A block of a log is a finding.
-failed=0
 for release in $releases; do
     for test in $tests; do
-        run=$folder/$release-${test%/*}-${test#*/}
+        run=$work/$release-${test%/*}-${test#*/}
         if [ ! -e "$run.passed" ]; then
             echo "--- $test on LLVM $release failed under valgrind"
             tail -n 25 "$run.out"
@@ -67,4 +61,3 @@ for release in $releases; do
         ' "$run.log" || { echo "--- made by librex: $test on LLVM $release"; failed=1; }
     done
 done
-exit "$failed"

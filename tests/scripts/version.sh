@@ -1,11 +1,8 @@
 #!/bin/sh
 # One version everywhere: soname, version node and headers are of it. A program that was linked with another minor version ends in the
 # loader's error, before any call; a library that has that version's soname and node stands for it here.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-$(make -s --no-print-directory print-O)}
-CC=${CC:-gcc}
-[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
+. tests/support/lib.sh
+needs_no_sanitizer
 version=$(sed -n 's/^VERSION := //p' Makefile)
 major=${version%%.*}
 minor=${version#*.}
@@ -13,11 +10,6 @@ minor=${minor%%.*}
 # Before 1.0 a minor version may change the API; from then on a major one.
 series=$major
 [ "$major" -gt 0 ] || series=0.$minor
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/librex-version.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
 
 # ---- the library and the headers
 
@@ -57,46 +49,36 @@ ln -s "librex.so.$version" "$work/now/$soname"
 ln -s "$soname" "$work/now/librex.so"
 
 # A function of both versions, so that only the library's own name and version stand between.
-cat >"$work/program.c" <<'C'
-#include <stdio.h>
+echo '#include <stdio.h>
 const char *rex_version(void);
-int main(void)
-{
-    return puts(rex_version()) < 0;
-}
-C
+int main(void) { return puts(rex_version()) < 0; }' >"$work/program.c"
 for library in before now; do
     gcc -o "$work/of-$library" "$work/program.c" -L"$work/$library" -lrex
 done
 
-# runs PROGRAM LIBRARY: what it says and its status, in one line each
-runs() {
-    status=0
-    LD_LIBRARY_PATH=$work/$2 LC_ALL=C "$work/$1" >"$work/said" 2>&1 || status=$?
-    echo "$status" >>"$work/said"
-}
-# ends PROGRAM LIBRARY TEXT: the loader says TEXT, and the program does not begin
-ends() {
-    runs "$1" "$2"
-    if [ "$(tail -n 1 "$work/said")" = 0 ] || ! grep -qF "$3" "$work/said"; then
-        fail "$1 with $2: no \"$3\" in: $(cat "$work/said")"
-    fi
-    ! grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' "$work/said" || fail "$1 with $2 made a call: $(cat "$work/said")"
+# with PROGRAM LIBRARY
+with() { run env LD_LIBRARY_PATH="$work/$2" LC_ALL=C "$work/$1"; }
+# refuses PROGRAM LIBRARY TEXT: the loader says TEXT, and the program does not begin
+refuses() {
+    with "$1" "$2"
+    [ "$status" != 0 ] || fail "$1 with $2: status 0"
+    [ ! -s "$work/out" ] || fail "$1 with $2 made a call: $(cat "$work/out")"
+    says "$3"
 }
 # answers PROGRAM LIBRARY VERSION
 answers() {
-    runs "$1" "$2"
-    [ "$(cat "$work/said")" = "$(printf '%s\n0' "$3")" ] || fail "$1 with $2: $(cat "$work/said")"
+    with "$1" "$2"
+    ends 0 "$1 with $2"
+    [ "$(cat "$work/out")" = "$3" ] || fail "$1 with $2: $(cat "$work/out")"
 }
 answers of-before before 0.1.0
 answers of-now now "$version"
-ends of-before now 'librex.so.0: cannot open shared object file'
-ends of-now before "$soname: cannot open shared object file"
+refuses of-before now 'librex.so.0: cannot open shared object file'
+refuses of-now before "$soname: cannot open shared object file"
 # Somebody has given the library the other soname, as people do to get past such an error: the node is another one, still.
 ln -s "librex.so.$version" "$work/now/librex.so.0"
 ln -s librex.so.0 "$work/before/$soname"
-ends of-before now "version \`REX_0.1' not found"
-ends of-now before "version \`REX_$series' not found"
+refuses of-before now "version \`REX_0.1' not found"
+refuses of-now before "version \`REX_$series' not found"
 
 [ "$failed" = 0 ] && echo "$version: $soname, REX_$series"
-exit "$failed"

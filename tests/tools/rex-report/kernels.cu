@@ -1,0 +1,8 @@
+/* kernels.cu - the kernel of program.c.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex/kernel.h>
+REX_DEVICE_KERNEL(twice, (int64_t) n, (double *) x)
+{
+    REX_FOR(i, n)
+        x[i] *= 2;
+}
