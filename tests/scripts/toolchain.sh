@@ -55,7 +55,8 @@ host_image "$work/object/rex_lib_host.so" "$link/entries/kernels.cu" -DFOR_OBJEC
 
 # Entries in the section of a linked file, 32 bytes each.
 in_section() {
-    size=$(readelf -SW "$1" | sed -n 's/.* omp_offloading_entries  *[A-Z]*  *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    size=$(readelf -SW "$1" |
+        awk '/ omp_offloading_entries / { sub(/.* omp_off[a-z_]* /, ""); print $4 }')
     echo $((0x${size:-0} / 32))
 }
 modules_in() { nm "$1" | grep -c ' rex_this_module\(\.[a-z_.0-9]*\)\{0,1\}$' || true; }
@@ -85,7 +86,8 @@ lost() {
         # The launch of a kernel whose entry was lost says how.
         run on_release "$work/main" "$by_macro" "$in_object"
         ends 1
-        says 'is in no registered table of offload entries (gcc -flto drops entries without __attribute__((used)))' ;;
+        says 'is in no registered table of offload entries'
+        says '(gcc -flto drops entries without __attribute__((used)))' ;;
     esac
 }
 
@@ -94,17 +96,18 @@ cat >"$work/printed/alone.c" <<'C'
 int main(void)
 {
     int64_t x = 0;
-    return add_with(&OUT__2__smooth__20__id__, 1, &x) != 0 || add_with(&OUT__3__smooth__31__id__, 1, &x) != 0 || x != 2;
+    return add_with(&OUT__2__smooth__20__id__, 1, &x) != 0 ||
+           add_with(&OUT__3__smooth__31__id__, 1, &x) != 0 || x != 2;
 }
 C
+hint='or gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)'
 # printed STATUS [ATTRIBUTES]
 printed() {
     sed "s/section(\"omp_offloading_entries\")/&$2/" "$link/entries/raw.c" >"$work/printed/raw.c"
     cc "$work/main" -I"$link/entries" "$work/printed/alone.c" "$work/printed/raw.c" || return 1
     run on_release "$work/main"
     ends "$1" "entries that are printed, $flags"
-    [ "$1" = 0 ] ||
-        says 'or gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)'
+    [ "$1" = 0 ] || says "$hint"
 }
 printed_lost() { printed 1 ''; }
 printed_kept() { printed 0 ''; }
@@ -134,8 +137,10 @@ two_embedded() {
 # ---- what generators print
 
 # The last example of the page, and the same under another stem.
-awk '/^\.EX/ { text = ""; inside = 1; next } /^\.EE/ { inside = 0 } inside { text = text $0 "\n" } END { printf "%s", text }' \
-    librex/man/rex-codegen.7 | sed 's/\\-/-/g' >"$work/one.c"
+awk '/^\.EX/ { text = ""; inside = 1; next }
+    /^\.EE/ { inside = 0 }
+    inside { text = text $0 "\n" }
+    END { printf "%s", text }' librex/man/rex-codegen.7 | sed 's/\\-/-/g' >"$work/one.c"
 grep -q 'rex_module_launch' "$work/one.c" || fail 'rex-codegen(7) has no program'
 sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" \
     >"$work/two.c"
@@ -158,7 +163,8 @@ codegen_everywhere() {
 # Two modules with one table: refused, as the page says.
 codegen_two_modules() {
     for file in one two; do
-        sed '/^__attribute__((weak, visibility("hidden")))$/d; s/^struct rex_module rex_this_module/static &/' \
+        sed -e '/^__attribute__((weak, visibility("hidden")))$/d' \
+            -e 's/^struct rex_module rex_this_module/static &/' \
             "$work/$file.c" >"$work/${file}_static.c"
     done
     cc "$work/codegen/program" "$link/codegen/main.c" "$work/one_static.c" "$work/two_static.c" \
