@@ -1,7 +1,33 @@
-/* test.c - runs the tests of a program: test.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* test.c - runs the tests of a program: test.h. SPDX-License-Identifier: Apache-2.0 WITH
+ * LLVM-exception */
 #include "support/test.h"
 
 #include <stdlib.h>
+
+static const struct test *running;
+static bool has_ended; /* at the end of its body: it was neither skipped nor stopped */
+
+static int set_up(void **state)
+{
+    running = *state;
+    *state = NULL;
+    has_ended = false;
+    return running->set_up != NULL ? running->set_up(state) : 0;
+}
+
+static void run(void **state)
+{
+    running->run(state);
+    has_ended = true;
+}
+
+static int tear_down(void **state)
+{
+    int result = running->tear_down != NULL ? running->tear_down(state) : 0;
+    if (check_messages != NULL)
+        check_messages(running->name, has_ended);
+    return result;
+}
 
 int run_tests_of(const char *name)
 {
@@ -10,7 +36,7 @@ int run_tests_of(const char *name)
         return 1;
     for (size_t i = 0; i < TESTS; i++) {
         const struct test *test = __start_rex_tests[i];
-        tests[i] = (struct CMUnitTest){test->name, test->run, test->set_up, test->tear_down, NULL};
+        tests[i] = (struct CMUnitTest){test->name, run, set_up, tear_down, (void *)(uintptr_t)test};
     }
     if (name != NULL)
         cmocka_set_test_filter(name);

@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ int before_tests(int argc, char **argv) __attribute__((__weak__));
 
 /* A program that has it (runtime/runtime.h) runs each test in a process of its own, by this function; the wait status. */
 int run_test_apart(const char *name) __attribute__((__weak__));
+
+/* A program that has it (messages.h): called after each test; HAS_ENDED: its body got to its end. */
+void check_messages(const char *test, bool has_ended) __attribute__((__weak__));
 
 /* For a program with a main() of its own: runs all tests in this process; 0 if none failed. */
 int run_all_tests(void);

@@ -1,0 +1,199 @@
+/* messages.c - texts of tests and their golden files: messages.h. SPDX-License-Identifier:
+ * Apache-2.0 WITH LLVM-exception */
+#include "support/messages.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+/* A file in memory, which children have as well, and programs that they start, by its number in the
+ * environment. */
+static int said = -1;
+
+__attribute__((constructor)) static void open_said(void)
+{
+    const char *given = getenv("REX_TESTS_SAID");
+    char number[16];
+    said = given != NULL ? atoi(given) : memfd_create("said", 0);
+    snprintf(number, sizeof number, "%d", said);
+    setenv("REX_TESTS_SAID", number, 1);
+}
+
+/* ---- what differs from one run to the next --------------------------------------------------- */
+
+/* Where TEXT begins with something that is another in each run: its length, and the words that
+ * stand for it. */
+static size_t changing(const char *text, const char **words)
+{
+    const char *folder = getenv("TMPDIR");
+    size_t length;
+    *words = "BUILD";
+    if (strncmp(text, messages.build, length = strlen(messages.build)) == 0)
+        return length;
+    *words = "TMPDIR";
+    if (folder != NULL && *folder != '\0' && strncmp(text, folder, length = strlen(folder)) == 0)
+        return length;
+    *words = "rex-unit";
+    if (strncmp(text, "rex-unit.", 9) == 0 && strlen(text) >= 15)
+        return 15;
+    *words = "ADDRESS";
+    for (length = 2; strncmp(text, "0x", 2) == 0 && isxdigit((unsigned char)text[length]); length++)
+        ;
+    return length > 6 ? length : 0; /* flags have fewer digits */
+}
+
+/* TEXT without that; lines after the first are set in. To be freed. */
+static char *settled(const char *text)
+{
+    char *made = NULL;
+    size_t size, length;
+    const char *words;
+    FILE *to = open_memstream(&made, &size);
+    while (*text != '\0') {
+        if ((length = changing(text, &words)) > 0) {
+            fputs(words, to);
+            text += length;
+        } else {
+            fputc(*text, to);
+            fputs(*text == '\n' && text[1] != '\0' ? "    " : "", to);
+            text++;
+        }
+    }
+    fclose(to);
+    return made;
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+/* In one write, since a child may end at any time. */
+static void add_line(const char *text)
+{
+    char *line = settled(text);
+    lseek(said, 0, SEEK_END);
+    if (dprintf(said, "%s\n", line) < 0)
+        abort();
+    free(line);
+}
+
+static char *formatted(const char *format, va_list arguments)
+{
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
+    return text;
+}
+
+void says(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = formatted(format, arguments);
+    va_end(arguments);
+    add_line(text);
+    free(text);
+}
+
+void refuses(int result, const char *what, ...)
+{
+    va_list arguments;
+    va_start(arguments, what);
+    char *call = formatted(what, arguments);
+    va_end(arguments);
+    if (result != rex_last_error_code() && result >= REX_OK)
+        says("%s: it is not refused", call);
+    else if (result != rex_last_error_code())
+        says("%s: %s, and the last error is %s", call, rex_error_name(result),
+             rex_error_name(rex_last_error_code()));
+    else
+        says("%s: %s: %s", call, rex_error_name(result), rex_last_error());
+    free(call);
+}
+
+/* ---- the golden file: parts that begin with [program test], in the order of these ------------ */
+
+static char *read_all(int file)
+{
+    struct stat status;
+    char *bytes = fstat(file, &status) == 0 ? malloc((size_t)status.st_size + 1) : NULL;
+    ssize_t have = bytes != NULL ? pread(file, bytes, (size_t)status.st_size, 0) : -1;
+    if (have < 0)
+        abort();
+    bytes[have] = '\0';
+    return bytes;
+}
+
+/* The part HEAD of TEXT, from its head to its end; where it would be, if it is not there. */
+static char *find_part(char *text, const char *head, char **end)
+{
+    size_t length = strlen(head);
+    for (char *at = text; *at != '\0'; at = *end) {
+        *end = strstr(at, "\n[");
+        *end = *end != NULL ? *end + 1 : at + strlen(at);
+        if (strncmp(at, head, length) == 0)
+            return at;
+        if (strncmp(at, head, length) > 0)
+            return *end = at;
+    }
+    return *end = text + strlen(text);
+}
+
+static void write_part(const char *path, const char *head, const char *body)
+{
+    FILE *file = fopen(path, "a+e"); /* other programs write to it, too */
+    if (file == NULL || flock(fileno(file), LOCK_EX) != 0)
+        fail_msg("%s: %s", path, strerror(errno));
+    char *text = read_all(fileno(file)), *end, *begin = find_part(text, head, &end);
+    if (ftruncate(fileno(file), 0) != 0)
+        fail_msg("%s: %s", path, strerror(errno));
+    fprintf(file, "%.*s%s%s%s", (int)(begin - text), text, *body != '\0' ? head : "", body, end);
+    fclose(file);
+    free(text);
+}
+
+/* The first line in which ONE and OTHER differ. */
+static void report(const char *path, const char *head, const char *one, const char *other)
+{
+    while (*one != '\0' && *one == *other && strcspn(one, "\n") == strcspn(other, "\n") &&
+           strncmp(one, other, strcspn(one, "\n")) == 0) {
+        size_t length = strcspn(one, "\n") + 1;
+        one += length;
+        other += length;
+    }
+    fail_msg("%s %.*s: not as it was (UPDATE=1 writes it anew)\n- %.*s\n+ %.*s", path,
+             (int)strcspn(head, "\n"), head, (int)strcspn(other, "\n"), other,
+             (int)strcspn(one, "\n"), one);
+}
+
+void check_messages(const char *test, bool has_ended)
+{
+    char head[256], path[256], *end;
+    char *body = read_all(said);
+    if (ftruncate(said, 0) != 0)
+        abort();
+    snprintf(head, sizeof head, "[%s %s]\n", program_invocation_short_name, test);
+    snprintf(path, sizeof path, "tests/golden/messages/%s.txt", messages.header);
+    if (has_ended && getenv("UPDATE") != NULL)
+        write_part(path, head, body);
+    else if (has_ended) {
+        FILE *file = fopen(path, "re");
+        if (file == NULL)
+            fail_msg("%s: %s (UPDATE=1 writes it)", path, strerror(errno));
+        char *text = read_all(fileno(file)), *part = find_part(text, head, &end);
+        fclose(file);
+        *end = '\0';
+        part += part < end ? strlen(head) : 0;
+        if (strcmp(body, part) != 0)
+            report(path, head, body, part);
+        free(text);
+    }
+    free(body);
+}

@@ -1,0 +1,313 @@
+/*
+ * images.h - device images with some bytes changed, and what the public view of them says
+ * (rex/inspect.h), as a text.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_TESTS_UNIT_IMAGES_H
+#define REX_TESTS_UNIT_IMAGES_H
+
+#include <elf.h>
+
+#include "common.h"
+#include "rex/inspect.h"
+#include "support/messages.h"
+
+#define HOST TEST_BUILD "/tests/fake/host.so"
+#define PACKED_HOST TEST_BUILD "/tests/fake/host_relr.so" /* it may not be there */
+#define LIMITS "tests/data/limits_sm_90.cubin"
+
+struct image {
+    unsigned char *bytes;
+    size_t size;
+    unsigned char *kept; /* the bytes as they are in the file */
+    char *facts;         /* and what is said of them */
+};
+
+/* ---- what a view says ------------------------------------------------------------------------ */
+
+/* ", word 7" for each fact that there is. */
+#define FACT(word, value) fprintf(to, (value) != 0 ? ", " word " %lld" : "", (long long)(value))
+#define FLAG(word, value) fprintf(to, "%s", (value) ? ", " word : "")
+
+static inline void tell_parameters(FILE *to, const struct rex_image_symbol *kernel)
+{
+    fputs(kernel->parameters == REX_PARAMETERS_UNKNOWN ? ", unknown parameters" : "", to);
+    assert_true((kernel->parameter == NULL) ==
+                (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN));
+    for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++) {
+        const struct rex_image_parameter *one = &kernel->parameter[i];
+        if (i == 20) {
+            fprintf(to, ", and so on to parameter %u", (unsigned)kernel->parameters - 1);
+            break;
+        }
+        fprintf(to, ", %s %u+%u", one->kind == REX_KIND_UNKNOWN ? "any" : rex_kind_name(one->kind),
+                one->offset, one->size);
+        fprintf(to, one->width != 0 ? "(%u)" : "", one->width);
+    }
+}
+
+static inline void tell_symbol(FILE *to, const struct rex_image_view *view,
+                               const struct rex_image_symbol *symbol)
+{
+    if (strlen(symbol->name) > 100)
+        fprintf(to, "a name of %zu letters", strlen(symbol->name));
+    else
+        fprintf(to, "%s", symbol->name);
+    fputs(symbol->kernel ? ": kernel" : ": global", to);
+    FACT("bytes", symbol->kernel && view->kind == REX_IMAGE_HOST ? 0 : symbol->size);
+    if (symbol->kernel)
+        tell_parameters(to, symbol);
+    if (symbol->odd_size != 0)
+        fprintf(to, ", odd is %u of %u", symbol->odd_index, symbol->odd_size);
+    FACT("threads", symbol->max_threads);
+    FACT("registers", symbol->registers);
+    FACT("shared", symbol->shared_memory);
+    if (symbol->exec_mode != -1)
+        fprintf(to, ", mode %d", symbol->exec_mode);
+    FACT("environment", symbol->environment_size);
+    FACT("environment mode", symbol->environment_mode);
+    FLAG("env", symbol->env);
+    FLAG("plain", symbol->plain);
+    FLAG("signature", symbol->signature);
+    fprintf(to, symbol->call != NULL ? ", call %s\n" : "\n", symbol->call);
+    const struct rex_image_symbol *found = rex_image_view_find(view, symbol->name);
+    assert_true(found != NULL && found <= symbol && strcmp(found->name, symbol->name) == 0);
+}
+
+/* A line for each thing. Linkers put the symbols of a host image in some order or other; here they
+ * are in that of their names. */
+static inline void tell_view(FILE *to, const struct rex_image_view *view)
+{
+    const char *last = "";
+    for (size_t i = 0; i < view->symbol_count; i++) {
+        const struct rex_image_symbol *next = &view->symbols[i];
+        for (size_t j = 0; view->kind == REX_IMAGE_HOST && j < view->symbol_count; j++) {
+            const struct rex_image_symbol *other = &view->symbols[j];
+            if (strcmp(other->name, last) > 0 &&
+                (strcmp(next->name, last) <= 0 || strcmp(other->name, next->name) < 0))
+                next = other;
+        }
+        tell_symbol(to, view, next);
+        last = next->name;
+    }
+    for (size_t i = 0; i < view->entry_count; i++)
+        fprintf(to, "row %zu: %s\n", i, view->entries[i]);
+    assert_null(rex_image_view_find(view, ""));
+    assert_null(rex_image_view_find(view, "plain__kernel"));
+}
+
+/* All that librex says of SIZE BYTES. To be freed. Sizes of host images, which are built here, are
+ * not in it. */
+static inline char *facts_of(const void *bytes, size_t size)
+{
+    static const char *const kinds[] = {"CUBIN", "host image", "PTX", "other"};
+    struct rex_image_list *list;
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (rex_image_list_open(&list, bytes, size, "x.image") != REX_OK) {
+        fprintf(to, "%s: %s\n", rex_error_name(rex_last_error_code()), rex_last_error());
+        fclose(to);
+        return text;
+    }
+    assert_in_range(list->count, 1, 100000);
+    for (size_t i = 0; i < list->count && i < 8; i++) {
+        const struct rex_image_item *item = &list->items[i];
+        struct rex_image_view *view = NULL;
+        fprintf(to, "image %zu: %s for %u%.1s", i, kinds[item->kind], item->architecture,
+                &item->suffix);
+        if (item->kind != REX_IMAGE_HOST)
+            fprintf(to, ", %zu bytes at %zu", item->stored, item->offset);
+        assert_int_equal(item->compressed, item->compressed || item->stored != item->size);
+        fprintf(to, item->compressed ? ", unpacked %zu\n" : "\n", item->size);
+        if (rex_image_view_open(&view, list, i, "x.image") != REX_OK) {
+            fprintf(to, "%s: %s\n", rex_error_name(rex_last_error_code()), rex_last_error());
+            continue;
+        }
+        assert_true(view->kind == item->kind || item->kind == REX_IMAGE_OTHER);
+        if (view->architecture != item->architecture)
+            fprintf(to, "inside: for %u\n", view->architecture);
+        tell_view(to, view);
+        rex_image_view_close(view);
+    }
+    if (list->count > 8)
+        fprintf(to, "images: %zu\n", list->count);
+    rex_image_list_close(list);
+    fclose(to);
+    return text;
+}
+
+/* ---- what a change makes of it --------------------------------------------------------------- */
+
+/* The line of TEXT that begins as AT does up to its colon; NULL if there is none. */
+static inline const char *same_line(const char *text, const char *at)
+{
+    size_t length = strcspn(at, ":\n") + 1;
+    for (; *text != '\0'; text += strcspn(text, "\n") + 1)
+        if (strncmp(text, at, length) == 0)
+            return text;
+    return NULL;
+}
+
+/* The facts in the line AT that the line IN lacks, behind SIGN; true where there are any. */
+static inline bool tell_new_facts(FILE *to, const char *sign, const char *at, const char *in)
+{
+    bool is_new = false;
+    for (at += strcspn(at, ":\n"); *at == ':' || *at == ','; at += 1 + strcspn(at + 1, ",\n")) {
+        size_t length = strcspn(at + 1, ",\n"), end = strcspn(in, "\n");
+        const char *found = memmem(in, end, at + 1, length);
+        if (found != NULL && (found[length] == ',' || found[length] == '\n'))
+            continue;
+        fprintf(to, "%s%s%.*s", is_new ? "," : "", is_new ? "" : sign, (int)length, at + 1);
+        is_new = true;
+    }
+    return is_new;
+}
+
+/* What is said now, where it was another before: for each thing what is new; behind "no" what it
+ * has no more. */
+static inline char *difference(const char *before, const char *now)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    for (const char *at = now; *at != '\0'; at += strcspn(at, "\n") + 1) {
+        const char *was = same_line(before, at);
+        if (was == NULL)
+            fprintf(to, "; %.*s", (int)strcspn(at, "\n"), at);
+        else if (strncmp(was, at, strcspn(at, "\n") + 1) != 0) {
+            fprintf(to, "; %.*s:", (int)strcspn(at, ":"), at);
+            if (!tell_new_facts(to, "", at, was))
+                tell_new_facts(to, " no", was, at);
+        }
+    }
+    for (const char *was = before; *was != '\0'; was += strcspn(was, "\n") + 1)
+        if (same_line(now, was) == NULL && strstr(now, "REX_E") == NULL)
+            fprintf(to, "; no %.*s", (int)strcspn(was, ":\n"), was);
+    fclose(to);
+    return text;
+}
+
+static inline struct image image_of(const void *bytes, size_t size)
+{
+    struct image image = {
+        .size = size, .bytes = malloc(size), .kept = malloc(size), .facts = facts_of(bytes, size)};
+    assert_true(image.bytes != NULL && image.kept != NULL);
+    memcpy(image.bytes, bytes, size);
+    memcpy(image.kept, bytes, size);
+    return image;
+}
+
+static inline struct image image_in(const char *file)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(file, &size);
+    struct image image = image_of(bytes, size);
+    free(bytes);
+    return image;
+}
+
+static inline void close_image(struct image *image)
+{
+    free(image->bytes);
+    free(image->kept);
+    free(image->facts);
+}
+
+/* Say what the changed bytes are, beside what they were; and have them as they were. */
+static inline void changed(struct image *image, const char *what, ...)
+{
+    char name[128];
+    va_list arguments;
+    va_start(arguments, what);
+    vsnprintf(name, sizeof name, what, arguments);
+    va_end(arguments);
+    char *now = facts_of(image->bytes, image->size), *text = difference(image->facts, now);
+    says("%s: %s", name, *text != '\0' ? text + 2 : "the same");
+    free(now);
+    free(text);
+    memcpy(image->bytes, image->kept, image->size);
+}
+
+/* Say all of the bytes. */
+static inline void told(const char *what, const void *bytes, size_t size)
+{
+    char *facts = facts_of(bytes, size);
+    says("%s: %s", what, facts);
+    free(facts);
+}
+
+static inline void told_file(const char *file)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(file, &size);
+    told(file, bytes, size);
+    free(bytes);
+}
+
+/* ---- places in an ELF file ------------------------------------------------------------------- */
+
+static inline Elf64_Ehdr *header_of(const struct image *image)
+{
+    return (Elf64_Ehdr *)(void *)image->bytes;
+}
+
+static inline Elf64_Shdr *section_at(const struct image *image, size_t index)
+{
+    return (Elf64_Shdr *)(void *)(image->bytes + header_of(image)->e_shoff) + index;
+}
+
+static inline Elf64_Shdr *section_of(const struct image *image, const char *name)
+{
+    const Elf64_Shdr *names = section_at(image, header_of(image)->e_shstrndx);
+    for (size_t i = 0; i < header_of(image)->e_shnum; i++)
+        if (strcmp((char *)image->bytes + names->sh_offset + section_at(image, i)->sh_name, name) ==
+            0)
+            return section_at(image, i);
+    fail_msg("no section %s", name);
+    return NULL;
+}
+
+/* The first section of TYPE. */
+static inline Elf64_Shdr *table_of(const struct image *image, uint32_t type)
+{
+    for (size_t i = 0; i < header_of(image)->e_shnum; i++)
+        if (section_at(image, i)->sh_type == type)
+            return section_at(image, i);
+    fail_msg("no section of type %u", type);
+    return NULL;
+}
+
+static inline void *bytes_of(const struct image *image, const Elf64_Shdr *section)
+{
+    return image->bytes + section->sh_offset;
+}
+
+/* The symbol NAME: a dynamic one, where there are such. */
+static inline Elf64_Sym *symbol_of(const struct image *image, const char *name)
+{
+    const Elf64_Shdr *table = table_of(image, header_of(image)->e_type == ET_DYN ? SHT_DYNSYM
+                                                                                 : SHT_SYMTAB);
+    const Elf64_Shdr *strings = section_at(image, table->sh_link);
+    Elf64_Sym *symbols = bytes_of(image, table);
+    for (size_t i = 0; i < table->sh_size / sizeof *symbols; i++)
+        if (strcmp((char *)bytes_of(image, strings) + symbols[i].st_name, name) == 0)
+            return &symbols[i];
+    fail_msg("no symbol %s", name);
+    return NULL;
+}
+
+/* WIDTH bytes at AT become VALUE; a width of 0 changes nothing. */
+struct patch {
+    size_t at, width;
+    uint64_t value;
+};
+
+static inline void apply(const struct image *image, const struct patch *patches, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(image->bytes + patches[i].at, &patches[i].value, patches[i].width);
+}
+
+#endif
