@@ -47,9 +47,10 @@ static inline void tell_parameters(FILE *to, const struct rex_image_symbol *kern
     }
 }
 
-static inline void tell_symbol(FILE *to, const struct rex_image_view *view,
+static inline void tell_symbol(FILE *to, const char *of, const struct rex_image_view *view,
                                const struct rex_image_symbol *symbol)
 {
+    fputs(of, to);
     if (strlen(symbol->name) > 100)
         fprintf(to, "a name of %zu letters", strlen(symbol->name));
     else
@@ -77,7 +78,7 @@ static inline void tell_symbol(FILE *to, const struct rex_image_view *view,
 
 /* A line for each thing. Linkers put the symbols of a host image in some order or other; here they
  * are in that of their names. */
-static inline void tell_view(FILE *to, const struct rex_image_view *view)
+static inline void tell_view(FILE *to, const char *of, const struct rex_image_view *view)
 {
     const char *last = "";
     for (size_t i = 0; i < view->symbol_count; i++) {
@@ -88,20 +89,46 @@ static inline void tell_view(FILE *to, const struct rex_image_view *view)
                 (strcmp(next->name, last) <= 0 || strcmp(other->name, next->name) < 0))
                 next = other;
         }
-        tell_symbol(to, view, next);
+        tell_symbol(to, of, view, next);
         last = next->name;
     }
     for (size_t i = 0; i < view->entry_count; i++)
-        fprintf(to, "row %zu: %s\n", i, view->entries[i]);
+        fprintf(to, "%srow %zu: %s\n", of, i, view->entries[i]);
     assert_null(rex_image_view_find(view, ""));
     assert_null(rex_image_view_find(view, "plain__kernel"));
+}
+
+enum { MOST_TOLD = 8 }; /* of the images in a file; else the first */
+
+/* Image INDEX; what is in it begins with its number, if that is not 0. */
+static inline void tell_item(FILE *to, const struct rex_image_list *list, size_t index)
+{
+    static const char *const kinds[] = {"CUBIN", "host image", "PTX", "other"};
+    const struct rex_image_item *item = &list->items[index];
+    struct rex_image_view *view = NULL;
+    char of[16] = "";
+    snprintf(of, sizeof of, index > 0 ? "%zu/" : "", index);
+    fprintf(to, "image %zu: %s for %u%.1s", index, kinds[item->kind], item->architecture,
+            &item->suffix);
+    if (item->kind != REX_IMAGE_HOST)
+        fprintf(to, ", %zu bytes at %zu", item->stored, item->offset);
+    assert_true(item->compressed || item->stored == item->size);
+    fprintf(to, item->compressed ? ", unpacked %zu\n" : "\n", item->size);
+    if (rex_image_view_open(&view, list, index, "x.image") != REX_OK) {
+        fprintf(to, "%s%s: %s\n", of, rex_error_name(rex_last_error_code()), rex_last_error());
+        return;
+    }
+    assert_true(view->kind == item->kind || item->kind == REX_IMAGE_OTHER);
+    if (view->architecture != item->architecture)
+        fprintf(to, "%sinside: for %u\n", of, view->architecture);
+    tell_view(to, of, view);
+    rex_image_view_close(view);
 }
 
 /* All that librex says of SIZE BYTES. To be freed. Sizes of host images, which are built here, are
  * not in it. */
 static inline char *facts_of(const void *bytes, size_t size)
 {
-    static const char *const kinds[] = {"CUBIN", "host image", "PTX", "other"};
     struct rex_image_list *list;
     char *text = NULL;
     size_t length;
@@ -112,26 +139,9 @@ static inline char *facts_of(const void *bytes, size_t size)
         return text;
     }
     assert_in_range(list->count, 1, 100000);
-    for (size_t i = 0; i < list->count && i < 8; i++) {
-        const struct rex_image_item *item = &list->items[i];
-        struct rex_image_view *view = NULL;
-        fprintf(to, "image %zu: %s for %u%.1s", i, kinds[item->kind], item->architecture,
-                &item->suffix);
-        if (item->kind != REX_IMAGE_HOST)
-            fprintf(to, ", %zu bytes at %zu", item->stored, item->offset);
-        assert_int_equal(item->compressed, item->compressed || item->stored != item->size);
-        fprintf(to, item->compressed ? ", unpacked %zu\n" : "\n", item->size);
-        if (rex_image_view_open(&view, list, i, "x.image") != REX_OK) {
-            fprintf(to, "%s: %s\n", rex_error_name(rex_last_error_code()), rex_last_error());
-            continue;
-        }
-        assert_true(view->kind == item->kind || item->kind == REX_IMAGE_OTHER);
-        if (view->architecture != item->architecture)
-            fprintf(to, "inside: for %u\n", view->architecture);
-        tell_view(to, view);
-        rex_image_view_close(view);
-    }
-    if (list->count > 8)
+    for (size_t i = 0; i < list->count && (i == 0 || list->count <= MOST_TOLD); i++)
+        tell_item(to, list, i);
+    if (list->count > MOST_TOLD)
         fprintf(to, "images: %zu\n", list->count);
     rex_image_list_close(list);
     fclose(to);
@@ -234,6 +244,7 @@ static inline void changed(struct image *image, const char *what, ...)
 static inline void told(const char *what, const void *bytes, size_t size)
 {
     char *facts = facts_of(bytes, size);
+    facts[strlen(facts) - 1] = '\0';
     says("%s: %s", what, facts);
     free(facts);
 }
@@ -244,6 +255,17 @@ static inline void told_file(const char *file)
     unsigned char *bytes = read_bytes(file, &size);
     told(file, bytes, size);
     free(bytes);
+}
+
+/* FILE beside another one that nearly says the same. */
+static inline void told_beside(const char *file, const char *other)
+{
+    struct image one = image_in(file), base = image_in(other);
+    char *text = difference(base.facts, one.facts);
+    says("%s beside %s: %s", file, other, *text != '\0' ? text + 2 : "the same");
+    free(text);
+    close_image(&one);
+    close_image(&base);
 }
 
 /* ---- places in an ELF file ------------------------------------------------------------------- */

@@ -22,17 +22,6 @@ MESSAGES("inspect");
 
 /* ---- files as they are ----------------------------------------------------------------------- */
 
-/* FILE beside another one that nearly says the same. */
-static void told_beside(const char *file, const char *other)
-{
-    struct image one = image_in(file), base = image_in(other);
-    char *text = difference(base.facts, one.facts);
-    says("%s beside %s: %s", file, other, *text != '\0' ? text + 2 : "the same");
-    free(text);
-    close_image(&one);
-    close_image(&base);
-}
-
 TEST(test_files)
 {
     static const char *const files[][2] = {
