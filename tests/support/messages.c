@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,21 +31,30 @@ __attribute__((constructor)) static void open_said(void)
 
 /* ---- what differs from one run to the next --------------------------------------------------- */
 
+/* Where TEXT begins with a folder of make_folder(): its length. */
+static size_t made_folder(const char *text)
+{
+    char folder[PATH_MAX] = "/tmp";
+    const char *parent = getenv("TMPDIR");
+    if (parent != NULL && realpath(parent, folder) == NULL)
+        return 0;
+    size_t length = strlen(folder);
+    if (strncmp(text, folder, length) != 0 || strncmp(text + length, "/rex-unit.", 10) != 0)
+        return 0;
+    return length + strnlen(text + length, strlen("/rex-unit.XXXXXX"));
+}
+
 /* Where TEXT begins with something that is another in each run: its length, and the words that
  * stand for it. */
 static size_t changing(const char *text, const char **words)
 {
-    const char *folder = getenv("TMPDIR");
-    size_t length;
+    size_t length = strlen(messages.build);
     *words = "BUILD";
-    if (strncmp(text, messages.build, length = strlen(messages.build)) == 0)
+    if (strncmp(text, messages.build, length) == 0)
         return length;
-    *words = "TMPDIR";
-    if (folder != NULL && *folder != '\0' && strncmp(text, folder, length = strlen(folder)) == 0)
+    *words = "FOLDER";
+    if ((length = made_folder(text)) > 0)
         return length;
-    *words = "rex-unit";
-    if (strncmp(text, "rex-unit.", 9) == 0 && strlen(text) >= 15)
-        return 15;
     *words = "ADDRESS";
     for (length = 2; strncmp(text, "0x", 2) == 0 && isxdigit((unsigned char)text[length]); length++)
         ;

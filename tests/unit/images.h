@@ -37,11 +37,10 @@ static inline void tell_parameters(FILE *to, const struct rex_image_symbol *kern
                 (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN));
     for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++) {
         const struct rex_image_parameter *one = &kernel->parameter[i];
-        if (i == 20) {
-            fprintf(to, ", and so on to parameter %u", (unsigned)kernel->parameters - 1);
-            break;
-        }
-        fprintf(to, ", %s %u+%u", one->kind == REX_KIND_UNKNOWN ? "any" : rex_kind_name(one->kind),
+        if (i >= 20 && i + 1 < kernel->parameters)
+            continue;
+        fprintf(to, i < 20 ? ", " : ", and number %zu ", i);
+        fprintf(to, "%s %u+%u", one->kind == REX_KIND_UNKNOWN ? "any" : rex_kind_name(one->kind),
                 one->offset, one->size);
         fprintf(to, one->width != 0 ? "(%u)" : "", one->width);
     }
@@ -330,6 +329,58 @@ static inline void apply(const struct image *image, const struct patch *patches,
 {
     for (size_t i = 0; i < count; i++)
         memcpy(image->bytes + patches[i].at, &patches[i].value, patches[i].width);
+}
+
+/* ---- signatures of a host image -------------------------------------------------------------- */
+
+/* Where TAIL is in memory, which host_with_tail() puts behind the file. */
+static const uint64_t PLACE = (uint64_t)1 << 40;
+
+static inline struct image host_with_tail(const void *tail, size_t size)
+{
+    struct image host = image_in(HOST), longer = {.size = host.size + size};
+    longer.bytes = malloc(longer.size);
+    assert_non_null(longer.bytes);
+    memcpy(longer.bytes, host.bytes, host.size);
+    memcpy(longer.bytes + host.size, tail, size);
+    Elf64_Shdr *section = section_of(&longer, ".eh_frame"); /* which librex does not read */
+    *section = (Elf64_Shdr){.sh_name = section->sh_name,
+                            .sh_type = SHT_PROGBITS,
+                            .sh_flags = SHF_ALLOC,
+                            .sh_addr = PLACE,
+                            .sh_offset = host.size,
+                            .sh_size = size};
+    struct image image = image_of(longer.bytes, longer.size);
+    assert_string_equal(image.facts, host.facts);
+    close_image(&host);
+    free(longer.bytes);
+    return image;
+}
+
+/* The signature of plain__kernel__ is SIZE bytes at VALUE. */
+static inline void sign(const struct image *image, uint64_t value, uint64_t size)
+{
+    Elf64_Sym *symbol = symbol_of(image, "rex_signature_plain__kernel__");
+    symbol->st_value = value;
+    symbol->st_size = size;
+}
+
+/* ---- PTX ------------------------------------------------------------------------------------- */
+
+#define HEAD ".version 8.0\n.target sm_75\n"
+
+/* As PTX without its head: FORMAT with the declaration in the place of its %s. What the symbols
+ * are. */
+static inline void told_declared(const char *format, const char *declaration)
+{
+    char text[2048], all[4096];
+    snprintf(text, sizeof text, format, declaration);
+    snprintf(all, sizeof all, HEAD "%s", text);
+    char *facts = facts_of(all, strlen(all)), *symbols = strchr(facts, '\n') + 1;
+    for (char *at = symbols; (at = strchr(at, '\n')) != NULL;)
+        *at = at[1] != '\0' ? ';' : '\0';
+    says("%s: %s", declaration, symbols);
+    free(facts);
 }
 
 #endif
