@@ -61,6 +61,18 @@ static inline const struct fake_call *last_call(enum fake_function function)
     return call;
 }
 
+/* The newest call of FUNCTION. */
+static inline const struct fake_call *newest_call(enum fake_function function)
+{
+    const struct fake_record *record = the_record();
+    CHECK(record->count <= FAKE_CALLS);
+    for (uint32_t i = record->count; i-- > 0;)
+        if (record->calls[i].function == function)
+            return &record->calls[i];
+    CHECK(!"there is no such call");
+    return NULL;
+}
+
 /* Something that the fake driver exports. */
 static inline void *in_driver(const char *name)
 {
