@@ -1,29 +1,30 @@
 /*
- * imagefile.c - where an image is looked for, in which order, and when a host image, which is code, is not trusted.
+ * imagefile.c - where an image is looked for, in which order, and when a host image, which is code,
+ * is not trusted. What is found, and each refusal: tests/golden/messages/offload.txt.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "common.h"
+#include "bound.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 
 #include "image/extent.h"
-#include "module/moduleimage.h"
-#include "module/source.h"
 #include "rex/abi.h"
+#include "rex/library.h"
+#include "support/messages.h"
+
+MESSAGES("offload");
 
 #define STRANGER 65534
 
 /*
- * Every test has a folder with path1, path2, module, bin, cwd in it. The children that look for images run a copy of
- * this program in bin, because librex looks beside the executable.
+ * Every test has a folder with path1, path2, module, bin, cwd in it. The children that look for
+ * images run a copy of this program in bin, because librex looks beside the executable.
  */
 static const char *const places[] = {"path1", "path2", "module", "bin", "cwd"};
 static char root[PATH_MAX];
-static char host_image[PATH_MAX];
 
 static const char *in_root(const char *path)
 {
@@ -34,242 +35,196 @@ static const char *in_root(const char *path)
     return whole[next];
 }
 
-static void put(const char *place, const char *name, const void *bytes, size_t size)
+static void put(const char *path, const void *bytes, size_t size)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", place, name);
     write_bytes(in_root(path), bytes, size);
     assert_int_equal(chmod(in_root(path), 0644), 0);
 }
 
-/* ---- children ---------------------------------------------------------------------------------------------------- */
+static void put_host_image(const char *path)
+{
+    copy_file(FAKE("host.so"), in_root(path));
+    assert_int_equal(chmod(in_root(path), 0644), 0);
+}
 
-static struct rex_module main_module = {.struct_size = sizeof(struct rex_module), .image_name = "an.image"};
+/* ---- children -------------------------------------------------------------------------------- */
+
+static char key;
+static struct __tgt_offload_entry entry = {&key, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0};
+static const struct rex_module fresh = {.struct_size = sizeof fresh,
+                                        .entries_begin = &entry,
+                                        .entries_end = &entry + 1,
+                                        .image_name = "an.image"};
+static struct rex_module main_module;
 
 /* A module in a shared object of its own. */
 static struct rex_module *shared_module(void)
 {
     void *library = dlopen(in_root("module/module.so"), RTLD_NOW);
-    struct rex_module *module = library != NULL ? dlsym(library, "fake_module") : NULL;
-    CHECK(module != NULL);
-    *module = main_module;
-    return module;
+    struct rex_module *shared = library != NULL ? dlsym(library, "fake_module") : NULL;
+    CHECK(shared != NULL);
+    struct __tgt_offload_entry *own = lasting(malloc(sizeof *own)); /* not the program's */
+    *own = entry;
+    *shared = fresh;
+    shared->entries_begin = own;
+    shared->entries_end = own + 1;
+    return shared;
 }
 
-static void set_path(void)
+static void set_path(const char *first, const char *second)
 {
     char path[2 * PATH_MAX + 2];
     /* An empty element is no folder. */
-    snprintf(path, sizeof path, ":%s::%s", in_root("path1"), in_root("path2"));
+    snprintf(path, sizeof path, ":%s::%s", in_root(first), in_root(second));
     setenv("REX_CUBIN_PATH", path, 1);
 }
 
-/* Each place in turn has the image; it is taken away before the next. SKIP is a place that is not looked in. */
-static void look_everywhere(const struct rex_module *module, const char *skip)
+/* The image NAME of MODULE, or its own: where it is found, or why not. */
+static int look_for(struct rex_module *module, const char *name)
 {
-    struct rex_bytes file;
-    char path[PATH_MAX];
-    bool searched;
-    for (size_t i = 0; i < COUNT(places); i++) {
-        struct rex_report tried = {0};
-        char name[64];
-        if (strcmp(places[i], skip) == 0)
-            continue;
-        CHECK_EQUAL(rex_source_read(module, "an.image", &file, path, &searched, &tried), 0);
-        CHECK(searched);
-        CHECK(file.size == strlen(places[i]) && memcmp(file.bytes, places[i], file.size) == 0);
-        free(file.bytes);
-        snprintf(name, sizeof name, "%s/an.image", places[i]);
-        CHECK(rex_same_file(path, in_root(name)));
-        CHECK_EQUAL(unlink(in_root(name)), 0);
-    }
-    struct rex_report tried = {0};
-    CHECK_EQUAL(rex_source_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
-    for (size_t i = 0; i + 1 < COUNT(places); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s/an.image", places[i]);
-        CHECK_EQUAL(strstr(tried.text, in_root(name)) != NULL, strcmp(places[i], skip) != 0);
-    }
-    CHECK_MENTIONS(tried.text, "./an.image");
+    int result = rex_module_register(module, name);
+    if (result == REX_OK)
+        says("%s: %s", name, rex_module_image_path(module));
+    else
+        refuses(result, strlen(name != NULL ? name : "") > 100 ? "a long name" : "%s", name);
+    CHECK_EQUAL(rex_module_fini(module), REX_OK);
+    return result;
+}
+
+/* Each place in turn has the image; it is taken away before the next. */
+static void look_everywhere(struct rex_module *module)
+{
+    char name[64];
+    set_path("path1", "path2");
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (module != &main_module || strcmp(places[i], "module") != 0) {
+            CHECK_EQUAL(look_for(module, "an.image"), REX_OK);
+            snprintf(name, sizeof name, "%s/an.image", places[i]);
+            CHECK_EQUAL(unlink(in_root(name)), 0);
+        }
+    CHECK_EQUAL(look_for(module, "an.image"), REX_ENOIMAGE);
 }
 
 static void order_of_main(void)
 {
-    set_path();
-    look_everywhere(&main_module, "module");
+    look_everywhere(&main_module);
 }
 
 static void order_of_shared(void)
 {
-    set_path();
-    look_everywhere(shared_module(), "");
+    look_everywhere(shared_module());
 }
 
 static void with_a_slash(void)
 {
-    struct rex_bytes file;
-    struct rex_report tried = {0};
-    char path[PATH_MAX];
-    bool searched;
-    set_path();
-    CHECK_EQUAL(rex_source_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
-    CHECK(!searched && strcmp(path, "./an.image") == 0);
-    CHECK(file.size == 3 && memcmp(file.bytes, "cwd", 3) == 0);
-    free(file.bytes);
-    CHECK_EQUAL(rex_source_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
-    CHECK(strcmp(tried.text, "./another.image") == 0);
-    CHECK_EQUAL(rex_source_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
-    CHECK(file.size == 5 && memcmp(file.bytes, "path2", 5) == 0);
-    free(file.bytes);
-}
-
-/* Open MODULE's image as LLVM 19's would be; the path that was taken. */
-static const char *opened(const struct rex_module *module, const char *name, int error)
-{
-    static char path[PATH_MAX];
-    struct rex_module_image image;
-    int result = rex_module_image_open(&image, module, name, rex_release_row(19));
-    if (result != error)
-        fprintf(stderr, "%d: %s\n", result, rex_last_error());
-    CHECK_EQUAL(result, error);
-    if (error != 0)
-        return rex_last_error();
-    snprintf(path, sizeof path, "%s", image.path);
-    rex_module_image_close(&image);
-    return path;
+    set_path("path1", "path2");
+    look_for(&main_module, "./an.image");
+    look_for(&main_module, "./another.image");
+    look_for(&main_module, in_root("path2/an.image"));
 }
 
 /* $REX_CUBIN is for the main program alone, and only where no name is given. */
 static void configured_image(void)
 {
     setenv("REX_CUBIN", in_root("special.image"), 1);
-    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("special.image")) == 0);
-    CHECK(strcmp(opened(shared_module(), NULL, 0), in_root("module/an.image")) == 0);
-    CHECK(strcmp(opened(&main_module, "an.image", 0), in_root("bin/an.image")) == 0);
+    look_for(&main_module, NULL);
+    look_for(shared_module(), NULL);
+    look_for(&main_module, "bin/an.image");
+    look_for(&main_module, "another.image");
     setenv("REX_CUBIN", in_root("none.image"), 1);
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), in_root("none.image, which REX_CUBIN names; looked for /"));
+    look_for(&main_module, NULL);
     unsetenv("REX_CUBIN");
-    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("bin/an.image")) == 0);
+    look_for(&main_module, NULL);
 }
 
 static void host_image_instead(void)
 {
+    static struct __tgt_offload_entry axpy = {&key, (char *)(uintptr_t) "axpy__kernel__", 0, 0, 0},
+                                      odd = {&key, (char *)(uintptr_t) "a name", 0, 0, 0};
     main_module.host_image_name = "host.image";
     main_module.image_name = "none.image";
-    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("bin/host.image")) == 0);
-    /* One that was asked for is not replaced. */
-    CHECK_MENTIONS(opened(&main_module, "none.image", REX_ENOIMAGE), "none.image");
+    look_for(&main_module, NULL);
+    look_for(&main_module, "other.image"); /* one that was asked for is not replaced */
     main_module.host_image_name = NULL;
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "none.image");
+    look_for(&main_module, NULL);
     main_module.image_name = "rex_lib_nvidia.cubin";
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "; make it: rex-cc --images kernels.cu");
-    struct __tgt_offload_entry axpy = {&main_module, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0};
+    look_for(&main_module, NULL);
     main_module.entries_begin = &axpy;
     main_module.entries_end = &axpy + 1;
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "; make it: rex-cc --images axpy.cu");
-    CHECK(strstr(opened(&main_module, "rex_lib_nvidia.cubin", REX_ENOIMAGE), "rex-cc") == NULL);
-    main_module.entries_begin = main_module.entries_end = NULL;
+    look_for(&main_module, NULL);
+    look_for(&main_module, "rex_lib_nvidia.cubin");
+    main_module.entries_begin = &odd;
+    main_module.entries_end = &odd + 1;
+    look_for(&main_module, NULL);
     main_module.image_name = NULL;
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "names no device image");
+    look_for(&main_module, NULL);
 }
 
 /* What cannot be read: the error names the file. */
 static void unusable_files(void)
 {
-    static const struct {
-        const char *name;
-        int error;
-        const char *because;
-    } cases[] = {
-        {"./folder", REX_EREAD, "device image ./folder cannot be read: it is a directory"},
-        {"./fifo", REX_EREAD, "device image ./fifo cannot be read: it is not a regular file"},
-        {"./secret", REX_EREAD, "device image ./secret cannot be read: open: Permission denied"},
-        {"./empty", REX_EIMAGE, "device image ./empty cannot be read: it is empty"},
-        {"./text", REX_EIMAGE, "device image ./text cannot be used: it is not an ELF file; "
-         "a device image is a CUBIN, a fatbin, PTX, an OffloadBinary or a shared object"},
-        {"./other_machine", REX_EIMAGE, "device image ./other_machine cannot be used: it is for another processor"},
-        {"./cut", REX_EIMAGE, "device image ./cut cannot be used: it is truncated: its section table lies past the end"},
-        {"./dangling", REX_ENOIMAGE, "no device image ./dangling; looked for ./dangling"},
-        {"./text/below", REX_ENOIMAGE, "no device image ./text/below; looked for ./text/below"},
-        {"/dev/zero", REX_EREAD, "device image /dev/zero cannot be read: it is not a regular file"},
-    };
+    static const char *const names[] = {"./folder",     "./fifo",          "./secret", "./empty",
+                                        "./text",       "./other_machine", "./cut",    "./dangling",
+                                        "./text/below", "/dev/zero"};
     if (geteuid() == 0)
         CHECK_EQUAL(seteuid(STRANGER), 0);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const char *message = opened(&main_module, cases[i].name, cases[i].error);
-        CHECK(strcmp(message, cases[i].because) == 0);
-    }
-    /* A file that is there and bad ends the search: what comes later in the list is not what was meant. */
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s:%s", in_root("cwd"), in_root("bin"));
-    setenv("REX_CUBIN_PATH", path, 1);
-    CHECK_MENTIONS(opened(&main_module, "secret", REX_EREAD), in_root("cwd/secret"));
+    for (size_t i = 0; i < COUNT(names); i++)
+        look_for(&main_module, names[i]);
+    /* A file that is there and bad ends the search: what comes later in the list is not what was
+     * meant. */
+    set_path("cwd", "bin");
+    look_for(&main_module, "secret");
     _exit(0); /* LeakSanitizer does not work for a user who may not look at the process */
 }
 
-/* Names and paths that are too long for any file: the error says so, whatever room the name takes. */
+/* Names and paths that are too long for any file: the error says so, whatever room the name takes.
+ */
 static void long_names(void)
 {
     static char name[10000], folders[5000];
-    static const struct {
-        size_t length;
-        bool is_path;
-        const char *because;
-    } cases[] = {
-        {255, false, "looked for "},
-        {256, false, "its name is 256 bytes long, and one of a file can have 255"},
-        {4090, false, "its name is 4090 bytes long"},
-        {4096, false, "its name is 4096 bytes long"},
-        {sizeof name - 1, false, "its name is 9999 bytes long"},
-        {4095, true, "File name too long"},
-        {4096, true, "its name is 4096 bytes long, and one of a file can have 4095"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    static const size_t lengths[] = {256, 4090, 4096, sizeof name - 1}, of_paths[] = {4095, 4096};
+    for (size_t i = 0; i < COUNT(lengths) + COUNT(of_paths); i++) {
+        bool is_path = i >= COUNT(lengths);
         memset(name, 'n', sizeof name);
-        name[0] = cases[i].is_path ? '/' : 'n';
-        name[cases[i].length] = '\0';
-        CHECK_MENTIONS(opened(&main_module, name, i == 0 ? REX_ENOIMAGE : REX_EREAD), cases[i].because);
+        name[0] = is_path ? '/' : 'n';
+        name[is_path ? of_paths[i - COUNT(lengths)] : lengths[i]] = '\0';
+        CHECK_EQUAL(rex_module_register(&main_module, name), REX_EREAD);
+        says("%zu letters: %.30s ... %s", strlen(name), rex_last_error(),
+             rex_last_error() + strlen(rex_last_error()) - 80);
     }
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    CHECK_EQUAL(rex_module_register(&main_module, name), REX_ENOIMAGE);
     /* A folder in which the name has no room is passed over, and told. */
     memset(folders, '/', 4090);
     setenv("REX_CUBIN_PATH", folders, 1);
-    CHECK_MENTIONS(opened(&main_module, "none.image", REX_ENOIMAGE), "///..., which is too long for a path, ");
-    CHECK(strcmp(opened(&main_module, "an.image", 0), in_root("bin/an.image")) == 0);
+    CHECK_EQUAL(rex_module_register(&main_module, "none.image"), REX_ENOIMAGE);
+    CHECK_MENTIONS(rex_last_error(), "///..., which is too long for a path, ");
+    look_for(&main_module, "an.image");
 }
 
-static void trusted(void)
+static void found(void)
 {
-    CHECK(strcmp(opened(&main_module, NULL, 0), "./an.image") == 0);
+    look_for(&main_module, NULL);
+    look_for(&main_module, in_root("cwd/an.image")); /* to name it with a slash is to mean it */
 }
 
-static void untrusted(const char *because)
+/* As a user who is not the program's, and as one whose program it is. */
+static void found_by_a_stranger(void)
 {
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_EUNSAFE), "an.image");
-    CHECK_MENTIONS(rex_last_error(), because);
-    /* Whoever names it with a slash means it. */
-    CHECK(strcmp(opened(&main_module, "./an.image", 0), "./an.image") == 0);
-}
-
-static void writable_by_all(void)
-{
-    untrusted("every user");
-}
-
-static void of_another_user(void)
-{
-    untrusted("another user");
-}
-
-/* What is root's is trusted, whoever uses it and whosever the program is. */
-static void of_root(void)
-{
-    const struct rex_bytes file = {.status = {.st_uid = 0, .st_mode = S_IFREG | 0644}};
     CHECK_EQUAL(seteuid(STRANGER), 0);
-    CHECK_EQUAL(rex_source_check_owner("./an.image", &file), 0);
+    look_for(&main_module, NULL);
     _exit(0);
 }
 
-/* What is on the stack then, where no variable is initialised, is a path. */
+static void found_by_its_owner(void)
+{
+    CHECK_EQUAL(setuid(STRANGER), 0);
+    look_for(&main_module, NULL);
+    _exit(0);
+}
+
+/* On the stack then, where no variable is initialised, is a path. */
 __attribute__((noinline)) static void fill_stack(void)
 {
     volatile char bytes[8 * PATH_MAX];
@@ -280,32 +235,36 @@ __attribute__((noinline)) static void fill_stack(void)
 /* Where nothing tells which program it is, its folder is none. */
 static void without_proc(void)
 {
-    struct rex_bytes file;
-    struct rex_report tried = {0};
-    char path[PATH_MAX];
-    bool searched;
     CHECK_EQUAL(chroot(root), 0);
     CHECK_EQUAL(chdir("/"), 0);
     fill_stack();
-    CHECK_EQUAL(rex_source_read(&main_module, "none.image", &file, path, &searched, &tried), REX_ENOIMAGE);
-    CHECK(strcmp(tried.text, "./none.image, ./none.image") == 0);
+    look_for(&main_module, "none.image");
     _exit(0); /* LeakSanitizer sees no /proc */
 }
 
+#define CHILD(function)                                                                            \
+    {                                                                                              \
+#function, function                                                                        \
+    }
 static const struct {
     const char *name;
     void (*run)(void);
 } children[] = {
-    {"order_of_main", order_of_main},       {"order_of_shared", order_of_shared}, {"with_a_slash", with_a_slash},
-    {"configured_image", configured_image}, {"host_image_instead", host_image_instead},
-    {"unusable_files", unusable_files},     {"long_names", long_names},           {"trusted", trusted},
-    {"writable_by_all", writable_by_all},   {"of_another_user", of_another_user}, {"of_root", of_root},
-    {"without_proc", without_proc},
+    CHILD(order_of_main),       CHILD(order_of_shared),
+    CHILD(with_a_slash),        CHILD(configured_image),
+    CHILD(host_image_instead),  CHILD(unusable_files),
+    CHILD(long_names),          CHILD(found),
+    CHILD(found_by_a_stranger), CHILD(found_by_its_owner),
+    CHILD(without_proc),
 };
 
 static int as_child(const char *name, const char *folder)
 {
     snprintf(root, sizeof root, "%s", folder);
+    main_module = fresh;
+    use_gpu(0);
+    use_release(19);
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
     CHECK_EQUAL(chdir(in_root("cwd")), 0);
     alarm(60); /* a FIFO that is waited for */
     for (size_t i = 0; i < COUNT(children); i++)
@@ -324,14 +283,14 @@ static void run_copy(const void *name)
     _exit(98);
 }
 
-static void passes(const char *name)
+static void run_there(const char *name)
 {
     struct child child = run_child(run_copy, name);
     if (child.status != 0)
         fail_msg("%s ended with %d:\n%s", name, child.status, child.output);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {
@@ -347,7 +306,7 @@ static int set_up(void **state)
     }
     copy_file("/proc/self/exe", in_root("bin/place"));
     assert_int_equal(chmod(in_root("bin/place"), 0755), 0);
-    copy_file(TEST_BUILD "/tests/fake/module.so", in_root("module/module.so"));
+    copy_file(FAKE("module.so"), in_root("module/module.so"));
     return 0;
 }
 
@@ -358,42 +317,33 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put_host_image(const char *place, const char *name)
+#define TEST_IN_FOLDER(name) TEST(name, .set_up = set_up, .tear_down = tear_down)
+
+/* A file of ten gigabytes that holds next to nothing is no reason to take so much memory: its
+ * headers say how long the image is. */
+static void load_huge(const void *file)
 {
-    size_t size;
-    unsigned char *bytes = read_bytes(host_image, &size);
-    put(place, name, bytes, size);
-    free(bytes);
+    struct rex_library *library;
+    use_gpu(90);
+    use_release(19);
+    copy_file(file, in_root("huge"));
+    lengthen(in_root("huge"), (off_t)10 << 30);
+    int result = rex_library_load(&library, 0, NULL, 0, in_root("huge"));
+    if (strstr(file, "ptx") != NULL) /* which has no header that would say where it ends */
+        refuses(result, "%s", (const char *)file);
+    else
+        CHECK_EQUAL(result, REX_OK);
 }
 
-/* A file of ten gigabytes that holds next to nothing is no reason to take so much memory: its headers say how long the image is. */
-TEST(test_huge_files, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_huge_files)
 {
-    static const struct {
-        const char *data;
-        bool refused; /* PTX has no header that would say where it ends */
-    } files[] = {{"sm_90.cubin", false}, {"sm_90.fatbin", false}, {"two.offload", false}, {"sm_90.ptx", true}};
-    for (size_t i = 0; i < COUNT(files); i++) {
-        struct rex_bytes file = {.bytes = NULL};
-        struct rex_report tried = {0};
-        char from[64], path[PATH_MAX];
-        bool searched;
-        size_t size;
-        snprintf(from, sizeof from, "tests/data/%s", files[i].data);
-        unsigned char *bytes = read_bytes(from, &size);
-        write_bytes(in_root("huge"), bytes, size);
-        lengthen(in_root("huge"), (off_t)10 << 30);
-        int result = rex_source_read(&main_module, in_root("huge"), &file, path, &searched, &tried);
-        assert_int_equal(result, files[i].refused ? REX_EREAD : 0);
-        assert_true(result != 0 || (file.size >= size && file.size < ((size_t)1 << 20) && memcmp(file.bytes, bytes, size) == 0));
-        if (result != 0)
-            assert_non_null(strstr(rex_last_error(), "it is 10737418240 bytes long, and no image is longer than a GiB"));
-        free(file.bytes);
-        free(bytes);
-    }
+    in_child(load_huge, "tests/data/sm_90.cubin");
+    in_child(load_huge, "tests/data/sm_90.fatbin");
+    in_child(load_huge, "tests/data/two.offload");
+    in_child(load_huge, "tests/data/sm_90.ptx");
 }
 
-/* How much of FILE, which is then SIZE bytes long, has to be read. */
+/* How much of the USED bytes, in a file that is then SIZE bytes long, has to be read. */
 static void check_extent(const void *bytes, size_t used, off_t size, size_t expected)
 {
     char why[128] = "";
@@ -410,209 +360,174 @@ static void check_extent(const void *bytes, size_t used, off_t size, size_t expe
     close(fd);
 }
 
-/* An ELF file with these headers and nothing else. */
-struct elf_file {
-    Elf64_Ehdr header;
-    Elf64_Shdr section[3];
-};
-
-static void check_elf(struct elf_file file, off_t size, size_t expected)
+static void check_file_extent(const char *file, int times, size_t more)
 {
-    memcpy(file.header.e_ident, ELFMAG, SELFMAG);
-    check_extent(&file, sizeof file, size, expected);
+    size_t size;
+    unsigned char *bytes = read_bytes(file, &size), *all = malloc((size_t)times * size);
+    assert_non_null(all);
+    for (size_t i = 0; i < (size_t)times; i++)
+        memcpy(all + i * size, bytes, size);
+    check_extent(all, (size_t)times * size, (16 << 20) + 1, (size_t)times * size + more);
+    free(all);
+    free(bytes);
 }
 
-TEST(test_extents, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_extents)
 {
-    enum { SMALL = 16 << 20, LARGE = SMALL + 1 };
-    static const off_t huge = (off_t)2 << 30, most = (off_t)1 << 30;
-    struct elf_file file = {.header = {.e_ehsize = sizeof file.header}};
+    enum { SMALL = 16 << 20, LARGE = SMALL + 1, GiB = 1 << 30 };
+    struct elf_file {
+        Elf64_Ehdr header;
+        Elf64_Shdr section[3];
+    } file;
+    const struct {
+        uint64_t program_headers;
+        uint16_t program_count;
+        uint64_t sections; /* offset of their headers; the first and the third: */
+        Elf64_Word types[2];
+        uint64_t offset, sizes[2];
+        off_t size; /* of the file */
+        size_t extent;
+    } cases[] = {
+        {0, 0, 0, {0, 0}, 0, {0, 0}, LARGE, sizeof file.header},
+        {9000, 2, 0, {0, 0}, 0, {0, 0}, LARGE, 9000 + 2 * sizeof(Elf64_Phdr)},
+        {9000, 0, 0, {0, 0}, 0, {0, 0}, LARGE, 9000},
+        {0, 0, sizeof file.header, {SHT_NULL, SHT_NOBITS}, 5000, {100, 100}, LARGE, sizeof file},
+        {0, 0, sizeof file.header, {SHT_NULL, SHT_PROGBITS}, 5000, {100, 100}, LARGE, 5100},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, SHT_PROGBITS}, 6000, {2, 1}, LARGE, 6002},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {UINT64_MAX - 6000, 0}, LARGE, LARGE},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {UINT64_MAX, 0}, LARGE, LARGE},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 6000, 0}, (off_t)2 * GiB, GiB},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 5999, 0}, (off_t)2 * GiB, 0},
+        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 5999, 0}, GiB, GiB},
+    };
     char why[128];
     errno = EDOM;
     assert_int_equal(rex_image_extent(-1, LARGE, why, sizeof why), 0);
     assert_string_equal(why, "its first bytes cannot be read");
     assert_int_equal(errno, 0);
-    check_extent("what", 4, SMALL, SMALL);
-    check_extent("what", 4, LARGE, 65536);
-    check_elf(file, LARGE, sizeof file.header);
-    file.header.e_phoff = 9000;
-    file.header.e_phnum = 2;
-    check_elf(file, LARGE, 9000 + 2 * sizeof(Elf64_Phdr));
-    file.header.e_phnum = 0;
-    check_elf(file, LARGE, 9000);
-    file.header.e_phoff = 0;
-    file.header.e_shoff = sizeof file.header;
-    file.header.e_shnum = 3;
-    check_elf(file, LARGE, sizeof file);
-    file.section[0] = (Elf64_Shdr){.sh_type = SHT_NULL, .sh_offset = 5000, .sh_size = 100};
-    file.section[1] = (Elf64_Shdr){.sh_type = SHT_NOBITS, .sh_offset = 5000, .sh_size = 100};
-    check_elf(file, LARGE, sizeof file);
-    file.section[2] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = 5000, .sh_size = 100};
-    check_elf(file, LARGE, 5100);
-    file.section[0] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = 6000, .sh_size = 1};
-    check_elf(file, LARGE, 6001);
-    file.section[0].sh_size = UINT64_MAX - 6000;
-    check_elf(file, LARGE, LARGE);
-    file.section[0].sh_size = UINT64_MAX;
-    check_elf(file, LARGE, LARGE);
-    file.section[0].sh_size = (Elf64_Xword)most - 6000;
-    check_elf(file, huge, (size_t)most);
-    file.section[0].sh_size++;
-    check_elf(file, huge, 0);
-    check_elf(file, most, (size_t)most);
-    /* Containers, one behind the other. */
+    check_extent("text", 4, SMALL, SMALL);
+    check_extent("text", 4, LARGE, 65536);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        file = (struct elf_file){.header = {.e_phoff = cases[i].program_headers,
+                                            .e_phnum = cases[i].program_count,
+                                            .e_shoff = cases[i].sections,
+                                            .e_shnum = cases[i].sections > 0 ? 3 : 0}};
+        memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+        for (size_t j = 0; j < 2; j++)
+            file.section[2 * j] = (Elf64_Shdr){.sh_type = cases[i].types[j],
+                                               .sh_offset = cases[i].offset,
+                                               .sh_size = cases[i].sizes[j]};
+        check_extent(&file, sizeof file, cases[i].size, cases[i].extent);
+    }
+    check_file_extent("tests/data/two.offload", 1, 0);
+    check_file_extent("tests/data/two.offload", 2, 0);
+    check_file_extent("tests/data/three.fatbin", 1,
+                      4); /* so that it is seen whether another one follows */
     size_t size;
-    unsigned char *bytes = read_bytes("tests/data/two.offload", &size), *twice = malloc(2 * size);
-    assert_non_null(twice);
-    memcpy(twice, bytes, size);
-    memcpy(twice + size, bytes, size);
-    check_extent(bytes, size, LARGE, size);
-    check_extent(twice, 2 * size, LARGE, 2 * size);
-    free(twice);
-    free(bytes);
-    bytes = read_bytes("tests/data/three.fatbin", &size);
-    check_extent(bytes, size, LARGE, size + 4); /* so that it is seen whether another one follows */
-    free(bytes);
-    bytes = read_bytes("tests/data/sm_90.ptx", &size);
+    unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
     check_extent(bytes, size, LARGE, LARGE);
     free(bytes);
 }
 
-TEST(test_order, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_order)
 {
-    static const char *const both[] = {"order_of_main", "order_of_shared"};
-    for (size_t round = 0; round < COUNT(both); round++) {
-        for (size_t i = 0; i < COUNT(places); i++)
-            put(places[i], "an.image", places[i], strlen(places[i]));
-        passes(both[round]);
+    static const char *const names[] = {"order_of_main", "order_of_shared", "with_a_slash"};
+    for (size_t round = 0; round < COUNT(names); round++) {
+        for (size_t i = 0; i < COUNT(places); i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s/an.image", places[i]);
+            put_host_image(name);
+        }
+        run_there(names[round]);
     }
-    for (size_t i = 0; i < COUNT(places); i++)
-        put(places[i], "an.image", places[i], strlen(places[i]));
-    passes("with_a_slash");
 }
 
-TEST(test_configured, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_configured)
 {
-    put_host_image(".", "special.image");
-    put_host_image("module", "an.image");
-    put_host_image("bin", "an.image");
-    passes("configured_image");
+    put_host_image("special.image");
+    put_host_image("module/an.image");
+    put_host_image("bin/an.image");
+    run_there("configured_image");
 }
 
-TEST(test_host_image_instead, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_host_image_instead)
 {
-    put_host_image("bin", "host.image");
-    passes("host_image_instead");
+    put_host_image("bin/host.image");
+    run_there("host_image_instead");
 }
 
-TEST(test_unusable_files, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_unusable_files)
 {
-    const uint16_t another_machine = 0xf3;
     size_t size;
-    unsigned char *bytes = read_bytes(host_image, &size);
+    unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
     assert_int_equal(mkdir(in_root("cwd/folder"), 0755), 0);
     assert_int_equal(mkfifo(in_root("cwd/fifo"), 0644), 0);
     assert_int_equal(symlink("nowhere", in_root("cwd/dangling")), 0);
-    put("cwd", "secret", bytes, size);
-    put("bin", "secret", bytes, size);
+    put_host_image("cwd/secret");
+    put_host_image("bin/secret");
     assert_int_equal(chmod(in_root("cwd/secret"), 0), 0);
-    put("cwd", "empty", "", 0);
-    put("cwd", "text", "some text", 9);
-    put("cwd", "cut", bytes, size - 64);
-    memcpy(bytes + 18, &another_machine, sizeof another_machine);
-    put("cwd", "other_machine", bytes, size);
+    put("cwd/empty", "", 0);
+    put("cwd/text", "some text", 9);
+    put("cwd/cut", bytes, size - 64);
+    ((Elf64_Ehdr *)(void *)bytes)->e_machine = 0xf3;
+    put("cwd/other_machine", bytes, size);
     free(bytes);
-    passes("unusable_files");
+    run_there("unusable_files");
 }
 
-TEST(test_long_names, .set_up = set_up, .tear_down = tear_down)
+TEST_IN_FOLDER(test_long_names)
 {
-    put_host_image("bin", "an.image");
-    passes("long_names");
+    put_host_image("bin/an.image");
+    run_there("long_names");
 }
 
-TEST(test_safety, .set_up = set_up, .tear_down = tear_down)
+/* The sticky bit of a folder does not help: the file may be new. */
+TEST_IN_FOLDER(test_safety)
 {
-    put_host_image("cwd", "an.image");
-    passes("trusted");
-    assert_int_equal(chmod(in_root("cwd"), 01777), 0); /* the sticky bit does not help: the file may be new */
-    passes("writable_by_all");
-    assert_int_equal(chmod(in_root("cwd"), 0755), 0);
-    assert_int_equal(chmod(in_root("cwd/an.image"), 0666), 0);
-    passes("writable_by_all");
-    assert_int_equal(chmod(in_root("cwd/an.image"), 0644), 0);
-    passes("trusted");
-}
-
-/* What is root's or the user's own. The program is another user's here, and the folder root's. */
-static void of_a_user(const void *context)
-{
-    static const struct {
-        uid_t owner;
-        int result;
-    } files[] = {{0, 0}, {STRANGER, 0}, {STRANGER + 1, REX_EUNSAFE}};
-    (void)context;
-    CHECK_EQUAL(setuid(STRANGER), 0);
-    for (size_t i = 0; i < COUNT(files); i++) {
-        const struct rex_bytes file = {.status = {.st_uid = files[i].owner, .st_mode = S_IFREG | 0644}};
-        CHECK_EQUAL(rex_source_check_owner("/usr/an.image", &file), files[i].result);
+    static const mode_t modes[][2] = {{0755, 0644}, {01777, 0644}, {0757, 0644},
+                                      {0755, 0666}, {0755, 0646},  {0775, 0664}};
+    put_host_image("cwd/an.image");
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        says("folder %o, file %o", modes[i][0], modes[i][1]);
+        assert_int_equal(chmod(in_root("cwd"), modes[i][0]), 0);
+        assert_int_equal(chmod(in_root("cwd/an.image"), modes[i][1]), 0);
+        run_there("found");
     }
 }
 
-/* Each reason, and every word of it. */
-TEST(test_reasons, .set_up = set_up, .tear_down = tear_down)
+/* Root's files are trusted, and those of the user and of the program's owner; the same of folders.
+ */
+TEST_IN_FOLDER(test_owner)
 {
-    char path[2 * PATH_MAX], expected[3 * PATH_MAX];
-    struct rex_bytes file = {.status = {.st_uid = geteuid(), .st_mode = S_IFREG | 0644}};
-    snprintf(path, sizeof path, "%s/cwd/an.image", root);
-    assert_int_equal(rex_source_check_owner(path, &file), 0);
-    file.status.st_mode |= S_IWOTH;
-    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
-    snprintf(expected, sizeof expected, "host image %s can be written by every user; it is code: chmod o-w, or name it with a slash", path);
-    assert_string_equal(rex_last_error(), expected);
-    file.status.st_mode &= ~(mode_t)S_IWOTH;
-    file.status.st_uid = 12345;
-    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
-    snprintf(expected, sizeof expected, "host image %s or its folder belongs to another user (12345, %u); it is code: name it with a slash", path,
-             (unsigned)geteuid());
-    assert_string_equal(rex_last_error(), expected);
-    file.status.st_uid = geteuid();
-    assert_int_equal(chmod(in_root("cwd"), 0757), 0);
-    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
-    snprintf(expected, sizeof expected,
-             "host image %s lies in a folder that every user can write; it is code: move it, or name it with a slash", path);
-    assert_string_equal(rex_last_error(), expected);
-    assert_int_equal(rex_source_check_owner("/none/an.image", &file), REX_EUNSAFE);
-    assert_string_equal(rex_last_error(), "host image /none/an.image: its folder cannot be examined: No such file or directory");
-}
-
-TEST(test_owner, .set_up = set_up, .tear_down = tear_down)
-{
+    static const struct {
+        uid_t folder, file, program;
+        const char *child;
+    } cases[] = {
+        {0, STRANGER, 0, "found"},
+        {STRANGER, 0, 0, "found"},
+        {STRANGER, STRANGER, STRANGER, "found"},
+        {0, 0, STRANGER + 1, "found_by_a_stranger"},
+        {0, 0, STRANGER + 1, "found_by_its_owner"},
+        {0, STRANGER, STRANGER + 1, "found_by_its_owner"},
+        {0, STRANGER + 1, 0, "found_by_its_owner"},
+    };
     if (geteuid() != 0) {
         print_message("skip: only root can give a file away\n");
         skip();
     }
-    in_child(of_a_user, NULL);
-    put_host_image("cwd", "an.image");
-    assert_int_equal(chown(in_root("cwd/an.image"), STRANGER, STRANGER), 0);
-    passes("of_another_user");
-    assert_int_equal(chown(in_root("cwd/an.image"), 0, 0), 0);
-    assert_int_equal(chown(in_root("cwd"), STRANGER, STRANGER), 0);
-    passes("of_another_user");
-    assert_int_equal(chown(in_root("cwd"), 0, 0), 0);
-    assert_int_equal(chown(in_root("bin/place"), STRANGER + 1, STRANGER), 0);
-    passes("of_root");
-    passes("without_proc");
-    assert_int_equal(chown(in_root("cwd"), STRANGER, STRANGER), 0);
-    /* Unless the program itself is that user's. */
-    assert_int_equal(chown(in_root("bin/place"), STRANGER, STRANGER), 0);
-    passes("trusted");
+    put_host_image("cwd/an.image");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        says("%s: folder of %d, file of %d, program of %d", cases[i].child, cases[i].folder,
+             cases[i].file, cases[i].program);
+        assert_int_equal(chown(in_root("cwd"), cases[i].folder, cases[i].folder), 0);
+        assert_int_equal(chown(in_root("cwd/an.image"), cases[i].file, cases[i].file), 0);
+        assert_int_equal(chown(in_root("bin/place"), cases[i].program, cases[i].program), 0);
+        run_there(cases[i].child);
+    }
+    run_there("without_proc");
 }
 
 int before_tests(int argc, char **argv)
 {
-    if (argc == 3)
-        return as_child(argv[1], argv[2]);
-    snprintf(host_image, sizeof host_image, "%s", TEST_BUILD "/tests/fake/host.so");
-    return -1;
+    return argc == 3 ? as_child(argv[1], argv[2]) : -1;
 }
