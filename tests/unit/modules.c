@@ -1,6 +1,6 @@
 /*
- * modules.c - modules: registered once and ended, by which name, beside which others; what is refused, with every word of it, and what is
- * told.
+ * modules.c - modules: registered once and ended, by which name, beside which others. Refusals and
+ * what is logged: tests/golden/messages/offload.txt.
  *
  * The driver and libomptarget are fakes.
  *
@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base/error.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
 #include "omp/device.h"
@@ -20,7 +19,10 @@
 #include "rex/device.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
+#include "support/messages.h"
 #include "trace/trace.h"
+
+MESSAGES("offload");
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define HOST FAKE("host.so")
@@ -28,12 +30,18 @@
 
 static char keys[6];
 static double table[4];
-static struct __tgt_offload_entry first_entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
-static struct __tgt_offload_entry second_entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0}, {table, NAME("table"), sizeof table, 0, 0}};
-static struct rex_module first = {
-    .struct_size = sizeof first, .entries_begin = first_entries, .entries_end = first_entries + 2, .image_name = SM_90};
-static struct rex_module second = {
-    .struct_size = sizeof second, .entries_begin = second_entries, .entries_end = second_entries + 2, .image_name = SM_90};
+static struct __tgt_offload_entry first_entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                                     {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+static struct __tgt_offload_entry second_entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0},
+                                                      {table, NAME("table"), sizeof table, 0, 0}};
+static struct rex_module first = {.struct_size = sizeof first,
+                                  .entries_begin = first_entries,
+                                  .entries_end = first_entries + 2,
+                                  .image_name = SM_90};
+static struct rex_module second = {.struct_size = sizeof second,
+                                   .entries_begin = second_entries,
+                                   .entries_end = second_entries + 2,
+                                   .image_name = SM_90};
 
 static void start(int sm, int release)
 {
@@ -42,56 +50,31 @@ static void start(int sm, int release)
     CHECK_EQUAL(rex_runtime_bind(), REX_OK);
 }
 
-static void said(const char *text)
-{
-    if (strcmp(rex_last_error(), text) != 0)
-        fprintf(stderr, "\"%s\", not \"%s\"\n", rex_last_error(), text);
-    CHECK(strcmp(rex_last_error(), text) == 0);
-}
-
-/* ---- what is no module ------------------------------------------------------------------------------------------------------------------ */
-
-static int register_own(struct rex_module *module)
-{
-    return rex_module_register(module, NULL);
-}
-
-static int register_image(struct rex_module *module)
-{
-    return rex_module_register(module, SM_90);
-}
+/* ---- what is no module ----------------------------------------------------------------------- */
 
 TEST_IN_CHILD(no_modules)
 {
-    static const struct {
-        int (*call)(struct rex_module *module);
-        const char *name;
-    } calls[] = {{register_own, "rex_module_register"}, {rex_module_init, "rex_module_init"}, {rex_module_fini, "rex_module_fini"},
-                 {rex_module_add, "rex_module_add"},           {register_image, "rex_module_register"}};
     struct rex_module small = first;
-    char text[160];
     start(90, 22);
     small.struct_size = sizeof small - 1;
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        snprintf(text, sizeof text, "%s: the module is NULL", calls[i].name);
-        CHECK_EQUAL(calls[i].call(NULL), REX_EINVAL);
-        said(text);
-        snprintf(text, sizeof text, "%s: the module's struct_size is %zu; it must be sizeof(struct rex_module), %zu", calls[i].name,
-                 sizeof small - 1, sizeof small);
-        CHECK_EQUAL(calls[i].call(&small), REX_EINVAL);
-        said(text);
+    for (int i = 0; i < 2; i++) {
+        struct rex_module *module = i == 0 ? NULL : &small;
+        REFUSED(rex_module_register(module, NULL));
+        REFUSED(rex_module_register(module, SM_90));
+        REFUSED(rex_module_init(module));
+        REFUSED(rex_module_fini(module));
+        REFUSED(rex_module_add(module));
     }
-    CHECK(!rex_module_on_host(NULL));
-    said("rex_module_on_host: the module is NULL");
-    CHECK(strcmp(rex_module_image_path(NULL), "") == 0);
-    said("rex_module_image_path: the module is NULL");
-    CHECK(rex_modules_first() == NULL);
+    refuses(rex_module_on_host(NULL) ? REX_OK : rex_last_error_code(), "rex_module_on_host");
+    refuses(*rex_module_image_path(NULL) != '\0' ? REX_OK : rex_last_error_code(),
+            "rex_module_image_path");
     CHECK_EQUAL(the_record()->count, 0);
 }
 
-/* ---- which is whose --------------------------------------------------------------------------------------------------------------------- */
+/* ---- which is whose -------------------------------------------------------------------------- */
 
-/* A key is found in what is only known, too; where it is in two modules, in the one that is registered. */
+/* A key is found in what is only known, too; where it is in two modules, in the one that is
+ * registered. */
 TEST_OF_EACH(keys_are_found, bool, is_later, false, true)
 {
     static ident_t place = {0, 2, 0, 0, ";modules.c;keys_are_found;1;1;;"};
@@ -112,12 +95,14 @@ TEST_OF_EACH(keys_are_found, bool, is_later, false, true)
     CHECK(rex_modules_find(&keys[2]) == NULL);
     CHECK(rex_trace_name(&keys[0]) == NULL);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
-    CHECK(strcmp(rex_trace_name(&keys[0]), "plain__kernel__") == 0 && strcmp(rex_trace_name(&keys[1]), "env__kernel__") == 0);
+    CHECK(strcmp(rex_trace_name(&keys[0]), "plain__kernel__") == 0 &&
+          strcmp(rex_trace_name(&keys[1]), "env__kernel__") == 0);
     for (int i = 0; i < 2; i++)
         CHECK(rex_modules_find(&keys[i]) == &first);
     CHECK(rex_modules_find(&keys[2]) == NULL);
     CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
-    CHECK(rex_modules_find(&keys[2]) == &second && rex_modules_find(table) == &second && rex_modules_find(&keys[1]) == &first);
+    CHECK(rex_modules_find(&keys[2]) == &second && rex_modules_find(table) == &second &&
+          rex_modules_find(&keys[1]) == &first);
 }
 
 /* The smaller table is looked up in the larger one, whichever comes first. */
@@ -126,38 +111,39 @@ TEST_OF_EACH(one_key_twice, bool, is_larger_first, false, true)
     static struct __tgt_offload_entry three[] = {{&keys[3], NAME("plain__kernel__"), 0, 0, 0},
                                                  {&keys[4], NAME("env__kernel__"), 0, 0, 0},
                                                  {&keys[1], NAME("none__kernel__"), 0, 0, 0}};
-    static struct rex_module larger = {.struct_size = sizeof larger, .entries_begin = three, .entries_end = three + 3, .image_name = SM_90};
-    struct rex_module *one = is_larger_first ? &larger : &first, *other = is_larger_first ? &first : &larger;
-    char text[200];
+    static struct rex_module larger = {.struct_size = sizeof larger,
+                                       .entries_begin = three,
+                                       .entries_end = three + 3,
+                                       .image_name = SM_90};
+    struct rex_module *one = is_larger_first ? &larger : &first,
+                      *other = is_larger_first ? &first : &larger;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(one, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_register(other, NULL), REX_EKEY);
-    snprintf(text, sizeof text,
-             "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol id__; make the "
-             "keys hidden",
-             is_larger_first ? "env__kernel__" : "none__kernel__", is_larger_first ? "none__kernel__" : "env__kernel__");
-    said(text);
+    REFUSED(rex_module_register(other, NULL));
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
     CHECK_EQUAL(rex_module_fini(one), REX_OK);
     CHECK_EQUAL(rex_module_register(other, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_register(one, NULL), REX_EKEY);
+    REFUSED(rex_module_register(one, NULL));
 }
 
 /* Of several keys the first one of the module that comes later is told. */
 TEST_IN_CHILD(two_keys_twice)
 {
-    static struct __tgt_offload_entry turned[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0}, {&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
-    static struct rex_module other = {.struct_size = sizeof other, .entries_begin = turned, .entries_end = turned + 2, .image_name = SM_90};
+    static struct __tgt_offload_entry turned[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0},
+                                                  {&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+    static struct rex_module other = {.struct_size = sizeof other,
+                                      .entries_begin = turned,
+                                      .entries_end = turned + 2,
+                                      .image_name = SM_90};
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_register(&other, NULL), REX_EKEY);
-    said("kernel \"none__kernel__\" has the host key of \"env__kernel__\" in a module that is registered already: two binaries define one symbol "
-         "id__; make the keys hidden");
+    REFUSED(rex_module_register(&other, NULL));
 }
 
-/* ---- by which name ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- by which name --------------------------------------------------------------------------- */
 
-/* A module's own name, however it is written, asks for no other image: the host's may take its place. */
+/* A module's own name, however it is written, asks for no other image: the host's may take its
+ * place. */
 TEST_IN_CHILD(own_names)
 {
     static const struct {
@@ -224,11 +210,16 @@ static void asked_for_memory(const void *context)
     free((void *)(uintptr_t)first.image);
 }
 
-/* ---- once, whoever asks ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- once, whoever asks ---------------------------------------------------------------------- */
 
-enum { UNREGISTERED, BUSY, REGISTERED }; /* in the low bits of a module's state; above them is the number of the attempt */
+enum {
+    UNREGISTERED,
+    BUSY,
+    REGISTERED
+}; /* in the low bits of a module's state; above them is the number of the attempt */
 
-/* The program's own variable for the descriptor is written as long as there is one; and each attempt has a number of its own. */
+/* The program's own variable for the descriptor is written as long as there is one; and each
+ * attempt has a number of its own. */
 TEST_IN_CHILD(published)
 {
     static struct __tgt_bin_desc *descriptor = NULL;
@@ -256,9 +247,8 @@ static void ask_for_it(enum rex_log_level level, const char *message, void *cont
     if (strncmp(message, "registered ", 11) != 0)
         return;
     ++*(int *)context;
-    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EINVAL);
-    said("a module cannot be used by the log's function while it is being registered or ended");
-    CHECK_EQUAL(rex_module_init(&first), REX_EINVAL);
+    REFUSED(rex_module_register(&first, NULL));
+    REFUSED(rex_module_init(&first));
     CHECK_EQUAL(rex_module_fini(&first), REX_OK); /* it is not registered yet */
 }
 
@@ -267,11 +257,9 @@ TEST_IN_CHILD(inside)
     int times = 0;
     start(90, 22);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EBUSY);
-    said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
+    REFUSED(rex_module_register(&first, NULL));
     first.image_name = NULL;
-    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EBUSY);
-    said("a module: a module is neither registered nor ended inside of a launch, a data call or another registration");
+    REFUSED(rex_module_register(&first, NULL));
     rex_flight_leave();
     first.image_name = SM_90;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
@@ -280,8 +268,7 @@ TEST_IN_CHILD(inside)
     CHECK_EQUAL(times, 1);
     rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
-    said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
+    REFUSED(rex_module_fini(&first));
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK); /* which it is */
     rex_flight_leave();
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
@@ -316,7 +303,8 @@ static void *register_first(void *result)
     return NULL;
 }
 
-/* Threads that come meanwhile share what the attempt comes to, and its error; who comes later makes an attempt of his own. */
+/* Threads that come meanwhile share what the attempt comes to, and its error; who comes later makes
+ * an attempt of his own. */
 TEST_OF_EACH(shared, int, expected, REX_OK, REX_ENOKERNEL)
 {
     pthread_t thread;
@@ -331,8 +319,7 @@ TEST_OF_EACH(shared, int, expected, REX_OK, REX_ENOKERNEL)
     CHECK_EQUAL(first.state & 3, BUSY);
     CHECK_EQUAL(rex_module_register(&first, NULL), expected);
     CHECK_EQUAL(rex_last_error_code(), expected);
-    if (expected != REX_OK)
-        said("device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
+    CHECK(expected == REX_OK || strstr(rex_last_error(), "evn__kernel__") != NULL);
     pthread_join(thread, NULL);
     CHECK_EQUAL(result, expected);
     CHECK_EQUAL(first.state >> 2, 1);
@@ -341,9 +328,10 @@ TEST_OF_EACH(shared, int, expected, REX_OK, REX_ENOKERNEL)
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], expected == REX_OK ? 1 : 0);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* The last module ends all mappings, which queues may be using; another one only its own kernels. */
+/* The last module ends all mappings, which queues may be using; another one only its own kernels.
+ */
 TEST_IN_CHILD(last_one)
 {
     struct rex_queue *queue = NULL;
@@ -355,9 +343,7 @@ TEST_IN_CHILD(last_one)
     CHECK_EQUAL(rex_queue_copy_to(queue, (void *)(uintptr_t)4096, bytes, sizeof bytes), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     CHECK_EQUAL(rex_module_fini(&second), REX_OK);
-    CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
-    said("the end of a module: queue \"at work\" has unfinished work that may use it: call rex_queue_sync() before, or set "
-         "REX_UNFINISHED=wait");
+    REFUSED(rex_module_fini(&first));
     CHECK(rex_registration_of(&first) != NULL);
     *(int *)in_driver("fake_cuda_busy") = 0;
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
@@ -381,12 +367,9 @@ TEST_IN_CHILD(unmapped)
 /* At the end of the process libomptarget ends what is registered; nothing else may be done. */
 static void at_exit(void)
 {
-    static const char over[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
     struct __tgt_kernel_arguments packet = {.Version = 3};
-    CHECK_EQUAL(rex_module_launch(&first, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
-    said(over);
-    CHECK_EQUAL(rex_module_register(&second, NULL), REX_EINVAL);
-    said(over);
+    REFUSED(rex_module_launch(&first, 0, 1, 1, &keys[0], &packet));
+    REFUSED(rex_module_register(&second, NULL));
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
     CHECK(rex_registration_of(&first) != NULL);
@@ -400,7 +383,7 @@ TEST_IN_CHILD(at_the_end)
     exit(0);
 }
 
-/* ---- LLVM 18 ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- LLVM 18 --------------------------------------------------------------------------------- */
 
 /* It takes no registration back: the same image is used again, and no other can be. */
 TEST_IN_CHILD(kept)
@@ -412,26 +395,26 @@ TEST_IN_CHILD(kept)
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
         CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
         CHECK(strcmp(rex_module_image_path(&first), "") == 0);
-        CHECK(rex_module_register(&first, "tests/data/limits_sm_90.cubin") != 0);
-        said("device image tests/data/limits_sm_90.cubin: LLVM 18 takes no registration back, and this module was registered with " SM_90
-             ": it can take no other");
+        REFUSED(rex_module_register(&first, "tests/data/limits_sm_90.cubin"));
     }
     /* Nor an image that comes after a device was used. */
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_module_init(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&second, NULL), REX_EUNSUPPORTED);
-    said("device image " SM_90 ": LLVM 18 loads no image that is registered after a device was used");
+    REFUSED(rex_module_register(&second, NULL));
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
 }
 
-/* With a module all others are registered that librex knows, but for those that have ended; what fails of them is theirs. */
+/* With a module all others are registered that librex knows, but for those that have ended; what
+ * fails of them is theirs. */
 TEST_ON_FAKES(along, 18, 19, 22)
 {
     static struct __tgt_offload_entry wrong_entry = {&keys[5], NAME("nonesuch__kernel__"), 0, 0, 0};
-    static struct rex_module wrong = {
-        .struct_size = sizeof wrong, .entries_begin = &wrong_entry, .entries_end = &wrong_entry + 1, .image_name = SM_90};
+    static struct rex_module wrong = {.struct_size = sizeof wrong,
+                                      .entries_begin = &wrong_entry,
+                                      .entries_end = &wrong_entry + 1,
+                                      .image_name = SM_90};
     start(90, release);
     CHECK_EQUAL(rex_module_add(&second), REX_OK);
     CHECK_EQUAL(rex_module_add(&wrong), REX_OK);
@@ -450,7 +433,8 @@ TEST_ON_FAKES(along, 18, 19, 22)
 static void end_first(enum rex_log_level level, const char *message, void *context)
 {
     (void)level;
-    if (strcmp(message, "registered " SM_90 " for 2 offload entries") == 0 && ++*(int *)context == 2) {
+    if (strcmp(message, "registered " SM_90 " for 2 offload entries") == 0 &&
+        ++*(int *)context == 2) {
         CHECK_EQUAL(second.state & 3, BUSY);
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
     }
@@ -468,7 +452,7 @@ TEST_IN_CHILD(ended_at_once)
     CHECK_EQUAL(times, 2);
 }
 
-/* ---- what is given to libomptarget ---------------------------------------------------------------------------------------------------------- */
+/* ---- what is given to libomptarget ----------------------------------------------------------- */
 
 /* What comes while devices are in use is loaded on all of them at once. */
 TEST_IN_CHILD(loaded_on_all)
@@ -496,21 +480,22 @@ TEST_IN_CHILD(loaded_on_all)
 /* No device for the image: nothing is left of the attempt, and why is told. */
 TEST_IN_CHILD(for_no_device)
 {
-    char text[PATH_MAX], trouble[256] = "";
+    char trouble[256] = "";
     start(90, 22);
     the_record()->devices = 0;
-    bool is_known = rex_device_trouble(rex_release_row(22), trouble, sizeof trouble); /* this machine's, if it has any */
+    bool is_known = rex_device_trouble(rex_release_row(22), trouble,
+                                       sizeof trouble); /* this machine's, if it has any */
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_register(&first, NULL), REX_ERUNTIME);
-        snprintf(text, sizeof text, "LLVM 22's libomptarget (%.500s) accepted device image " SM_90 " for no device%s%s", rex_runtime_path(),
-                 is_known ? "; " : "", is_known ? trouble : "");
-        said(text);
+        CHECK_MENTIONS(rex_last_error(), "accepted device image " SM_90 " for no device");
+        CHECK(!is_known || strstr(rex_last_error(), trouble) != NULL);
         CHECK_EQUAL(the_record()->registered, 0);
         CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], i + 1);
     }
 }
 
-/* Who loads ahead of launches is asked when an image is loaded, once each time; not where offloading is disabled. */
+/* Who loads ahead of launches is asked when an image is loaded, once each time; not where
+ * offloading is disabled. */
 static int times_prepared;
 
 static void prepare(struct rex_registration *registration)
@@ -548,9 +533,9 @@ TEST_IN_CHILD(in_a_child)
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        CHECK(registration->loaded_images == NULL && registration->unload == NULL && !rex_devices_are_there());
-        CHECK_EQUAL(rex_module_register(&first, NULL), REX_EFORK);
-        said("this process was forked after its parent registered " SM_90 " for a GPU, or began to: start the child with exec, or fork first");
+        CHECK(registration->loaded_images == NULL && registration->unload == NULL &&
+              !rex_devices_are_there());
+        REFUSED(rex_module_register(&first, NULL));
         CHECK(strcmp(rex_module_image_path(&first), "") == 0);
         _exit(0);
     }
@@ -567,13 +552,14 @@ TEST_OF_EACH(with_globals, int, from, 0, 1)
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK(rex_all_mappings_are_seen());
     second.entries_begin += from; /* the first, or the second and last */
-    second_entries[1].size = 1; /* which nobody looks at */
+    second_entries[1].size = 1;   /* which nobody looks at */
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
     CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     CHECK(!rex_all_mappings_are_seen());
 }
 
-/* What a launch finds in the registration: what stands against the driver, how many teams, and nothing to be like. */
+/* What a launch finds in the registration: what stands against the driver, how many teams, and
+ * nothing to be like. */
 struct prepared {
     int sm, release;
     const char *image, *check;
@@ -583,11 +569,22 @@ struct prepared {
     uint64_t most_teams, numbers, devices; /* of devices that need no question, and of all */
 };
 
-static void prepared(const void *context)
+static const struct prepared wanted_ones[] = {
+    {90, 22, "tests/data/stateless_sm_90.cubin", NULL, false, 0, NULL, INT32_MAX, 3 + 2, 3},
+    {90, 14, "tests/data/stateless_sm_90.cubin", "full", false, 0, NULL, 65536, 3 + 2, 3},
+    {90, 22, "tests/data/stateless_sm_90.cubin", "off", false, 0, NULL, INT32_MAX, 3 + 2, 3},
+    {90, 22, "tests/data/stateless_sm_90.cubin", NULL, true, 0, NULL, INT32_MAX,
+     (uint64_t)INT32_MAX + 1, 0},
+    {90, 22, SM_90, NULL, false, REX_AGAINST_GLOBALS, "table", INT32_MAX, 3 + 2, 3},
+    {0, 22, HOST, "full", false, REX_AGAINST_DEVICE, NULL, INT32_MAX, 3 + 2, 3},
+    {0, 14, HOST, "off", false, REX_AGAINST_DEVICE, NULL, 65536, 3 + 2, 3},
+};
+
+TEST_FOR_EACH(prepared, wanted, wanted_ones)
 {
-    const struct prepared *wanted = context;
     static struct __tgt_offload_entry entry = {&keys[0], NAME("axpy__kernel__"), 0, 0, 0};
-    static struct rex_module stateless = {.struct_size = sizeof stateless, .entries_begin = &entry, .entries_end = &entry + 1};
+    static struct rex_module stateless = {
+        .struct_size = sizeof stateless, .entries_begin = &entry, .entries_end = &entry + 1};
     bool is_stateless = strstr(wanted->image, "stateless") != NULL;
     struct rex_module *module = is_stateless ? &stateless : &first;
     module->image_name = wanted->image;
@@ -603,8 +600,10 @@ static void prepared(const void *context)
         const struct rex_registration *registration = rex_registration_of(module);
         CHECK_EQUAL(registration->against, wanted->against);
         CHECK(wanted->about == NULL || strcmp(registration->about, wanted->about) == 0);
-        CHECK_EQUAL(registration->exact_rows, wanted->check != NULL && strcmp(wanted->check, "full") == 0);
-        CHECK_EQUAL(registration->view != NULL, wanted->check != NULL && strcmp(wanted->check, "off") == 0);
+        CHECK_EQUAL(registration->exact_rows,
+                    wanted->check != NULL && strcmp(wanted->check, "full") == 0);
+        CHECK_EQUAL(registration->view != NULL,
+                    wanted->check != NULL && strcmp(wanted->check, "off") == 0);
         CHECK_EQUAL(registration->most_teams, wanted->most_teams);
         for (size_t slot = 0; slot < REX_RECENT; slot++)
             CHECK(registration->recent[slot] == &rex_never_launched);
@@ -616,32 +615,15 @@ static void prepared(const void *context)
     }
 }
 
-TEST(test_prepared)
-{
-    static const struct prepared cases[] = {
-        {90, 22, "tests/data/stateless_sm_90.cubin", NULL, false, 0, NULL, INT32_MAX, 3 + 2, 3},
-        {90, 14, "tests/data/stateless_sm_90.cubin", "full", false, 0, NULL, 65536, 3 + 2, 3},
-        {90, 22, "tests/data/stateless_sm_90.cubin", "off", false, 0, NULL, INT32_MAX, 3 + 2, 3},
-        {90, 22, "tests/data/stateless_sm_90.cubin", NULL, true, 0, NULL, INT32_MAX, (uint64_t)INT32_MAX + 1, 0},
-        {90, 22, SM_90, NULL, false, REX_AGAINST_GLOBALS, "table", INT32_MAX, 3 + 2, 3},
-        {0, 22, HOST, "full", false, REX_AGAINST_DEVICE, NULL, INT32_MAX, 3 + 2, 3},
-        {0, 14, HOST, "off", false, REX_AGAINST_DEVICE, NULL, 65536, 3 + 2, 3},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct child child = run_child(prepared, &cases[i]);
-        if (child.status != 0)
-            fail_msg("case %zu: %d\n%s", i, child.status, child.output);
-    }
-}
-
-/* ---- shared objects ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- shared objects -------------------------------------------------------------------------- */
 
 /* One that could be closed stays, as its module does; where that cannot be had, it is said. */
 static void pinned(const void *context)
 {
     bool is_apart = *(const int *)context; /* in a namespace of the loader's own */
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
-    void *library = is_apart ? dlmopen(LM_ID_NEWLM, FAKE("module.so"), RTLD_NOW) : dlopen(FAKE("module.so"), RTLD_NOW);
+    void *library = is_apart ? dlmopen(LM_ID_NEWLM, FAKE("module.so"), RTLD_NOW)
+                             : dlopen(FAKE("module.so"), RTLD_NOW);
     struct rex_module *module = library != NULL ? dlsym(library, "fake_module") : NULL;
     CHECK(module != NULL);
     *module = first;
@@ -649,14 +631,14 @@ static void pinned(const void *context)
     lasting(module->registration); /* who looks for lost memory sees nothing of that namespace */
     CHECK_EQUAL(dlclose(library), 0);
     if (!is_apart)
-        CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == library && rex_modules_first() == module);
+        CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == library &&
+              rex_modules_first() == module);
 }
 
 TEST(test_names)
 {
-    assert_string_equal(in_child(asked_for, NULL), "librex: info: \"another.cubin\" was asked for; registered is " SM_90 "\n"
-                                                   "librex: info: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
-    assert_string_equal(in_child(asked_for_memory, NULL), "librex: info: \"mem\" was asked for; registered is memory\n");
+    says("%s", in_child(asked_for, NULL));
+    says("%s", in_child(asked_for_memory, NULL));
 }
 
 TEST(test_pinned)
@@ -664,6 +646,7 @@ TEST(test_pinned)
     static const int is_apart[] = {0, 1};
     assert_string_equal(in_child(pinned, &is_apart[0]), "");
     const char *output = in_child(pinned, &is_apart[1]);
-    assert_int_equal(occurrences(output, "/tests/fake/module.so cannot be pinned; do not dlclose it\n"), 1);
+    assert_int_equal(
+        occurrences(output, "/tests/fake/module.so cannot be pinned; do not dlclose it\n"), 1);
     assert_int_equal(occurrences(output, "librex: "), 1);
 }
