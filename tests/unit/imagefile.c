@@ -209,9 +209,11 @@ static void found(void)
     look_for(&main_module, in_root("cwd/an.image")); /* to name it with a slash is to mean it */
 }
 
-/* As a user who is not the program's, and as one whose program it is. */
+/* As a user who is not the program's, and as one whose program it is, who may not see the other
+ * folders. */
 static void found_by_a_stranger(void)
 {
+    setenv("REX_CUBIN_PATH", ".", 1);
     CHECK_EQUAL(seteuid(STRANGER), 0);
     look_for(&main_module, NULL);
     _exit(0);
@@ -219,6 +221,7 @@ static void found_by_a_stranger(void)
 
 static void found_by_its_owner(void)
 {
+    setenv("REX_CUBIN_PATH", ".", 1);
     CHECK_EQUAL(setuid(STRANGER), 0);
     look_for(&main_module, NULL);
     _exit(0);
