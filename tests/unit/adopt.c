@@ -218,6 +218,8 @@ TEST_ON_FAKES(raw, ALL_RELEASES)
     CHECK_EQUAL(call->entry_count, 2);
     CHECK_EQUAL(call->image_size, image.size);
     CHECK_EQUAL(header_form(call->image), rewritten(release) ? 12 : 13);
+    CHECK(!rewritten(release) ||
+          ((const Elf64_Ehdr *)(const void *)call->image)->e_flags == (90 << 16 | 0x500 | 90));
     CHECK(memcmp(call->image + sizeof(Elf64_Ehdr), image.bytes + sizeof(Elf64_Ehdr),
                  image.size - sizeof(Elf64_Ehdr)) == 0);
     const struct fake_descriptor *given = call->descriptor;
