@@ -11,6 +11,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
     if (size >= sizeof(Elf64_Ehdr))
         memcpy(copy + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
     rex_cubin_architecture(copy, size);
-    fuzz_view(copy, size);
+    fuzz_images(copy, size);
     free(copy);
 }

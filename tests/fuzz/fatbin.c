@@ -13,7 +13,7 @@ static void look_at(const struct rex_fatbin_member *member)
     uint8_t *payload = fuzz_copy(member->payload, member->stored);
     if (member->size <= MOST_UNPACKED && rex_unpack(member->packing, payload, member->stored, member->size, &bytes, "bytes") == REX_OK) {
         FUZZ_CHECK(bytes[member->size] == '\0');
-        fuzz_view(bytes, member->size);
+        fuzz_images(bytes, member->size);
         free(bytes);
     }
     free(payload);

@@ -12,6 +12,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         memcpy(copy + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
         memcpy(copy + offsetof(Elf64_Ehdr, e_type), &type, sizeof type);
     }
-    fuzz_view(copy, size);
+    fuzz_images(copy, size);
     free(copy);
 }

@@ -9,7 +9,7 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
     memcpy(text, head, sizeof head - 1);
     if (size > 0)
         memcpy(text + sizeof head - 1, bytes, size);
-    fuzz_view(text, sizeof head - 1 + size);
+    fuzz_images(text, sizeof head - 1 + size);
     free(text);
-    fuzz_view(bytes, size);
+    fuzz_images(bytes, size);
 }

@@ -1,12 +1,15 @@
-/* images.c - everything that can be asked of the view of an image. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* images.c - everything that can be asked of the images in a file, by the public list and views.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "images.h"
 
-#include "image/open.h"
+#define MOST_UNPACKED ((size_t)1 << 16) /* more is slow, and the library's that unpacks it */
+#define MOST_VIEWED 8
 
-static void ask_of_kernel(const struct rex_view *view, const struct rex_image_symbol *kernel)
+static void ask_of_kernel(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
 {
     size_t odd = 0, end = 0;
-    FUZZ_CHECK((kernel->parameter == NULL) == (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN));
+    FUZZ_CHECK((kernel->parameter == NULL) ==
+               (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN));
     for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++) {
         const struct rex_image_parameter *parameter = &kernel->parameter[i];
         /* PTX may say things that are not understood, a parameter's size among them. */
@@ -19,41 +22,59 @@ static void ask_of_kernel(const struct rex_view *view, const struct rex_image_sy
     FUZZ_CHECK(kernel->exec_mode >= -1 && kernel->exec_mode <= UINT8_MAX);
 }
 
-static void ask_of_symbol(const struct rex_view *view, const struct rex_image_symbol *symbol)
+static void ask_of_symbol(const struct rex_image_view *view, const struct rex_image_symbol *symbol)
 {
     fuzz_read_string(symbol->name);
-    const struct rex_image_symbol *found = rex_view_find(view, symbol->name);
+    const struct rex_image_symbol *found = rex_image_view_find(view, symbol->name);
     FUZZ_CHECK(found != NULL && strcmp(found->name, symbol->name) == 0);
-    rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX);
     if (symbol->kernel)
         ask_of_kernel(view, symbol);
     else
         FUZZ_CHECK(symbol->parameter == NULL);
 }
 
-static void ask(const struct rex_view *view)
+static void ask_of_view(const struct rex_image_view *view)
 {
-    static const char *const names[] = {"", "plain__kernel_", "bounded_exec_mode", "a_name_that_is_in_no_image"};
-    for (size_t i = 0; i < view->count; i++)
+    for (size_t i = 0; i < view->symbol_count; i++)
         ask_of_symbol(view, &view->symbols[i]);
-    for (size_t i = 0; i < view->position_count; i++)
-        fuzz_read_string(view->positions[i]);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        rex_view_find(view, names[i]);
-        rex_view_kernel_of(view, names[i], REX_EXEC_MODE_SUFFIX);
+    for (size_t i = 0; i < view->entry_count; i++) {
+        fuzz_read_string(view->entries[i]);
+        if (i < 4)
+            rex_nearest_name(view->entries[i], view->entries, view->entry_count);
     }
-    rex_view_nearest(view, names[1], true);
-    rex_view_nearest(view, names[2], false);
+    FUZZ_CHECK(rex_image_view_find(view, "") == NULL);
+    FUZZ_CHECK(rex_image_view_find(view, "a_name_that_is_in_no_image") == NULL);
     FUZZ_CHECK(view->kind != REX_IMAGE_HOST || view->architecture == 0);
 }
 
-void fuzz_view(const uint8_t *bytes, size_t size)
+static void ask_of_item(const struct rex_image_list *list, size_t index, size_t size)
 {
-    struct rex_view view;
-    int result = rex_view_open(&view, bytes, size, "bytes");
+    const struct rex_image_item *item = &list->items[index];
+    struct rex_image_view *view = NULL;
+    FUZZ_CHECK(item->offset <= size && item->stored <= size - item->offset);
+    FUZZ_CHECK(item->compressed || item->stored == item->size);
+    if (index >= MOST_VIEWED || (item->compressed && item->size > MOST_UNPACKED))
+        return;
+    int result = rex_image_view_open(&view, list, index, "bytes");
+    FUZZ_CHECK((result == REX_OK) == (view != NULL));
+    FUZZ_CHECK(result == REX_OK || *rex_last_error() != '\0');
+    if (result == REX_OK)
+        ask_of_view(view);
+    rex_image_view_close(view);
+}
+
+void fuzz_images(const uint8_t *bytes, size_t size)
+{
+    struct rex_image_list *list = NULL;
+    int result = rex_image_list_open(&list, bytes, size, "bytes");
+    FUZZ_CHECK((result == REX_OK) == (list != NULL));
     FUZZ_CHECK(result == REX_OK || result == REX_EIMAGE || result == REX_ENOMEM);
     if (result != REX_OK)
         return;
-    ask(&view);
-    rex_view_close(&view);
+    for (size_t i = 0; i < list->count; i++)
+        ask_of_item(list, i, size);
+    FUZZ_CHECK(list->count > 0);
+    FUZZ_CHECK(rex_image_view_open(&(struct rex_image_view *){NULL}, list, list->count, "bytes") !=
+               REX_OK);
+    rex_image_list_close(list);
 }
