@@ -69,8 +69,8 @@ static inline const struct fake_call *newest_call(enum fake_function function)
     for (uint32_t i = record->count; i-- > 0;)
         if (record->calls[i].function == function)
             return &record->calls[i];
-    CHECK(!"there is no such call");
-    return NULL;
+    fprintf(stderr, "there is no call %d\n", function);
+    _exit(99);
 }
 
 /* Something that the fake driver exports. */

@@ -75,8 +75,19 @@ static inline void tell_symbol(FILE *to, const char *of, const struct rex_image_
     assert_true(found != NULL && found <= symbol && strcmp(found->name, symbol->name) == 0);
 }
 
-/* A line for each thing. Linkers put the symbols of a host image in some order or other; here they
- * are in that of their names. */
+/* How many rows of the entry table come before row INDEX by their names. */
+static inline size_t rank_of(const struct rex_image_view *view, size_t index)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < view->entry_count; i++) {
+        int order = strcmp(view->entries[i], view->entries[index]);
+        rank += order < 0 || (order == 0 && i < index);
+    }
+    return rank;
+}
+
+/* A line for each thing. Compilers and linkers put the symbols and rows of a host image in some
+ * order or other; here they are in that of their names. */
 static inline void tell_view(FILE *to, const char *of, const struct rex_image_view *view)
 {
     const char *last = "";
@@ -92,7 +103,9 @@ static inline void tell_view(FILE *to, const char *of, const struct rex_image_vi
         last = next->name;
     }
     for (size_t i = 0; i < view->entry_count; i++)
-        fprintf(to, "%srow %zu: %s\n", of, i, view->entries[i]);
+        for (size_t j = 0; j < view->entry_count; j++)
+            if (rank_of(view, j) == i)
+                fprintf(to, "%srow of %s\n", of, view->entries[j]);
     assert_null(rex_image_view_find(view, ""));
     assert_null(rex_image_view_find(view, "plain__kernel"));
 }
@@ -105,8 +118,9 @@ static inline void tell_item(FILE *to, const struct rex_image_list *list, size_t
     static const char *const kinds[] = {"CUBIN", "host image", "PTX", "other"};
     const struct rex_image_item *item = &list->items[index];
     struct rex_image_view *view = NULL;
-    char of[16] = "";
-    snprintf(of, sizeof of, index > 0 ? "%zu/" : "", index);
+    char of[24] = "";
+    if (index > 0)
+        snprintf(of, sizeof of, "%zu/", index);
     fprintf(to, "image %zu: %s for %u%.1s", index, kinds[item->kind], item->architecture,
             &item->suffix);
     if (item->kind != REX_IMAGE_HOST)
