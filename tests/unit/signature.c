@@ -57,16 +57,17 @@ TEST(test_many_words)
 }
 
 #define MANGLED "_Z15rex_signature_kP9rex_kindsIJ"
+#define BASE MANGLED "Lj0ELj2ELj2EEE"
 
 /* NAME as that of a function, and a kernel k of COUNT parameters of SIZE bytes, 16 from one to the
  * next. */
-static void told_mangled(const char *name, int count, int size)
+static void told_mangled(const char *name, int count, int size, const char *more)
 {
     char format[1024] = ".entry %s(){ret;}.entry k(";
     for (int i = 0; i < count; i++)
         sprintf(format + strlen(format), "%s.param .align 16 .b8 p%d[%d]", i > 0 ? ", " : "", i,
                 size);
-    strcat(format, "){ret;}");
+    strcat(strcat(format, "){ret;}"), more);
     told_declared(format, name);
 }
 
@@ -110,7 +111,7 @@ TEST(test_mangled)
         {"_Z16rex_signature_k", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
-        told_mangled(cases[i].name, cases[i].parameters, 16);
+        told_mangled(cases[i].name, cases[i].parameters, 16, "");
 }
 
 /* A signature with a parameter that is wider than the image's is dropped, whole, and so is one
@@ -125,11 +126,16 @@ TEST(test_too_wide)
         {"Lj0ELj1ELj1028EEE", 4},    {"Lj0ELj2ELj14EEE", 7},      {"Lj2ELj11ELj13EEE", 7},
         {"Lj2ELj9ELj13EEE", 7},      {"Lj1ELj1027EEE", 4},        {"Lj1ELj1027EEE", 8},
     };
+    /* A kernel whose parameters lie behind: they stay as they are. */
+    static const char next[] =
+        ".entry l(.param .u64 a){ret;}.entry _Z15rex_signature_lP9rex_kindsIJLj2ELj11EEE(){ret;}";
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[128];
-        snprintf(name, sizeof name, MANGLED "%s(){ret;}.entry " MANGLED "Lj0ELj2ELj2EEE",
-                 cases[i].numbers);
-        told_mangled(name, 2, cases[i].size);
+        /* Whichever is read first. */
+        snprintf(name, sizeof name, MANGLED "%s(){ret;}.entry " BASE, cases[i].numbers);
+        told_mangled(name, 2, cases[i].size, next);
+        snprintf(name, sizeof name, BASE "(){ret;}.entry " MANGLED "%s", cases[i].numbers);
+        told_mangled(name, 2, cases[i].size, next);
     }
 }
 
