@@ -1,7 +1,7 @@
 /*
  * cache.c - what was made of PTX is kept: in a folder that is the user's own, by any number of
  * processes, and never used where it is wrong. Real files; the driver that compiles is a fake one.
- * What is logged of each load of the PTX: tests/golden/messages/configure.txt.
+ * The log of each load of the PTX: tests/golden/messages/configure.txt.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -345,7 +345,7 @@ TEST_WITH_CACHE(test_bytes)
         load("%s", cases[i].what);
         in_child(without_input, "taken");
     }
-    /* Of no result, and of one larger than the cache may be. */
+    /* A file without a result, and one larger than the cache may be. */
     uint64_t words[4] = {90, source_size, 0, 0};
     memcpy(bytes + WORDS, words, sizeof words);
     write_bytes(path, bytes, (size_t)products);
@@ -625,7 +625,7 @@ TEST_WITH_CACHE(test_many)
     }
 }
 
-/* What is used counts as new. */
+/* A file that is used counts as new. */
 TEST_WITH_CACHE(test_used)
 {
     struct stat status;

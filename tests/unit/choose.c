@@ -333,7 +333,7 @@ TEST_IN_CHILD(required)
     load(HOST);
 }
 
-/* What the release refuses is not opened. */
+/* A header that the release refuses is not opened. */
 TEST_OF_EACH(refused_header, int, release, 17, 19, 21, 22)
 {
     start("100");
@@ -388,7 +388,7 @@ TEST_FOR_EACH(faulty, fault, faults)
     check_left();
 }
 
-/* Of a long log there is as much as fits, and no byte behind it is written. */
+/* The message has as much of a long log as fits; no byte behind it is written. */
 TEST_IN_CHILD(long_log)
 {
     static char log[4000];

@@ -17,7 +17,7 @@ MESSAGES("inspect");
 
 /*
  * The SIZE bytes at *OFFSET of the image, a member of a header in it, once more behind the file,
- * and *OFFSET leads there. A page that cannot be read follows. What is said of the image is the
+ * and *OFFSET leads there. A page that cannot be read follows. The facts of the image stay the
  * same.
  */
 static void move(struct image *image, uint64_t *offset, uint64_t size)
@@ -162,7 +162,7 @@ TEST(test_unused_sections)
 
 /* ---- the reader alone ------------------------------------------------------------------------ */
 
-/* What is asked for behind the last section, symbol or string is not there. */
+/* Behind the last section, symbol or string there is none. */
 TEST(test_ends_of_tables)
 {
     struct image image = image_in(CUBIN);

@@ -217,7 +217,7 @@ TEST_IN_CHILD(image_in_memory)
     free(kept);
 }
 
-/* What the matching of a table says, but for errors. */
+/* Log lines of the matching of a table, but for errors. */
 static void note(enum rex_log_level level, const char *message, void *context)
 {
     (void)context;
@@ -323,7 +323,7 @@ TEST_OF_EACH(marked_kernels, const char *, file, "tests/data/marked_sm_90.cubin"
 
 /* ---- entries against an image ---------------------------------------------------------------- */
 
-/* What an image may say of a kernel, and the release that is to launch it; 0: none. */
+/* Facts of a kernel in an image, and the release that is to launch it; 0: none. */
 #define CUBIN REX_IMAGE_CUBIN
 #define HOST REX_IMAGE_HOST
 #define UNKNOWN REX_PARAMETERS_UNKNOWN
@@ -378,7 +378,8 @@ static const struct match {
     {"no kernel", {.kernel = false}, 22, CUBIN},
 };
 
-/* What librex makes of it. It is the second of two entries, behind a global that is not matched. */
+/* The facts that librex keeps of it. It is the second of two entries, behind a global that is not
+ * matched. */
 TEST_FOR_EACH(matched, match, matches)
 {
     struct __tgt_offload_entry entries[] = {{&keys[0], NAME("absent"), 8, 0, 0},
@@ -411,7 +412,7 @@ TEST_FOR_EACH(matched, match, matches)
     rex_view_close(&view);
 }
 
-/* What rex/kernel.h has made, of which an image has a table; and without functions by which a later
+/* Kernels of rex/kernel.h, of which an image has a table, and without functions by which a later
  * host device calls it. */
 TEST_ON_FAKES(of_an_older_header, 18, 23, 24)
 {

@@ -191,7 +191,7 @@ TEST(test_limits)
     }
 }
 
-/* What a few bytes would unpack to: each image by itself, and all whose views may be open at a
+/* Bytes that a few would unpack to: each image by itself, and all whose views may be open at a
  * time. */
 TEST(test_unpacks_to_much)
 {

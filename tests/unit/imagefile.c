@@ -1,6 +1,6 @@
 /*
  * imagefile.c - where an image is looked for, in which order, and when a host image, which is code,
- * is not trusted. What is found, and each refusal: tests/golden/messages/offload.txt.
+ * is not trusted. Files that are found, and each refusal: tests/golden/messages/offload.txt.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -160,7 +160,7 @@ static void host_image_instead(void)
     look_for(&main_module, NULL);
 }
 
-/* What cannot be read: the error names the file. */
+/* Files that cannot be read: the error names them. */
 static void unusable_files(void)
 {
     static const char *const names[] = {"./folder",     "./fifo",          "./secret", "./empty",

@@ -188,7 +188,7 @@ static inline bool tell_new_facts(FILE *to, const char *sign, const char *at, co
     return is_new;
 }
 
-/* What is said now, where it was another before: for each thing what is new; behind "no" what it
+/* The facts now, where there were others before: for each thing what is new; behind "no" what it
  * has no more. */
 static inline char *difference(const char *before, const char *now)
 {
@@ -383,8 +383,8 @@ static inline void sign(const struct image *image, uint64_t value, uint64_t size
 
 #define HEAD ".version 8.0\n.target sm_75\n"
 
-/* As PTX without its head: FORMAT with the declaration in the place of its %s. What the symbols
- * are. */
+/* As PTX without its head: FORMAT with the declaration in the place of its %s. The line has the
+ * symbols. */
 static inline void told_declared(const char *format, const char *declaration)
 {
     char text[2048], all[4096];

@@ -2,8 +2,8 @@
  * library.c - kernels by name: what the driver is given for a library, what is refused, what is
  * given back, and each call of the driver failing.
  *
- * The driver and libomptarget are fakes. What kernels compute is tested on real ones, in
- * tests/runtime/library.
+ * The driver and libomptarget are fakes. tests/runtime/library tests on real ones the results that
+ * kernels compute.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -132,7 +132,7 @@ TEST_ON_FAKES(arguments, ALL_RELEASES)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
-/* Of the signature: as many bytes of an argument are read as its type has, and a small number is no
+/* With a signature: as many bytes of an argument are read as its type has, and a small number is no
  * address. */
 TEST_IN_CHILD(by_signature)
 {
@@ -622,7 +622,7 @@ static void check_ended(int count)
     CHECK_EQUAL(count, 0);
 }
 
-/* What the host has of each: a byte of a kernel, and of a global as much as the image, where any
+/* The host has of each: a byte of a kernel, and of a global as much as the image, where any
  * type may lie; none is part of another. */
 static void check_keys(const struct fake_call *call)
 {

@@ -137,7 +137,7 @@ TEST_OF_EACH(one_key_twice, bool, is_larger_first, false, true)
     REFUSED(rex_module_register(one, NULL));
 }
 
-/* Of several keys the first one of the module that comes later is told. */
+/* The message names the first of several keys, in the order of the module that comes later. */
 TEST_IN_CHILD(two_keys_twice)
 {
     static struct __tgt_offload_entry turned[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0},
@@ -471,7 +471,7 @@ TEST_IN_CHILD(ended_at_once)
 
 /* ---- what is given to libomptarget ----------------------------------------------------------- */
 
-/* What comes while devices are in use is loaded on all of them at once. */
+/* A module that comes while devices are in use is loaded on all of them at once. */
 TEST_IN_CHILD(loaded_on_all)
 {
     start(90, 22);
@@ -553,7 +553,7 @@ TEST_OF_EACH(with_globals, int, from, 0, 1)
     CHECK(!rex_all_mappings_are_seen());
 }
 
-/* What a launch finds in the registration: what stands against the driver, how many teams, and
+/* The registration, as a launch finds it: what stands against the driver, how many teams, and
  * nothing to be like. */
 struct prepared {
     int sm, release;

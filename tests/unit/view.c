@@ -297,7 +297,7 @@ static void told_ptx(const char *text)
     told(strlen(text) < 200 ? text : "a long text", text, strlen(text));
 }
 
-/* What else the language has: comments, bounds, aligned pointers, arrays of arrays, what other
+/* The rest of the language: comments, bounds, aligned pointers, arrays of arrays, what other
  * files define. */
 TEST(test_ptx_language)
 {
@@ -398,7 +398,7 @@ TEST(test_ptx_exec_modes)
     }
 }
 
-/* Of a kernel's name no more than 1023 bytes are compared. */
+/* No more than 1023 bytes of a kernel's name are compared. */
 TEST(test_ptx_long_names)
 {
     char name[1025], text[4096];
@@ -425,7 +425,7 @@ TEST(test_ptx_parameters)
     free(text);
 }
 
-/* What is PTX, and for which GPU, by its first bytes. */
+/* The first bytes tell whether it is PTX, and for which GPU. */
 TEST(test_ptx_targets)
 {
     static const char *const texts[] = {".version 8.0 .target sm_9",
@@ -738,7 +738,7 @@ TEST(test_host_entries)
     close_image(&image);
 }
 
-/* What another file would be. */
+/* Files of other kinds. */
 TEST(test_refused_kinds)
 {
     struct image image = image_in(HOST);
@@ -800,7 +800,7 @@ TEST(test_nearest)
     }
 }
 
-/* Of symbols with one name the first is found; names with one hash are told from each other. */
+/* The first of symbols with one name is found; names with one hash are told from each other. */
 TEST(test_equal_names)
 {
     told_ptx(HEAD ".global .b8 _8yn0iYCKYHlIj4[10];.global .b8 x[11];.global .b8 x[12];.entry "
