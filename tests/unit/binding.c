@@ -1,17 +1,15 @@
 /*
- * binding.c - binding to libomptarget: what fails says why, in one error, and never crashes.
+ * binding.c - binding to libomptarget: which one is found and taken; and what fails says why, in one error, and never crashes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "bound.h"
 
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 
-#include "image/elf.h"
 #include "omp/forward.h"
-#include "omp/openmp.h"
-#include "omp/runtime.h"
 #include "omp/search.h"
 #include "rex/inspect.h"
 
@@ -31,114 +29,40 @@ static void refused(const char *path, const char *because)
     CHECK(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL); /* and is not left open */
 }
 
-static void does_not_exist(const void *context)
+static const struct {
+    const char *path, *because;
+} named_cases[] = {
+    {"/nonexistent/libomptarget.so", "No such file or directory"},
+    {"/tmp", "it is a directory"},
+    {FAKE("19/libomp.so.5"), "not libomptarget of LLVM 14 or later"},
+    {FAKE("lacks-register/libomptarget.so.19"), "it lacks the entry point __tgt_register_lib"},
+    {FAKE("lacks-devices/libomptarget.so.19"), "it lacks the entry point omp_get_num_devices"},
+};
+
+TEST_FOR_EACH(named, given, named_cases)
 {
-    (void)context;
-    refused("/nonexistent/libomptarget.so", "No such file or directory");
+    refused(given->path, given->because);
 }
 
-static void is_a_folder(const void *context)
-{
-    (void)context;
-    refused("/tmp", "it is a directory");
-}
-
-static void unreadable(const void *context)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/libomptarget.so", (const char *)context);
-    refused(path, "Permission denied");
-}
-
-static void not_elf(const void *context)
-{
-    (void)context;
-    refused("tests/data/kernels.cu", "it is not an ELF file");
-}
-
-static void for_a_gpu(const void *context)
-{
-    (void)context;
-    refused("tests/data/sm_90.cubin", "it is for another processor");
-}
-
-static void another_library(const void *context)
-{
-    (void)context;
-    refused(FAKE("19/libomp.so.5"), "not libomptarget of LLVM 14 or later");
-}
-
-static void lacks_register(const void *context)
-{
-    (void)context;
-    refused(FAKE("lacks-register/libomptarget.so.19"), "it lacks the entry point __tgt_register_lib");
-}
-
-static void lacks_devices(const void *context)
-{
-    (void)context;
-    refused(FAKE("lacks-devices/libomptarget.so.19"), "it lacks the entry point omp_get_num_devices");
-}
-
-static void truncated(const void *context)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/truncated.so", (const char *)context);
-    refused(path, "it is truncated");
-}
-
-static void plugins_missing(const void *context)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)context);
-    refused(path, "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev");
-}
-
-TEST(test_named)
+/* Copies in a new folder: the plugins of the first have no names beside it; the second may not be read, not even by root. */
+TEST_OF_EACH(copied, bool, readable, true, false)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
-    size_t size;
-    in_child(does_not_exist, NULL);
-    in_child(is_a_folder, NULL);
-    in_child(not_elf, NULL);
-    in_child(for_a_gpu, NULL);
-    in_child(another_library, NULL);
-    in_child(lacks_register, NULL);
-    in_child(lacks_devices, NULL);
     make_folder(folder);
-    unsigned char *bytes = read_bytes(FAKE("19/libomptarget.so.19"), &size);
-    snprintf(path, sizeof path, "%s/truncated.so", folder);
-    write_bytes(path, bytes, size / 2);
-    free(bytes);
-    in_child(truncated, folder);
     snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
     copy_file(FAKE("17/libomptarget.so.17"), path);
-    in_child(plugins_missing, folder);
-    remove_folder(folder);
-}
-
-static void drop_and_try(const void *context)
-{
-    CHECK_EQUAL(seteuid(65534), 0);
-    unreadable(context);
-}
-
-TEST(test_unreadable)
-{
-    char folder[PATH_MAX], path[PATH_MAX + 32];
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/libomptarget.so", folder);
-    copy_file(FAKE("19/libomptarget.so.19"), path);
-    assert_int_equal(chmod(path, 0), 0);
-    assert_int_equal(chmod(folder, 0755), 0);
-    in_child(geteuid() == 0 ? drop_and_try : unreadable, folder);
+    CHECK(chmod(path, readable ? 0644 : 0) == 0 && chmod(folder, 0755) == 0);
+    CHECK(readable || geteuid() != 0 || seteuid(65534) == 0);
+    refused(path, readable ? "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev"
+                           : "Permission denied");
+    CHECK(getuid() != 0 || seteuid(0) == 0);
     remove_folder(folder);
 }
 
 /* The failure is no final one: a later call tries again. */
 TEST_IN_CHILD(fails_then_binds)
 {
-    does_not_exist(NULL);
+    refused(named_cases[0].path, named_cases[0].because);
     use_release(21);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 21);
@@ -147,6 +71,345 @@ TEST_IN_CHILD(fails_then_binds)
     use_release(23);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 21);
+}
+
+/* ---- in another root, where nothing is but what a test puts there ------------------------------------------------ */
+
+static void need_root(void)
+{
+    if (geteuid() == 0)
+        return;
+    print_message("skip: only root may hide the machine's own libraries with chroot\n");
+    skip();
+}
+
+/* rules.mk leads calls of dlopen() here: that of a libomptarget fails where a test says so. */
+static bool lacks_descriptors;
+static const char *instead; /* what is opened; NULL: what is asked for */
+void *__real_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags)
+{
+    struct rlimit limit, none;
+    if (path == NULL || strstr(path, "/libomptarget.so") == NULL)
+        return __real_dlopen(path, flags);
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    CHECK(!lacks_descriptors || setrlimit(RLIMIT_NOFILE, &none) == 0);
+    void *handle = __real_dlopen(instead != NULL ? instead : path, flags);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return handle;
+}
+
+/* The names of this process's objects whose file's name begins with PREFIX, each with a space behind it. */
+static const char *loaded_prefix;
+static char loaded_names[4 * PATH_MAX];
+static int loaded_count;
+
+static int add_loaded(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    const char *slash = strrchr(object->dlpi_name, '/'), *name = slash != NULL ? slash + 1 : object->dlpi_name;
+    (void)size, (void)unused;
+    if (strncmp(name, loaded_prefix, strlen(loaded_prefix)) == 0) {
+        strcat(strcat(loaded_names, object->dlpi_name), " ");
+        loaded_count++;
+    }
+    return 0;
+}
+
+static int loaded_objects(const char *prefix)
+{
+    loaded_prefix = prefix;
+    loaded_count = 0;
+    *loaded_names = '\0';
+    dl_iterate_phdr(add_loaded, NULL);
+    return loaded_count;
+}
+
+/* What rex_info() says of libomptarget and of those that it found, in lines. */
+static void add_row(const char *group, const char *name, const char *value, void *context)
+{
+    (void)context;
+    if (strcmp(group, "found") == 0 || strcmp(name, "chosen by") == 0 || strcmp(name, "trouble") == 0)
+        fprintf(stderr, "%s: %s\n", name, value);
+}
+
+static void enter_root(void)
+{
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    CHECK_EQUAL(chroot(getenv("TEST_ROOT")), 0);
+    CHECK_EQUAL(chdir("/"), 0);
+}
+
+static void make_folders_for(const char *root, const char *path)
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\"", root, path);
+    assert_int_equal(system(command), 0);
+}
+
+#define OMPTARGET(release) FAKE(#release "/libomptarget.so." #release)
+#define OMP(release) FAKE(#release "/libomp.so.5")
+#define ERROR "librex: error: no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. Tried:"
+#define NO_PLUGINS "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev"
+#define BEST "chosen by: the best found\n"
+#define LATER "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
+
+struct tree {
+    const char *files[14][2]; /* each after what it is a copy of, or a link to where that begins with '>' */
+    const char *openmp;       /* that the process has before; NULL: none */
+    const char *named;        /* REX_OMPTARGET; NULL: not set */
+    const char *said;
+};
+
+static void bind_in(const void *context)
+{
+    const struct tree *tree = context;
+    enter_root();
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, tree->named), 0);
+    CHECK(tree->openmp == NULL || dlopen(tree->openmp, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_runtime_bind(), rex_last_error_code());
+    CHECK_EQUAL(rex_info(0, add_row, NULL), 0);
+    loaded_objects("libomp.so");
+    fprintf(stderr, "%s\n", loaded_names);
+}
+
+static void plant(const struct tree *tree, char root[PATH_MAX])
+{
+    make_folder(root);
+    for (size_t i = 0; i < COUNT(tree->files) && tree->files[i][0] != NULL; i++) {
+        const char *path = tree->files[i][0], *from = tree->files[i][1];
+        char whole[2 * PATH_MAX];
+        make_folders_for(root, path);
+        snprintf(whole, sizeof whole, "%s/%s", root, path);
+        if (*from == '>')
+            assert_int_equal(symlink(from + 1, whole), 0);
+        else
+            copy_file(from, whole);
+    }
+}
+
+/* What BODY says in such a root. */
+static const char *in_root(const struct tree *tree, void (*body)(const void *))
+{
+    char root[PATH_MAX];
+    plant(tree, root);
+    setenv("TEST_ROOT", root, 1);
+    const char *said = in_child(body, tree);
+    unsetenv("TEST_ROOT");
+    remove_folder(root);
+    return said;
+}
+
+static void does_not_load(const void *context)
+{
+    (void)context;
+    enter_root();
+    lacks_descriptors = true;
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK(strcmp(rex_last_error(), "libomptarget cannot be looked for: Too many open files") == 0);
+    lacks_descriptors = false;
+    instead = "/nowhere";
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "Tried:\n  /opt/b/lib/libomptarget.so.16 (LLVM 16): /nowhere: cannot open shared object file: No such file or "
+                                     "directory\n  /opt/a/lib/libomptarget.so.17 (LLVM 17): ");
+    instead = NULL;
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+}
+
+TEST(test_trees)
+{
+    static const struct tree trees[] = {
+        /* Nothing at all: what was looked for, and what to install. */
+        {.said = ERROR " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on the loader's path or in /opt [REX_ENORUNTIME]\n"
+                 "\n"},
+        /* What is there and cannot be used is named, each with its reason. */
+        {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
+          {"usr/lib/llvm-20/lib/libomptarget.so.20", "tests/data/kernels.cu"},
+          {"opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19")}},
+         .said = ERROR "\n"
+                 "  /usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
+                 "  /opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n"
+                 "  /usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): " NO_PLUGINS " [REX_ENORUNTIME]\n"
+                 "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
+                 "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
+                 "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n"
+                 "\n"},
+        /* The best one is bound, and which were passed over is said. */
+        {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
+          {"usr/lib/llvm-19/lib/libomptarget.so.19", OMPTARGET(19)},
+          {"usr/lib/llvm-19/lib/libomp.so.5", OMP(19)},
+          {"usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19")},
+          {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}},
+         .said = "librex: info: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
+                 "librex: info: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n"
+                 BEST "/usr/lib/llvm-19/lib/libomptarget.so.19: LLVM 19\n"
+                 "/usr/lib/llvm-20/lib/libomptarget.so.99: LLVM 19\n"
+                 "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
+                 "/usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n"
+                 "/usr/lib/llvm-19/lib/libomp.so.5 \n"},
+        /* There is no libomp. */
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}},
+         .said = ERROR "\n"
+                 "  /opt/a/lib/libomptarget.so.23 (LLVM 23): there is no libomp.so.5 beside it or on the loader's path [REX_ENORUNTIME]\n"
+                 "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
+                 "\n"},
+        /* It is in the folder of the one that is the second best; of one release the first by path is better. */
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
+          {"opt/b/lib/libomptarget.so.22", OMPTARGET(22)},
+          {"opt/b/lib/libomp.so.5", OMP(22)},
+          {"usr/lib/llvm-22/lib/libomptarget.so.22", OMPTARGET(22)}},
+         .said = "librex: info: bound LLVM 23's libomptarget, /opt/a/lib/libomptarget.so.23\n"
+                 BEST "/opt/b/lib/libomptarget.so.22: LLVM 22\n"
+                 "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
+                 "/usr/lib/llvm-22/lib/libomptarget.so.22: LLVM 22\n"
+                 "/opt/b/lib/libomp.so.5 \n"},
+        /* It is where the loader looks. */
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomp.so.5", OMP(23)}},
+         .said = "librex: info: bound LLVM 23's libomptarget, /opt/a/lib/libomptarget.so.23\n"
+                 BEST "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
+                 "/usr/lib/libomp.so.5 \n"},
+        /* The best one lacks its plugins, and the second best one has them. */
+        {{{"opt/a/lib/libomptarget.so.17", OMPTARGET(17)},
+          {"opt/b/lib/libomptarget.so.16", OMPTARGET(16)},
+          {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(16)},
+          {"opt/b/lib/libomp.so.5", OMP(16)}},
+         .said = "librex: info: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
+                 "librex: info: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): " NO_PLUGINS "\n"
+                 BEST "/opt/b/lib/libomptarget.so.16: LLVM 16\n"
+                 "/opt/a/lib/libomptarget.so.17: LLVM 17\n"
+                 "/opt/b/lib/libomp.so.5 \n"},
+        /* The folder of the process's OpenMP runtime comes first, 18 last in it, and a file by two names is there once. */
+        {{{"srv/libomptarget.so.15", OMPTARGET(15)},
+          {"srv/libomptarget.so.18", OMPTARGET(18)},
+          {"srv/libomptarget.so.19", OMPTARGET(19)},
+          {"srv/libomptarget.so.21", OMPTARGET(21)},
+          {"srv/libomptarget.so.21.9", OMPTARGET(21)},
+          {"srv/libomptarget.so.23", OMPTARGET(23)},
+          {"srv/libomptarget.so.50", ">libomptarget.so.21"},
+          {"srv/libomptarget.so.98", FAKE("lacks-register/libomptarget.so.19")},
+          {"srv/libomptarget.so.99", "tests/data/kernels.cu"},
+          {"srv/libomptarget.rtl.x86_64.so", "tests/data/kernels.cu"},
+          {"srv/libomp.so.5", OMP(23)},
+          {"opt/a/lib/libomptarget.so.24", OMPTARGET(24)}},
+         .openmp = "/srv/libomp.so.5",
+         .said = "librex: info: bound LLVM 23's libomptarget, /srv/libomptarget.so.23\n"
+                 "librex: info: passed over: /srv/libomptarget.so.98: it lacks the entry point __tgt_register_lib\n"
+                 "librex: info: passed over: /srv/libomptarget.so.99: it is not an ELF file\n"
+                 BEST "/srv/libomptarget.so.23: LLVM 23\n"
+                 "/srv/libomptarget.so.21: LLVM 21\n"
+                 "/srv/libomptarget.so.21.9: LLVM 21\n"
+                 "/srv/libomptarget.so.19: LLVM 19\n"
+                 "/srv/libomptarget.so.15: LLVM 15\n"
+                 "/srv/libomptarget.so.18: LLVM 18\n"
+                 "/opt/a/lib/libomptarget.so.24: LLVM 24\n"
+                 "/srv/libomptarget.so.98: it lacks the entry point __tgt_register_lib\n"
+                 "/srv/libomptarget.so.99: it is not an ELF file\n"
+                 "/srv/libomp.so.5 \n"},
+        /* A release that librex does not know is taken where there is nothing else, or where it is named; it is said once. */
+        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)}, {"opt/a/lib/libomp.so.5", OMP(25)}},
+         .said = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
+                 "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n"
+                 BEST "trouble: " LATER "\n"
+                 "/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n"
+                 "/opt/a/lib/libomp.so.5 \n"},
+        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)},
+          {"opt/a/lib/libomp.so.5", OMP(25)},
+          {"opt/b/lib/libomptarget.so.18", OMPTARGET(18)},
+          {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(18)}},
+         .named = "/opt/a/lib/libomptarget.so.25",
+         .said = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
+                 "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n"
+                 "chosen by: REX_OMPTARGET\n"
+                 "trouble: " LATER "\n"
+                 "/opt/b/lib/libomptarget.so.18: LLVM 18\n"
+                 "/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n"
+                 "/opt/a/lib/libomp.so.5 \n"},
+        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)},
+          {"opt/a/lib/libomp.so.5", OMP(25)},
+          {"opt/b/lib/libomptarget.so.18", OMPTARGET(18)},
+          {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(18)}},
+         .openmp = "/opt/a/lib/libomp.so.5",
+         .said = "librex: info: bound LLVM 18's libomptarget, /opt/b/lib/libomptarget.so.18\n"
+                 BEST "/opt/b/lib/libomptarget.so.18: LLVM 18\n"
+                 "/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n"
+                 "/opt/a/lib/libomp.so.5 \n"},
+    };
+    need_root();
+    for (size_t i = 0; i < COUNT(trees); i++) {
+        const char *said = in_root(&trees[i], bind_in);
+        if (strcmp(said, trees[i].said) != 0)
+            fail_msg("tree %zu:\n%s\nand not\n%s\n", i, said, trees[i].said);
+    }
+}
+
+/* The loader cannot open it: for now, or at all. */
+TEST(test_does_not_load)
+{
+    static const struct tree tree = {.files = {{"opt/a/lib/libomptarget.so.17", OMPTARGET(17)},
+                                                        {"opt/b/lib/libomptarget.so.16", OMPTARGET(16)},
+                                               {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(16)},
+                                               {"opt/b/lib/libomp.so.5", OMP(16)}}};
+    need_root();
+    in_root(&tree, does_not_load);
+}
+
+/* rules.mk leads calls of open() here: no libomptarget is opened. */
+static int open_fails; /* errno; 0: none */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    if (open_fails == 0 || strstr(path, "/libomptarget.so") == NULL)
+        return __real_open(path, flags, 0);
+    errno = open_fails;
+    return -1;
+}
+
+/* A failure that may pass is told of by itself: the file that is passed over may be the best. Letters of a format in a name mean nothing. */
+TEST_IN_CHILD(nothing_opens)
+{
+    static const struct {
+        int error, result;
+        const char *said; /* NULL: of each file */
+    } cases[] = {
+        {ENOMEM, REX_ENOMEM, "libomptarget cannot be looked for: Cannot allocate memory"},
+        {EMFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files"},
+        {ENFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files in system"},
+        {EIO, REX_ENORUNTIME, "libomptarget cannot be looked for: Input/output error"},
+        {EINTR, REX_ENORUNTIME, "libomptarget cannot be looked for: Interrupted system call"},
+        {EACCES, REX_ENORUNTIME, NULL},
+        {ENOENT, REX_ENORUNTIME, NULL},
+    };
+    char folder[PATH_MAX], path[PATH_MAX + 64], line[2 * PATH_MAX];
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    make_folder(folder);
+    strcat(folder, "/%s%n");
+    CHECK_EQUAL(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/libomptarget.so.22", folder);
+    copy_file(OMPTARGET(22), path);
+    /* The folder is that of the OpenMP runtime that is loaded. */
+    snprintf(path, sizeof path, "%s/libomp.so.5", folder);
+    copy_file(OMP(22), path);
+    CHECK(dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        open_fails = cases[i].error;
+        CHECK_EQUAL(rex_runtime_bind(), cases[i].result);
+        snprintf(line, sizeof line, "\n  %s/libomptarget.so.22: open: %s", folder, strerror(cases[i].error));
+        CHECK_MENTIONS(rex_last_error(), cases[i].said != NULL ? cases[i].said : line);
+        CHECK_EQUAL(strchr(rex_last_error(), '\n') == NULL, cases[i].said != NULL);
+    }
+    open_fails = 0;
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_MENTIONS(rex_runtime_path(), folder);
+    *strrchr(folder, '/') = '\0';
+    remove_folder(folder);
 }
 
 /* ---- the release of a file --------------------------------------------------------------------------------------- */
@@ -166,248 +429,92 @@ static int exchange(unsigned char *bytes, size_t size, const char *old, const ch
 }
 
 /* The tag of the dynamic entry that names the library itself becomes TAG. */
-static void rename_entry(unsigned char *bytes, size_t size, int64_t tag)
+static void rename_entry(unsigned char *bytes, int64_t tag)
 {
-    struct rex_elf elf;
-    Elf64_Shdr dynamic;
-    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
-    assert_int_equal(rex_elf_find_type(&elf, SHT_DYNAMIC, &dynamic), 0);
-    Elf64_Dyn *entries = (Elf64_Dyn *)(void *)(bytes + dynamic.sh_offset);
-    for (size_t i = 0; i < dynamic.sh_size / sizeof *entries; i++)
-        if (entries[i].d_tag == DT_SONAME)
-            entries[i].d_tag = tag;
+    const ElfW(Ehdr) *header = (const void *)bytes;
+    const ElfW(Phdr) *part = (const void *)(bytes + header->e_phoff);
+    while (part->p_type != PT_DYNAMIC)
+        part++;
+    ElfW(Dyn) *entry = (void *)(bytes + part->p_offset);
+    while (entry->d_tag != DT_SONAME)
+        entry++;
+    entry->d_tag = tag;
 }
 
-/* 20 and 21 export the same: the number in a library's own name, or in those that it needs, tells them apart. */
-TEST(test_numbers_in_names)
+static const struct file {
+    const char *from, *old, *new; /* with one name changed; NULL: none */
+    int64_t tag;                  /* of the library's own name; 0: as it is */
+    const char *said;
+} files[] = {
+    /* 20 and 21 export the same: the number in a library's own name, or in those that it needs, tells them apart. */
+#define OF_21 OMPTARGET(21), "libomptarget.so.21"
+    {OF_21, "libomptarget.so.21", DT_SONAME, "LLVM 21"},
+    {OF_21, "libomptarget.so.21", DT_NEEDED, "LLVM 21"},
+    {OF_21, "libomptarget.so.21", DT_RPATH, "LLVM 20"},
+    {OF_21, "libLLVM-21.so.1", DT_NEEDED, "LLVM 21"},
+    {OF_21, "libLLVM.so.21.1", DT_NEEDED, "LLVM 21"},
+    {OF_21, "libLLVM-20.so.1", DT_NEEDED, "LLVM 20"},
+    {OF_21, "libLLVM-99.so.1", DT_NEEDED, "LLVM 20: it is LLVM 99's, which this librex does not know, and is treated as LLVM 20's"},
+    {OF_21, "libomptarget.so", DT_SONAME, "LLVM 20"},
+    {OF_21, "libClang.so.21", DT_NEEDED, "LLVM 20"},
+    /* A number above all that librex knows, or, without a number, a function that no known release has. */
+#define OF_24 OMPTARGET(24), "libomptarget.so.24"
+#define OF_25 OMPTARGET(25), "libomptarget.so.25"
+    {OF_24, "libomptarget.so.24", DT_SONAME, "LLVM 24"},
+    {OF_24, "libomptarget.so", DT_SONAME, "LLVM 24"},
+    {OF_24, "libLLVM.so.30.1", DT_NEEDED, "LLVM 24: it is LLVM 30's, which this librex does not know, and is treated as LLVM 24's"},
+    {OF_25, "libomptarget.so.25", DT_SONAME, "LLVM 24: " LATER},
+    {OF_25, "libomptarget.so", DT_SONAME,
+     "LLVM 24: it exports __tgt_of_later, which no LLVM does that this librex knows, and is treated as LLVM 24's"},
+    {OF_25, "libLLVM-24.so", DT_NEEDED, "LLVM 24"},
+    {OMPTARGET(22), "libomptarget.so.22", "libomptarget.so", DT_SONAME, "LLVM 22"},
+    /* No libomptarget that can be used. */
+    {TEST_BUILD "/librex.so", NULL, NULL, 0, "it is librex, which forwards to a libomptarget"},
+    {TEST_BUILD "/obj/tests/unit/binding.o", NULL, NULL, 0, "it exports nothing"},
+    {"tests/data/sm_90.cubin", NULL, NULL, 0, "it is for another processor"},
+    {OMPTARGET(19), "__tgt_register_lib", "__tgt_register_lob", 0, "it lacks the entry point __tgt_register_lib"},
+    {OMPTARGET(19), "__tgt_target_data_begin", "__tgt_target_data_began", 0, "it lacks the entry point __tgt_target_data_begin"},
+};
+
+static void keep_found(const char *group, const char *name, const char *value, void *found)
 {
-    static const char own[] = "libomptarget.so.21";
-    static const struct {
-        const char *name;
-        int64_t tag;
-        int release;
-    } cases[] = {
-        {own, DT_SONAME, 21},
-        {own, DT_NEEDED, 21},
-        {own, DT_RPATH, 20},
-        {"libLLVM-21.so.1", DT_NEEDED, 21},
-        {"libLLVM.so.21.1", DT_NEEDED, 21},
-        {"libLLVM-20.so.1", DT_NEEDED, 20},
-        {"libLLVM-99.so.1", DT_NEEDED, 20},
-        {"libomptarget.so", DT_SONAME, 20},
-        {"libClang.so.21", DT_NEEDED, 20},
-    };
-    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
-    size_t size;
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/library", folder);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct rex_release *release = NULL;
-        unsigned char *bytes = read_bytes(FAKE("21/libomptarget.so.21"), &size);
-        assert_true(exchange(bytes, size, own, cases[i].name) > 0);
-        rename_entry(bytes, size, cases[i].tag);
-        write_bytes(path, bytes, size);
-        free(bytes);
-        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), 0);
-        if (release->number != cases[i].release)
-            fail_msg("case %zu: %d", i, release->number);
-    }
-    remove_folder(folder);
+    (void)name;
+    if (strcmp(group, "found") == 0)
+        snprintf(found, 256, "%s", value);
 }
 
-/* A number above all that librex knows, or, without a number, a function that no known release has. */
-TEST(test_newer)
+/* It is the only library that is found. */
+static void tell_file(const void *unused)
 {
-    static const struct {
-        const char *file, *own, *name, *why;
-        int64_t tag;
-    } cases[] = {
-        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libomptarget.so.24", "", DT_SONAME},
-        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libomptarget.so", "", DT_SONAME},
-        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libLLVM.so.30.1", "it is LLVM 30's, which this librex does not know, and is "
-         "treated as LLVM 24's", DT_NEEDED},
-        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libomptarget.so.25", "it is LLVM 25's, which this librex does not know, and is "
-         "treated as LLVM 24's", DT_SONAME},
-        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libomptarget.so", "it exports __tgt_of_later, which no LLVM does that this "
-         "librex knows, and is treated as LLVM 24's", DT_SONAME},
-        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libLLVM-24.so", "", DT_NEEDED},
-        {FAKE("22/libomptarget.so.22"), "libomptarget.so.22", "libomptarget.so", "", DT_SONAME},
-    };
-    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/library", folder);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct rex_release *release = NULL;
+    char found[256] = "nothing";
+    (void)unused;
+    enter_root();
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+    CHECK_EQUAL(rex_info(0, keep_found, found), 0);
+    fputs(found, stderr);
+}
+
+TEST(test_files)
+{
+    need_root();
+    for (size_t i = 0; i < COUNT(files); i++) {
+        const struct file *file = &files[i];
+        char folder[PATH_MAX], path[PATH_MAX + 32];
         size_t size;
-        unsigned char *bytes = read_bytes(cases[i].file, &size);
-        assert_true(exchange(bytes, size, cases[i].own, cases[i].name) > 0);
-        rename_entry(bytes, size, cases[i].tag);
+        unsigned char *bytes = read_bytes(file->from, &size);
+        assert_true(file->old == NULL || exchange(bytes, size, file->old, file->new) > 0);
+        if (file->tag != 0)
+            rename_entry(bytes, file->tag);
+        make_folder(folder);
+        snprintf(path, sizeof path, "%s/library", folder);
         write_bytes(path, bytes, size);
         free(bytes);
-        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), 0);
-        assert_string_equal(why, cases[i].why);
-        assert_int_equal(release->number, i == COUNT(cases) - 1 ? 22 : 24);
+        const struct tree tree = {.files = {{"opt/a/lib/libomptarget.so", path}}};
+        const char *said = in_root(&tree, tell_file);
+        if (strcmp(said, file->said) != 0)
+            fail_msg("file %zu: \"%s\", and not \"%s\"", i, said, file->said);
+        remove_folder(folder);
     }
-    remove_folder(folder);
-}
-
-/* Why a file is no libomptarget that can be used. */
-TEST(test_no_libomptarget)
-{
-    static const struct {
-        const char *file, *old, *new, *why; /* with one name changed */
-    } cases[] = {
-        {TEST_BUILD "/librex.so", NULL, NULL, "it is librex, which forwards to a libomptarget"},
-        {TEST_BUILD "/obj/tests/unit/binding.o", NULL, NULL, "it exports nothing"},
-        {"tests/data/sm_90.cubin", NULL, NULL, "it is for another processor"},
-        {FAKE("19/libomptarget.so.19"), "__tgt_register_lib", "__tgt_register_lob", "it lacks the entry point __tgt_register_lib"},
-        {FAKE("19/libomptarget.so.19"), "__tgt_target_data_begin", "__tgt_target_data_began", "it lacks the entry point __tgt_target_data_begin"},
-    };
-    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/library", folder);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct rex_release *release = NULL;
-        size_t size;
-        unsigned char *bytes = read_bytes(cases[i].file, &size);
-        assert_true(cases[i].old == NULL || exchange(bytes, size, cases[i].old, cases[i].new) > 0);
-        write_bytes(path, bytes, size);
-        free(bytes);
-        errno = EDOM;
-        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), REX_ENORUNTIME);
-        assert_string_equal(why, cases[i].why);
-        assert_int_equal(errno, 0);
-        assert_null(release);
-    }
-    remove_folder(folder);
-}
-
-/* ---- the search -------------------------------------------------------------------------------------------------- */
-
-static int position_of(const struct rex_candidate *candidates, size_t count, int release)
-{
-    for (size_t i = 0; i < count; i++)
-        if (candidates[i].release->number == release && strstr(candidates[i].path, "/rex-unit.") != NULL)
-            return (int)i;
-    return -1;
-}
-
-/* rules.mk leads calls of open() here: no libomptarget is opened. */
-static int open_fails; /* errno; 0: none */
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
-{
-    if (open_fails == 0 || strstr(path, "/libomptarget.so") == NULL)
-        return __real_open(path, flags, 0);
-    errno = open_fails;
-    return -1;
-}
-
-/* What may pass is told of by itself: what is passed over may be the best. */
-static void nothing_opens(const void *folder)
-{
-    static const struct {
-        int error, result;
-        const char *said; /* NULL: of each file */
-    } cases[] = {
-        {ENOMEM, REX_ENOMEM, "libomptarget cannot be looked for: Cannot allocate memory"},
-        {EMFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files"},
-        {ENFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files in system"},
-        {EIO, REX_ENORUNTIME, "libomptarget cannot be looked for: Input/output error"},
-        {EINTR, REX_ENORUNTIME, "libomptarget cannot be looked for: Interrupted system call"},
-        {EACCES, REX_ENORUNTIME, NULL},
-        {ENOENT, REX_ENORUNTIME, NULL},
-    };
-    char line[2 * PATH_MAX];
-    use_release(19);
-    unsetenv("REX_OMPTARGET");
-    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_candidate *candidates;
-        struct rex_report report = {0};
-        open_fails = cases[i].error;
-        CHECK_EQUAL(rex_search(folder, &candidates, &report), 0);
-        CHECK_EQUAL(report.error, cases[i].said != NULL ? cases[i].error : 0);
-        snprintf(line, sizeof line, "\n  %s/libomptarget.so.22: open: %s", (const char *)folder, strerror(cases[i].error));
-        CHECK_MENTIONS(report.text, line);
-        CHECK(candidates == NULL);
-        open_fails = 0;
-    }
-    /* The folder is that of the OpenMP runtime that is loaded. */
-    snprintf(line, sizeof line, "%s/libomp.so.5", (const char *)folder);
-    CHECK(dlopen(line, RTLD_NOW | RTLD_GLOBAL) != NULL);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        open_fails = cases[i].error;
-        CHECK_EQUAL(rex_runtime_bind(), cases[i].result);
-        if (cases[i].said != NULL)
-            CHECK(strcmp(rex_last_error(), cases[i].said) == 0);
-        else
-            CHECK_MENTIONS(rex_last_error(), "/libomptarget.so.22: open: ");
-    }
-    open_fails = 0;
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK_MENTIONS(rex_runtime_path(), folder);
-}
-
-/* Letters of a format in a name mean nothing. */
-TEST(test_nothing_opens)
-{
-    char folder[PATH_MAX], path[PATH_MAX + 64];
-    make_folder(folder);
-    strcat(folder, "/%s%n");
-    assert_int_equal(mkdir(folder, 0700), 0);
-    snprintf(path, sizeof path, "%s/libomptarget.so.22", folder);
-    copy_file(FAKE("22/libomptarget.so.22"), path);
-    snprintf(path, sizeof path, "%s/libomp.so.5", folder);
-    copy_file(FAKE("22/libomp.so.5"), path);
-    in_child(nothing_opens, folder);
-    *strrchr(folder, '/') = '\0';
-    remove_folder(folder);
-}
-
-/* A folder with several releases, a file that is none, and one that lacks an entry point. */
-TEST(test_search)
-{
-    static const int releases[] = {15, 18, 21, 23, 19};
-    char folder[PATH_MAX], path[PATH_MAX + 64], from[PATH_MAX];
-    struct rex_candidate *candidates;
-    struct rex_report report = {0};
-    make_folder(folder);
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        fake_path(releases[i], from);
-        snprintf(path, sizeof path, "%s/libomptarget.so.%d", folder, releases[i]);
-        copy_file(from, path);
-    }
-    snprintf(path, sizeof path, "%s/libomptarget.so.99", folder);
-    write_bytes(path, "no library", 10);
-    snprintf(path, sizeof path, "%s/libomptarget.so.98", folder);
-    copy_file(FAKE("lacks-register/libomptarget.so.19"), path);
-    snprintf(path, sizeof path, "%s/libomptarget.rtl.x86_64.so", folder);
-    write_bytes(path, "a plugin", 8);
-    /* A second one of 21, and a link to the first one, which comes before it by name. */
-    fake_path(21, from);
-    snprintf(path, sizeof path, "%s/libomptarget.so.21.9", folder);
-    copy_file(from, path);
-    snprintf(path, sizeof path, "%s/libomptarget.so.50", folder);
-    assert_int_equal(symlink("libomptarget.so.21", path), 0);
-
-    /* What the machine has besides is in the list too, behind the folder of the process's OpenMP runtime. */
-    size_t count = rex_search(folder, &candidates, &report);
-    assert_true(count >= COUNT(releases));
-    assert_int_equal(position_of(candidates, count, 23), 0);
-    assert_int_equal(position_of(candidates, count, 21), 1);
-    assert_string_equal(strrchr(candidates[1].path, '/'), "/libomptarget.so.21");
-    assert_string_equal(strrchr(candidates[2].path, '/'), "/libomptarget.so.21.9");
-    assert_int_equal(position_of(candidates, count, 19), 3);
-    assert_int_equal(position_of(candidates, count, 15), 4);
-    assert_int_equal(position_of(candidates, count, 18), 5);
-    assert_int_equal(report.error, 0);
-    assert_non_null(strstr(report.text, "libomptarget.so.99: it is not an ELF file"));
-    assert_non_null(strstr(report.text, "libomptarget.so.98: it lacks the entry point __tgt_register_lib"));
-    assert_null(strstr(report.text, "rtl"));
-    free(candidates);
-    remove_folder(folder);
 }
 
 TEST(test_folders)
@@ -418,17 +525,12 @@ TEST(test_folders)
         rex_folder_of(folders[i][0], folder);
         assert_string_equal(folder, folders[i][1]);
     }
-    assert_true(rex_same_file("tests/unit", "./tests/../tests/unit"));
-    assert_false(rex_same_file("tests/unit", "tests"));
-    assert_false(rex_same_file("tests/unit", "/nonexistent"));
-    assert_false(rex_same_file("/nonexistent", "tests/unit"));
 }
 
-/* A report stops at its limit and stays a string. */
+/* A report stops at its limit and stays a string: a line is cut off where there is ever less room for it. */
 TEST(test_report_is_bounded)
 {
     static struct rex_report report;
-    /* With ever less room for a line of its own, which is cut off. */
     for (size_t room = 1; room < 12; room++) {
         memset(report.text, 'x', sizeof report.text);
         report.length = sizeof report.text - room;
@@ -439,339 +541,9 @@ TEST(test_report_is_bounded)
         assert_int_equal(strncmp(added, line, strlen(added)), 0);
         assert_int_equal(report.length, strlen(report.text));
     }
-    report = (struct rex_report){.length = 0};
-    for (int i = 0; i < 1000; i++)
-        rex_report_add(&report, "%d is one of many words; ", i);
-    assert_true(report.length < sizeof report.text);
-    assert_int_equal(strlen(report.text), report.length);
-}
-
-static void add_found(const char *group, const char *name, const char *value, void *found)
-{
-    if (strcmp(group, "found") == 0)
-        snprintf((char *)found + strlen(found), 512 - strlen(found), "%s: %s\n", name, value);
-}
-
-/* Libraries that are there and cannot be used: each is named with its reason. */
-static void nothing_usable(const void *context)
-{
-    use_release(19);
-    unsetenv("REX_OMPTARGET");
-    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
-    CHECK_EQUAL(chroot(context), 0);
-    CHECK_EQUAL(chdir("/"), 0);
-    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK_MENTIONS(rex_last_error(),
-                   "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
-    CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
-    CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
-    char found[512] = "";
-    CHECK_EQUAL(rex_info(0, add_found, found), 0);
-    CHECK(strcmp(found, "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
-                        "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
-                        "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n") == 0);
-}
-
-static void make_folders(const char *root, const char *path)
-{
-    char command[2 * PATH_MAX];
-    snprintf(command, sizeof command, "mkdir -p '%s/%s'", root, path);
-    assert_int_equal(system(command), 0);
-}
-
-static void place(const char *root, const char *path, const char *from)
-{
-    char whole[2 * PATH_MAX];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    copy_file(from, whole);
-}
-
-/* No library anywhere: the error says what was looked for and what to install. */
-static void nothing_found_in(const void *context)
-{
-    struct rex_candidate *candidates;
-    struct rex_report report = {0};
-    use_release(19);
-    unsetenv("REX_OMPTARGET");
-    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
-    CHECK_EQUAL(chroot(context), 0);
-    CHECK_EQUAL(chdir("/"), 0);
-    CHECK_EQUAL(rex_search(NULL, &candidates, &report), 0);
-    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK_MENTIONS(rex_last_error(), "no usable libomptarget");
-    CHECK_MENTIONS(rex_last_error(), "apt-get install libomp5-19");
-    CHECK_MENTIONS(rex_last_error(), "REX_OMPTARGET");
-    CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-*/lib");
-}
-
-/* rules.mk leads calls of dlopen() here: that of a libomptarget waits, or fails, where a test says so. */
-static bool waits, lacks_descriptors;
-static const char *instead; /* what is opened; NULL: what is asked for */
-static pthread_barrier_t opens, goes_on;
-void *__real_dlopen(const char *path, int flags);
-void *__wrap_dlopen(const char *path, int flags);
-void *__wrap_dlopen(const char *path, int flags)
-{
-    struct rlimit limit, none;
-    if (path == NULL || strstr(path, "/libomptarget.so") == NULL)
-        return __real_dlopen(path, flags);
-    if (waits) {
-        waits = false;
-        pthread_barrier_wait(&opens);
-        pthread_barrier_wait(&goes_on);
-    }
-    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    none = (struct rlimit){0, limit.rlim_max};
-    CHECK(!lacks_descriptors || setrlimit(RLIMIT_NOFILE, &none) == 0);
-    void *handle = __real_dlopen(instead != NULL ? instead : path, flags);
-    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return handle;
-}
-
-/* In ROOT there is what PATHS say, each after what it is a copy of. */
-static void in_root(const void *root)
-{
-    use_release(19);
-    unsetenv("REX_OMPTARGET");
-    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
-    CHECK_EQUAL(chroot(root), 0);
-    CHECK_EQUAL(chdir("/"), 0);
-}
-
-/* The best one is bound, and which were passed over is said. */
-static void some_passed_over(const void *root)
-{
-    in_root(root);
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK(strcmp(rex_runtime_path(), "/usr/lib/llvm-19/lib/libomptarget.so.19") == 0);
-    CHECK(strcmp(rex_runtime_chosen(), "the best found") == 0);
-}
-
-/* Its libomp is missing, and comes from the folder of the one that is the second best. */
-static void openmp_of_another(const void *root)
-{
-    static const char *const folders[] = {NULL, "/usr/lib/llvm-22/lib"}, *const orders[] = {"abu", "uab"};
-    in_root(root);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
-    for (size_t i = 0; i < COUNT(folders); i++) {
-        struct rex_candidate *candidates;
-        struct rex_report report = {0};
-        CHECK_EQUAL(rex_search(folders[i], &candidates, &report), 3);
-        for (size_t j = 0; j < 3; j++) /* of one release the first by path: /opt/a, /opt/b, /usr */
-            CHECK_EQUAL(candidates[j].path[strncmp(candidates[j].path, "/opt/", 5) == 0 ? 5 : 1], orders[i][j]);
-        CHECK_EQUAL(report.length, 0);
-        free(candidates);
-    }
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK_EQUAL(rex_runtime_release(), 23);
-    CHECK(dlopen("/opt/b/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
-}
-
-/* It is where the loader looks. */
-static void openmp_of_the_loader(const void *root)
-{
-    in_root(root);
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK_EQUAL(rex_runtime_release(), 23);
-    CHECK(dlopen("/usr/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
-}
-
-/* The best one lacks its plugins, and the second best one has them. */
-static void second_best(const void *root)
-{
-    in_root(root);
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK_EQUAL(rex_runtime_release(), 16);
-}
-
-static void no_openmp(const void *root)
-{
-    in_root(root);
-    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK(strcmp(rex_last_error(), "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. "
-                                   "Tried:\n  /opt/a/lib/libomptarget.so.23 (LLVM 23): there is no libomp.so.5 beside it or on the loader's "
-                                   "path") == 0);
-    CHECK(strcmp(rex_runtime_chosen(), "") == 0);
-}
-
-/* The loader cannot open it: for now, or at all. */
-static void does_not_load(const void *root)
-{
-    in_root(root);
-    lacks_descriptors = true;
-    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK(strcmp(rex_last_error(), "libomptarget cannot be looked for: Too many open files") == 0);
-    lacks_descriptors = false;
-    instead = "/nowhere";
-    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK_MENTIONS(rex_last_error(), "Tried:\n  /opt/b/lib/libomptarget.so.16 (LLVM 16): /nowhere: cannot open shared object file: No such file or "
-                                     "directory\n  /opt/a/lib/libomptarget.so.17 (LLVM 17): ");
-    instead = NULL;
-    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
-}
-
-static void add_trouble(const char *group, const char *name, const char *value, void *found)
-{
-    if (strcmp(name, "trouble") == 0 || strcmp(group, "found") == 0)
-        snprintf((char *)found + strlen(found), 512 - strlen(found), "%s: %s\n", name, value);
-}
-
-#define LATER "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
-
-/* Known releases come first, 18 too, whichever OpenMP runtime there is. */
-static void known_first(const void *root)
-{
-    struct rex_candidate *candidates;
-    struct rex_report report = {0};
-    in_root(root);
-    CHECK_EQUAL(rex_search("/opt/a/lib", &candidates, &report), 2);
-    CHECK_EQUAL(candidates[0].release->number, 18);
-    free(candidates);
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK_EQUAL(rex_runtime_release(), 18);
-}
-
-static void later_is_named(const void *root)
-{
-    in_root(root);
-    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "/opt/a/lib/libomptarget.so.25"), 0);
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK(strcmp(rex_runtime_path(), "/opt/a/lib/libomptarget.so.25") == 0);
-}
-
-static void later_alone(const void *root)
-{
-    char found[512] = "";
-    in_root(root);
-    for (int i = 0; i < 2; i++)
-        CHECK_EQUAL(rex_runtime_bind(), 0);
-    CHECK(strcmp(rex_runtime_path(), "/opt/a/lib/libomptarget.so.25") == 0);
-    CHECK_EQUAL(rex_info(0, add_trouble, found), 0);
-    CHECK(strcmp(found, "trouble: " LATER "\n/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n") == 0);
-}
-
-static void need_root(void)
-{
-    if (geteuid() == 0)
-        return;
-    print_message("skip: only root may hide the machine's own libraries with chroot\n");
-    skip();
-}
-
-TEST(test_found_in_root)
-{
-    char root[PATH_MAX];
-    need_root();
-    make_folder(root);
-    make_folders(root, "usr/lib/llvm-17/lib");
-    make_folders(root, "usr/lib/llvm-19/lib");
-    make_folders(root, "usr/lib/llvm-20/lib");
-    place(root, "usr/lib/llvm-17/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
-    place(root, "usr/lib/llvm-19/lib/libomptarget.so.19", FAKE("19/libomptarget.so.19"));
-    place(root, "usr/lib/llvm-19/lib/libomp.so.5", FAKE("19/libomp.so.5"));
-    place(root, "usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19"));
-    place(root, "usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19"));
-    assert_string_equal(in_child(some_passed_over, root),
-                        "librex: info: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
-                        "librex: info: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n");
-    remove_folder(root);
-    make_folder(root);
-    make_folders(root, "opt/a/lib");
-    make_folders(root, "opt/b/lib");
-    place(root, "opt/a/lib/libomptarget.so.23", FAKE("23/libomptarget.so.23"));
-    in_child(no_openmp, root);
-    place(root, "opt/b/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
-    place(root, "opt/b/lib/libomp.so.5", FAKE("22/libomp.so.5"));
-    make_folders(root, "usr/lib/llvm-22/lib");
-    place(root, "usr/lib/llvm-22/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
-    const char *output = in_child(openmp_of_another, root);
-    assert_int_equal(occurrences(output, "librex: debug: opened /opt/b/lib/libomp.so.5\n"), 1);
-    assert_int_equal(occurrences(output, "librex: debug: opened "), 1);
-    remove_folder(root);
-    make_folder(root);
-    make_folders(root, "opt/a/lib");
-    make_folders(root, "usr/lib");
-    place(root, "opt/a/lib/libomptarget.so.23", FAKE("23/libomptarget.so.23"));
-    place(root, "usr/lib/libomp.so.5", FAKE("23/libomp.so.5"));
-    in_child(openmp_of_the_loader, root);
-    remove_folder(root);
-    make_folder(root);
-    make_folders(root, "opt/a/lib");
-    make_folders(root, "opt/b/lib");
-    place(root, "opt/a/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
-    place(root, "opt/b/lib/libomptarget.so.16", FAKE("16/libomptarget.so.16"));
-    place(root, "opt/b/lib/libomptarget.rtl.x86_64.so", FAKE("16/libomptarget.so.16"));
-    place(root, "opt/b/lib/libomp.so.5", FAKE("16/libomp.so.5"));
-    in_child(does_not_load, root);
-    assert_string_equal(in_child(second_best, root),
-                        "librex: info: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
-                        "librex: info: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
-                        "names of its plugins in libomp-17-dev\n");
-    remove_folder(root);
-}
-
-/* A release that librex does not know is taken where it is named, or where there is nothing else; it is said once. */
-TEST(test_later)
-{
-    static const char said[] = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
-                               "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n";
-    char root[PATH_MAX];
-    need_root();
-    make_folder(root);
-    make_folders(root, "opt/a/lib");
-    make_folders(root, "opt/b/lib");
-    place(root, "opt/a/lib/libomptarget.so.25", FAKE("25/libomptarget.so.25"));
-    place(root, "opt/a/lib/libomp.so.5", FAKE("25/libomp.so.5"));
-    assert_string_equal(in_child(later_alone, root), said);
-    place(root, "opt/b/lib/libomptarget.so.18", FAKE("18/libomptarget.so.18"));
-    place(root, "opt/b/lib/libomptarget.rtl.x86_64.so", FAKE("18/libomptarget.so.18"));
-    assert_string_equal(in_child(known_first, root), "librex: info: bound LLVM 18's libomptarget, /opt/b/lib/libomptarget.so.18\n");
-    assert_string_equal(in_child(later_is_named, root), said);
-    remove_folder(root);
-}
-
-TEST(test_nothing_found)
-{
-    char root[PATH_MAX];
-    need_root();
-    make_folder(root);
-    in_child(nothing_found_in, root);
-    make_folders(root, "usr/lib/llvm-17/lib");
-    make_folders(root, "usr/lib/llvm-20/lib");
-    make_folders(root, "opt/llvm/lib");
-    place(root, "usr/lib/llvm-17/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
-    place(root, "usr/lib/llvm-20/lib/libomptarget.so.20", "tests/data/kernels.cu");
-    place(root, "opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19"));
-    in_child(nothing_usable, root);
-    remove_folder(root);
 }
 
 /* ---- libomp ------------------------------------------------------------------------------------------------------ */
-
-/* How many objects of this process have a name that begins with PREFIX. */
-static int loaded_objects(const char *prefix)
-{
-    char line[PATH_MAX + 128], seen[16][PATH_MAX];
-    int count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    CHECK(maps != NULL);
-    while (fgets(line, sizeof line, maps) != NULL) {
-        char *path = strchr(line, '/');
-        if (path == NULL)
-            continue;
-        path[strcspn(path, "\n")] = '\0';
-        if (strncmp(strrchr(path, '/') + 1, prefix, strlen(prefix)) != 0)
-            continue;
-        int known = 0;
-        for (int i = 0; i < count; i++)
-            known |= strcmp(seen[i], path) == 0;
-        if (!known && count < 16)
-            snprintf(seen[count++], PATH_MAX, "%s", path);
-    }
-    fclose(maps);
-    return count;
-}
 
 /* One libomp in the process, RTLD_LOCAL even, serves every release; a second is not opened. */
 TEST_ON_FAKES(openmp_is_there, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
@@ -810,26 +582,26 @@ TEST_ON_FAKES(another_openmp, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
     CHECK_EQUAL(loaded_objects("libomp.so"), 0);
 }
 
-/* The folder of the libomp that is loaded, and of none. */
-TEST_IN_CHILD(openmp_folder)
+static char warning[512];
+
+static void take_warning(enum rex_log_level level, const char *message, void *context)
 {
-    char folder[PATH_MAX] = "untouched";
-    CHECK(!rex_openmp_folder(folder));
-    CHECK(strcmp(folder, "untouched") == 0);
-    CHECK(dlopen(FAKE("19/libomp.so.5"), RTLD_NOW | RTLD_LOCAL) != NULL);
-    CHECK(rex_openmp_folder(folder));
-    CHECK(strcmp(folder, FAKE("19")) == 0);
+    (void)context;
+    if (level == REX_LOG_WARN)
+        snprintf(warning, sizeof warning, "%s", message);
 }
 
 /* ---- one already in the process ---------------------------------------------------------------------------------- */
 
-static void already_loaded(const void *context)
+TEST_IN_CHILD(already_loaded)
 {
-    (void)context;
-    CHECK(dlopen(FAKE("20/libomp.so.5"), RTLD_NOW | RTLD_GLOBAL) != NULL);
-    CHECK(dlopen(FAKE("20/libomptarget.so.20"), RTLD_NOW | RTLD_LOCAL) != NULL);
+    setenv("REX_LOG", "warn", 1);
+    CHECK(dlopen(OMP(20), RTLD_NOW | RTLD_GLOBAL) != NULL);
+    CHECK(dlopen(OMPTARGET(20), RTLD_NOW | RTLD_LOCAL) != NULL);
+    rex_set_log_callback(take_warning, NULL);
     use_release(23);
     CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_MENTIONS(warning, "is not used"); /* since one was named */
     CHECK_EQUAL(rex_runtime_release(), 20);
     CHECK_MENTIONS(rex_runtime_path(), "fake/20/");
     CHECK_EQUAL(loaded_objects("libomptarget.so"), 1);
@@ -845,14 +617,16 @@ static void find_trouble(const char *group, const char *name, const char *value,
  * One that is loaded is bound even where its plugins lack their names, since nothing else can be; where it then offers
  * no device, the error says what it lacks.
  */
-static void loaded_without_plugins(const void *context)
+TEST_IN_CHILD(loaded_without_plugins)
 {
     static char key;
     static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
     static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1,
                                        .image_name = "tests/data/sm_90.cubin"};
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)context);
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
+    copy_file(OMPTARGET(17), path);
     use_gpu(90);
     unsetenv("REX_OMPTARGET");
     CHECK(dlopen(FAKE("17/libomp.so.5"), RTLD_NOW | RTLD_GLOBAL) != NULL);
@@ -867,63 +641,7 @@ static void loaded_without_plugins(const void *context)
     CHECK_MENTIONS(trouble, "libomp-17-dev");
     the_record()->devices = 1;
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-}
-
-TEST(test_loaded_without_plugins)
-{
-    char folder[PATH_MAX], path[PATH_MAX + 32];
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
-    copy_file(FAKE("17/libomptarget.so.17"), path);
-    in_child(loaded_without_plugins, folder);
     remove_folder(folder);
-}
-
-TEST(test_already_loaded)
-{
-    const char *output = in_child(already_loaded, NULL);
-    assert_non_null(strstr(output, "is not used")); /* a warning, since one was named */
-}
-
-/* ---- a fork meanwhile -------------------------------------------------------------------------------------------- */
-
-static void *bind(void *unused)
-{
-    CHECK_EQUAL(rex_runtime_bind(), 0);
-    return unused;
-}
-
-static void expect_in_child(int result, int release)
-{
-    int status;
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        CHECK_EQUAL(rex_runtime_bind(), result);
-        CHECK_EQUAL(rex_runtime_release(), release);
-        CHECK(result == 0 || strcmp(rex_last_error(), "this process was forked while another thread of its parent loaded libomptarget: start the "
-                                                      "child with exec, or fork before or after that") == 0);
-        _exit(0);
-    }
-    CHECK_EQUAL(waitpid(child, &status, 0), child);
-    CHECK_EQUAL(status, 0);
-}
-
-TEST_IN_CHILD(forks)
-{
-    pthread_t thread;
-    use_release(22);
-    expect_in_child(0, 22); /* before */
-    CHECK_EQUAL(rex_runtime_release(), 0);
-    pthread_barrier_init(&opens, NULL, 2);
-    pthread_barrier_init(&goes_on, NULL, 2);
-    waits = true;
-    CHECK_EQUAL(pthread_create(&thread, NULL, bind, NULL), 0);
-    pthread_barrier_wait(&opens);
-    expect_in_child(REX_EFORK, 0);
-    pthread_barrier_wait(&goes_on);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
-    expect_in_child(0, 22); /* and after that */
 }
 
 /* ---- threads and forwarders -------------------------------------------------------------------------------------- */
@@ -963,7 +681,7 @@ TEST(test_threads_bind_once)
     assert_int_equal(occurrences(in_child(threads_bind, NULL), "bound LLVM 22"), 1);
 }
 
-/* A forwarder that is called first binds; afterwards its slot is the real function. */
+/* A forwarder that is called first binds. */
 TEST_ON_FAKES(forwarder_binds, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 {
     struct fake_entry entry = {(void *)&entry, (char *)(uintptr_t)"kernel", 0, 0, 0};
@@ -974,9 +692,6 @@ TEST_ON_FAKES(forwarder_binds, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
     __rex_real___tgt_register_lib((struct __tgt_bin_desc *)(void *)&descriptor);
     CHECK_EQUAL(rex_runtime_release(), release);
     CHECK(last_call(FAKE_REGISTER)->descriptor == &descriptor);
-    void *address, *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
-    memcpy(&address, &rex_real.register_lib, sizeof address);
-    CHECK(library != NULL && address == dlsym(library, "__tgt_register_lib"));
     /* It passes on everything as it is: nothing checked, nothing copied. */
     struct __tgt_kernel_arguments packet = {.Version = 5, .Flags = 0x10, .Teams = {0, 0, 0}};
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 9, -1, 5, (void *)&entry, &packet), 0);
@@ -990,6 +705,9 @@ TEST_ON_FAKES(forwarder_binds, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
     packet = (struct __tgt_kernel_arguments){.Version = 2}; /* the raw call changes it */
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 0, (void *)&entry, &packet), -1);
 }
+
+int __tgt_target_kernel_nowait(ident_t *place, int64_t device, int32_t teams, int32_t threads, void *key,
+                               struct __tgt_kernel_arguments *packet, int32_t count, void *list, int32_t no_alias_count, void *no_alias_list);
 
 /* 14 has no packet: grid and trip count travel as arguments. */
 TEST_IN_CHILD(translated_for_14)
@@ -1019,7 +737,7 @@ TEST_IN_CHILD(translated_for_14)
     packet.ArgMappers = mappers;
     packet.Tripcount = 600;
     the_record()->result = 77;
-    CHECK_EQUAL(REX_REAL(target_kernel_nowait)(NULL, 5, -1, 96, base, &packet, 0, NULL, 0, NULL), 77);
+    CHECK_EQUAL(__tgt_target_kernel_nowait(NULL, 5, -1, 96, base, &packet, 0, NULL, 0, NULL), 77);
     const struct fake_call *call = last_call(FAKE_TEAMS_MAPPER);
     CHECK(call->packet.base == base && call->packet.begin == begin && call->packet.sizes == size && call->packet.types == type);
     CHECK(call->packet.names == names && call->packet.mappers == mappers && call->packet.rows == 1 && call->key == base);

@@ -51,7 +51,7 @@ $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fsta
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # modules: who waits for another thread is counted.
 $(O)/tests/unit/modules: unit_libs = -Wl,--wrap=sched_yield
-# binding: no file is opened, and a library later, where a test says so. librex itself is one of the files that are no libomptarget.
+# binding: no file and no library is opened where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
 # device: whether libraries can be opened is what a test says, and why the driver cannot.
