@@ -58,11 +58,8 @@ $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries,--wrap=dlopen,--wrap=dlerror
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
-# shortage: so it does there.
-$(O)/tests/unit/shortage: unit_libs = \
-    -rdynamic -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=strdup,--wrap=free
-# log: so do its own, and malloc() fails where a test says so.
-$(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc
+# log: so does its.
+$(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc,--wrap=calloc
 # races: no time passes, and there is no memory for a thread, where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
 # map, packets: calloc() fails where a test says so.
