@@ -17,16 +17,22 @@ static inline void fake_path(int release, char path[PATH_MAX])
 }
 
 /*
- * The calling process gets the fake GPU, of architecture SM (0: no GPU). The name of a loaded library decides: librex
- * opens libcuda.so.1 and gets this one, also on a machine that has a driver.
+ * The calling process gets a fake driver, cuda, cuda-old or cuda-ancient, with a GPU of architecture SM (0: none). The name of a loaded
+ * library decides: librex opens libcuda.so.1 and gets this one, also on a machine that has a driver.
  */
-static inline void use_gpu(int sm)
+static inline void use_gpu_of(const char *driver, int sm)
 {
-    char number[16];
+    char number[16], path[PATH_MAX];
     snprintf(number, sizeof number, "%d", sm);
     setenv("FAKE_CUDA_SM", number, 1);
     setenv("FAKE_CUDA_DEVICES", sm > 0 ? "1" : "0", 1);
-    CHECK(dlopen(FAKE("cuda/libcuda.so.1"), RTLD_NOW) != NULL);
+    snprintf(path, sizeof path, FAKE("%s/libcuda.so.1"), driver);
+    CHECK(dlopen(path, RTLD_NOW) != NULL);
+}
+
+static inline void use_gpu(int sm)
+{
+    use_gpu_of("cuda", sm);
 }
 
 /* librex will bind to the fake of RELEASE. */

@@ -24,7 +24,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver driverlaunches driverrows presence queuework stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver driverlaunches driverrows presence queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: so they do there; and the index gets no room where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
 # slots: so they do there; and there are as many processors as the test says.
@@ -54,8 +54,8 @@ $(O)/tests/unit/modules: unit_libs = -Wl,--wrap=sched_yield
 # binding: no file and no library is opened where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
-# device: whether libraries can be opened is what a test says, and why the driver cannot.
-$(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries,--wrap=dlopen,--wrap=dlerror
+# device: the driver cannot be opened where a test says so, and for what reason.
+$(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # log: so does its.
