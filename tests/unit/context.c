@@ -15,7 +15,6 @@
 #include "rex/inspect.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
-#include "trace/traceline.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
 
@@ -56,32 +55,28 @@ static void begin(const char *wait)
 
 /* ---- contexts --------------------------------------------------------------------------------------------------------- */
 
-static void ours(const void *context)
+/* A context that nobody has activated gets the policy, and goes with the module; one that is active stays as it is. */
+static void keeps(const void *context)
 {
-    (void)context;
+    bool theirs = *(const bool *)context;
     begin("spin");
+    if (theirs)
+        activate(4);
     for (int i = 0; i < 3; i++) {
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-        CHECK_EQUAL(flags(), 1);
+        CHECK_EQUAL(flags(), theirs ? 4 : 1);
         CHECK_EQUAL(context_users(), 1);
         CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(flags(), -1);
-        CHECK_EQUAL(context_users(), 0);
+        CHECK_EQUAL(flags(), theirs ? 4 : -1);
+        CHECK_EQUAL(context_users(), theirs);
     }
 }
 
-static void theirs(const void *context)
+TEST(test_contexts)
 {
-    (void)context;
-    begin("spin");
-    activate(4);
-    for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-        CHECK_EQUAL(flags(), 4);
-        CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(flags(), 4);
-        CHECK_EQUAL(context_users(), 1);
-    }
+    static const bool ours = false, theirs = true;
+    assert_int_equal(occurrences(in_child(keeps, &ours), "GPU 0: context activated with flags 0x1"), 3);
+    assert_int_equal(occurrences(in_child(keeps, &theirs), "GPU 0: its context is active already, with flags 0x4: the wait policy stays"), 3);
 }
 
 /* ---- of several GPUs --------------------------------------------------------------------------------------------------- */
@@ -107,14 +102,14 @@ static void check_starts(int first, int second, int third, int fourth)
 }
 
 /* LLVM 14 to 17 start a GPU when it is first used, and librex no other; each with the policy, and once. */
-static void used_alone(const void *release)
+TEST_ON_FAKES(used_alone, 14, 15, 16, 17)
 {
     static int64_t value;
     struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     REX_MAP(row, REX_TO(&value, 1));
-    begin_with_four(*(const int *)release, "90");
+    begin_with_four(release, "90");
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(0, 0, 0, 0);
     CHECK_EQUAL(rex_module_init(&module), 0);
@@ -139,9 +134,9 @@ static void used_alone(const void *release)
 }
 
 /* The others start all that an image suits at its registration: there the policy is late for none. */
-static void all_at_once(const void *release)
+TEST_ON_FAKES(all_at_once, 18, 19, 21, 22, 23, 24)
 {
-    begin_with_four(*(const int *)release, "90,90,80,90");
+    begin_with_four(release, "90,90,80,90");
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(1, 1, 0, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -149,15 +144,13 @@ static void all_at_once(const void *release)
 }
 
 /* Pinned memory starts the process's own GPU and no other, and none where one is at work. */
-static void pins_on_its_own(const void *context)
+TEST_IN_CHILD(pins_on_its_own)
 {
-    const int release = 16;
     struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    (void)context;
     setenv("SLURM_LOCALID", "7", 1);
-    begin_with_four(release, "90");
+    begin_with_four(16, "90");
     for (int i = 0; i < 2; i++) {
         void *pinned = rex_host_alloc(100);
         CHECK(pinned != NULL);
@@ -176,33 +169,34 @@ static void pins_on_its_own(const void *context)
     CHECK_EQUAL(context_users(), 0);
 }
 
-/* Of a device that is none of the driver's it is the first GPU; and there is no context of a GPU that is not there. */
-static void pins_on_first(const void *device)
+/* Of a device that is none of the driver's it is the first GPU. */
+TEST_OF_EACH(pins_on_first, const char *, device, "4", "400")
 {
-    void *context;
     begin_with_four(16, "90");
     setenv("OMP_DEFAULT_DEVICE", device, 1);
     CHECK(rex_host_alloc(100) != NULL);
     check_starts(1, 0, 0, 0);
-    CHECK(rex_context_retain(4, &context) == -1 && rex_context_retain(-1, &context) == -1);
     CHECK_EQUAL(context_users(), 1);
 }
 
-/* A policy and the flags of a context that is activated for pinned memory with it; one that is active keeps its own. */
-static void pins_with_policy(const void *given)
+static const struct policy {
+    const char *wait;
+    int flags;
+    bool is_active; /* with flags 8 */
+} policies[] = {{"auto", 0, false}, {"spin", 1, false}, {"yield", 2, false}, {"block", 4, false}, {"runtime", 4, false},
+                {"auto", 8, true},  {"spin", 8, true},  {"yield", 8, true},  {"block", 8, true},  {"runtime", 8, true}};
+
+/* A context that is activated for pinned memory gets the policy; one that is active keeps its own flags. */
+TEST_FOR_EACH(pins_with_policy, policy, policies)
 {
-    static const struct {
-        const char *wait;
-        int flags;
-    } policies[] = {{"auto", 0}, {"spin", 1}, {"yield", 2}, {"block", 4}, {"runtime", 4}};
-    int i = *(const int *)given % 5, theirs = *(const int *)given >= 5;
-    begin(policies[i].wait);
+    int theirs = policy->is_active;
+    begin(policy->wait);
     CHECK_EQUAL(rex_gpu_count(), 1);
     if (theirs)
         activate(8);
     for (int round = 0; round < 2; round++) {
         void *pinned = rex_host_alloc(100);
-        CHECK_EQUAL(flags(), theirs ? 8 : policies[i].flags);
+        CHECK_EQUAL(flags(), policy->flags);
         CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         CHECK_EQUAL(context_users(), 1 + theirs);
@@ -210,49 +204,12 @@ static void pins_with_policy(const void *given)
         CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(context_users(), theirs);
-        if (i < 4)
+        if (strcmp(policy->wait, "runtime") != 0)
             continue;
         CHECK_EQUAL(rex_module_register(&module, NULL), 0); /* with which libomptarget has its own way */
         CHECK_EQUAL(context_users(), theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
-}
-
-/* One GPU alone, once, until all that keep a context have ended. */
-static void one_alone(const void *context)
-{
-    (void)context;
-    begin_with_four(16, "90");
-    for (int i = 0; i < 2; i++) {
-        rex_context_activate_one(2);
-        check_starts(0, 0, 1, 0);
-        CHECK_EQUAL(context_users(), 1);
-    }
-    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-    rex_context_unhold();
-    rex_context_unhold();
-    CHECK_EQUAL(context_users(), 1);
-    CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(context_users(), 0);
-    rex_context_activate_one(2);
-    check_starts(0, 0, 2, 0);
-}
-
-/* A context that was retained is released whatever the driver says then: the first GPU's, and another's. */
-static void dropped_at_last(const void *context)
-{
-    void *held;
-    (void)context;
-    begin_with_four(16, "90");
-    CHECK(rex_context_retain(0, &held) == 0 && rex_context_retain(2, &held) == 0 && context_users() == 2);
-    setenv("FAKE_CUDA_BREAKS", "cuDeviceGet:719:0", 1);
-    rex_context_drop(0);
-    CHECK_EQUAL(context_users(), 1);
-    rex_context_drop(2);
-    CHECK_EQUAL(context_users(), 0);
-    unsetenv("FAKE_CUDA_BREAKS");
-    CHECK(rex_context_retain(2, &held) == 0);
-    check_starts(1, 0, 2, 0);
 }
 
 /* Whose context another has activated is told at its first use, and not at each. */
@@ -270,52 +227,9 @@ static void told_once(const void *context)
         CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
 }
 
-static int ended;
-
-static void count_end(void)
+TEST(test_told_once)
 {
-    CHECK_EQUAL(context_users(), 0);
-    ended++;
-}
-
-/* Who joins keeps no context, and is told each time that there is none. */
-static void joined(const void *context)
-{
-    (void)context;
-    begin("spin");
-    CHECK_EQUAL(rex_gpu_count(), 1);
-    rex_context_join(count_end);
-    CHECK_EQUAL(context_users(), 0);
-    void *pinned = rex_host_alloc(100);
-    CHECK_EQUAL(context_users(), 1);
-    rex_context_unhold();
-    CHECK(context_users() == 1 && ended == 0);
-    CHECK_EQUAL(rex_host_free(pinned), 0);
-    CHECK_EQUAL(ended, 1);
-    pinned = rex_host_alloc(100);
-    rex_context_join(count_end);
-    CHECK_EQUAL(rex_host_free(pinned), 0);
-    CHECK(context_users() == 1 && ended == 1);
-    rex_context_unhold();
-    CHECK_EQUAL(ended, 2);
-}
-
-TEST(test_starts)
-{
-    static const int lazy[] = {14, 15, 16, 17}, eager[] = {18, 19, 21, 22, 23, 24};
-    for (size_t i = 0; i < COUNT(lazy); i++)
-        in_child(used_alone, &lazy[i]);
-    for (size_t i = 0; i < COUNT(eager); i++)
-        in_child(all_at_once, &eager[i]);
-    in_child(pins_on_its_own, NULL);
-    in_child(one_alone, NULL);
-    in_child(joined, NULL);
-    in_child(dropped_at_last, NULL);
     assert_int_equal(occurrences(in_child(told_once, NULL), "GPU 0: its context is active already"), 1);
-    in_child(pins_on_first, "4");
-    in_child(pins_on_first, "400");
-    for (int i = 0; i < 10; i++)
-        in_child(pins_with_policy, &i);
 }
 
 /* What libomptarget refuses holds no context. */
@@ -381,14 +295,6 @@ TEST_IN_CHILD(losses)
         CHECK(i >= REX_CUDA_DEVICES_MAX || strcmp(rex_last_error(), said) == 0);
     }
     CHECK_EQUAL(rex_device_lost(4, "another"), REX_OK);
-}
-
-TEST(test_contexts)
-{
-    const char *output = in_child(ours, NULL);
-    assert_int_equal(occurrences(output, "GPU 0: context activated with flags 0x1"), 3);
-    output = in_child(theirs, NULL);
-    assert_int_equal(occurrences(output, "GPU 0: its context is active already, with flags 0x4: the wait policy stays"), 3);
 }
 
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */
@@ -490,23 +396,6 @@ TEST_OF_EACH(beside, int, gpu, 90, 0)
     CHECK(rex_host_free(NULL) == 0 && rex_host_free(memory) == 0 && rex_host_unregister(middle) == 0);
     CHECK(rex_host_alloc(0) == NULL);
     expect_refused(rex_last_error_code(), "rex_host_alloc: a size of 0");
-}
-
-/* A trace tells of rows that are pinned, which nothing is where there is no GPU. */
-TEST_OF_EACH(told_in_rows, int, gpu, 90, 0)
-{
-    char text[REX_LINE_MAX], wanted[256];
-    struct rex_line line = {.text = text};
-    void *begin[3] = {several, several + 4095, several + 4096};
-    static const int64_t sizes[3] = {8, 8, 8}, types[3] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
-    const char *pinned = gpu > 0 ? ", pinned" : "";
-    use_gpu(gpu);
-    CHECK_EQUAL(rex_host_register(several, 4096), 0);
-    rex_line_rows(&line, 3, begin, sizes, types);
-    text[line.length] = '\0';
-    snprintf(wanted, sizeof wanted, "8 bytes at %p%s\",\"to 8 bytes at %p%s\",\"to 8 bytes at %p\"", begin[0], pinned, begin[1], pinned,
-             begin[2]);
-    CHECK_MENTIONS(text, wanted);
 }
 
 /* Without a GPU it is pages of the process. */
@@ -790,7 +679,6 @@ static void *pin_thread(void *unused)
     CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     return unused;
 }
-
 static void beside_pin(void)
 {
     CHECK_EQUAL(rex_host_free(memory), 0);
@@ -799,40 +687,17 @@ static void beside_pin(void)
     CHECK_EQUAL(rex_host_unregister(bytes), 0);
 }
 
-TEST_IN_CHILD(amidst_pin)
-{
-    begin("auto");
-    CHECK((memory = rex_host_alloc(100)) != NULL);
-    fork_amidst("FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin);
-    CHECK_EQUAL(rex_host_unregister(bytes), 0);
-    CHECK_EQUAL(rex_host_free(memory), 0);
-    CHECK_EQUAL(context_users(), 0);
-}
-
 static void *register_thread(void *unused)
 {
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     return unused;
 }
-
 static void beside_register(void)
 {
-    CHECK_EQUAL(rex_host_free(memory), 0);
     CHECK(rex_host_alloc(100) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-}
-
-TEST_IN_CHILD(amidst_context)
-{
-    begin("spin");
-    CHECK((memory = rex_host_alloc(100)) != NULL);
-    CHECK_EQUAL(rex_host_free(memory), 0);
-    memory = NULL;
-    fork_amidst("FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_thread, beside_register);
-    CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(context_users(), 0);
 }
 
 static void *count_thread(void *unused)
@@ -840,7 +705,6 @@ static void *count_thread(void *unused)
     CHECK_EQUAL(rex_gpu_count(), 1);
     return unused;
 }
-
 static void beside_start(void)
 {
     CHECK(first_gpu() < 0);
@@ -848,33 +712,18 @@ static void beside_start(void)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
 }
 
-TEST_IN_CHILD(amidst_start)
-{
-    begin("auto");
-    fork_amidst("FAKE_CUDA_SLOW", "cuInit:", count_thread, beside_start);
-    CHECK_EQUAL(rex_gpu_count(), 1);
-}
-
 static void *bind_thread(void *unused)
 {
     CHECK_EQUAL(rex_runtime_bind(), 0);
     return unused;
 }
-
 static void beside_bind(void)
 {
     CHECK_EQUAL(rex_runtime_bind(), REX_EFORK);
-    CHECK_MENTIONS(rex_last_error(), "while another thread of its parent loaded libomptarget");
+    CHECK(strcmp(rex_last_error(), "this process was forked while another thread of its parent loaded libomptarget: start the child with exec, "
+                                   "or fork before or after that") == 0);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_EQUAL(rex_runtime_release(), 0);
-}
-
-TEST_IN_CHILD(amidst_bind)
-{
-    begin("auto");
-    fork_amidst("FAKE_LOAD_SLOW", "", bind_thread, beside_bind);
-    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-    CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
 static void *configure_thread(void *unused)
@@ -882,16 +731,38 @@ static void *configure_thread(void *unused)
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), 0);
     return unused;
 }
-
 static void beside_configure(void)
 {
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
 }
 
-TEST_IN_CHILD(amidst_configure)
+static const struct amidst {
+    const char *variable, *function; /* of fork_amidst() */
+    void *(*thread)(void *);
+    void (*beside)(void);
+    bool pins, registers; /* before, in the parent */
+} amidst[] = {
+    {"FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin, true, false},
+    {"FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_thread, beside_register, false, true},
+    {"FAKE_CUDA_SLOW", "cuInit:", count_thread, beside_start, false, false},
+    {"FAKE_LOAD_SLOW", "", bind_thread, beside_bind, false, false},
+    {NULL, "", configure_thread, beside_configure, false, false},
+};
+
+/* The parent goes on. */
+TEST_FOR_EACH(forks_amidst, given, amidst)
 {
-    fork_amidst(NULL, "", configure_thread, beside_configure);
-    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
+    begin("spin");
+    if (given->pins)
+        CHECK((memory = rex_host_alloc(100)) != NULL);
+    else if (given->registers)
+        CHECK_EQUAL(rex_gpu_count(), 1);
+    fork_amidst(given->variable, given->function, given->thread, given->beside);
+    if (given->pins)
+        CHECK(rex_host_unregister(bytes) == 0 && rex_host_free(memory) == 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static struct rex_queue *queue;
