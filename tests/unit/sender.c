@@ -83,6 +83,20 @@ TEST_IN_CHILD(disabled)
     CHECK(strcmp(launched_by, "libomptarget: offloading is disabled") == 0);
 }
 
+void __tgt_register_requires(int64_t flags);
+
+/* The first module that requires unified shared memory decides it for the process. */
+TEST_IN_CHILD(unified)
+{
+    use_gpu(90);
+    expect_sender(THE_DRIVER);
+    __tgt_register_requires(1);
+    expect_sender(THE_DRIVER);
+    __tgt_register_requires(8);
+    expect_sender("libomptarget: a module requires unified shared memory");
+    expect_sender("libomptarget: a module requires unified shared memory");
+}
+
 static const struct library {
     const char *name;
     bool is_tool;
