@@ -10,13 +10,14 @@
 #include <link.h>
 #include <pthread.h>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/fork.h"
 #include "base/loader.h"
 #include "base/names.h"
 #include "base/output.h"
+#include "rex/configure.h"
 #include "rex/detail.h"
+#include "rex/device.h"
 
 /* BODY in a child whose folder is a new one. */
 static void in_folder(void (*body)(const void *))
@@ -698,7 +699,7 @@ TEST_IN_CHILD(forks)
     int status;
     unsigned before = rex_forks();
     CHECK(rex_fork_is_watched());
-    rex_fork_register(99, &of_last_lock);
+    rex_fork_register(REX_FORK_RANKS - 1, &of_last_lock);
     rex_fork_register(0, &zero);
     rex_fork_register(1, &one);
     rex_fork_register(97, &of_lock);
@@ -718,41 +719,6 @@ TEST_IN_CHILD(forks)
     CHECK_EQUAL(rex_forks(), before);
 }
 
-/* The locks of the lowest and the highest rank are held meanwhile, and given back, as all others. */
-static pthread_mutex_t lowest = PTHREAD_MUTEX_INITIALIZER, highest = PTHREAD_MUTEX_INITIALIZER;
-
-static int count_held(void)
-{
-    pthread_mutex_t *const both[] = {&lowest, &highest};
-    int count = 0;
-    for (size_t i = 0; i < COUNT(both); i++)
-        if (pthread_mutex_trylock(both[i]) != 0)
-            count++;
-        else
-            pthread_mutex_unlock(both[i]);
-    return count;
-}
-
-static void look_at_both(void)
-{
-    CHECK_EQUAL(count_held(), 2);
-}
-
-TEST_IN_CHILD(forks_at_the_ends)
-{
-    static const struct rex_fork_handler of_lowest = {&lowest, NULL}, of_highest = {&highest, NULL};
-    int status;
-    rex_fork_register(0, &of_lowest);
-    rex_fork_register(REX_FORK_RANKS - 1, &of_highest);
-    rex_fork_look(look_at_both, look_at_both);
-    pid_t child = fork();
-    CHECK_EQUAL(count_held(), 0);
-    if (child == 0)
-        _exit(0);
-    CHECK_EQUAL(waitpid(child, &status, 0), child);
-    CHECK_EQUAL(status, 0);
-}
-
 /* ---- how the program is linked ------------------------------------------------------------------------------------------------- */
 
 static struct dl_phdr_info program, another;
@@ -767,6 +733,7 @@ int __wrap_dl_iterate_phdr(a_look *look_at, void *context)
 /* Libraries can be opened where the program names a loader, or has no C library in it, as one that tests run in. */
 TEST(test_linking)
 {
+    struct rex_gpu gpu;
     uintptr_t library = (uintptr_t)&__wrap_dl_iterate_phdr; /* which stands for the C library's */
     ElfW(Phdr) parts[] = {{.p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x100},
                           {.p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = 0x100},
@@ -784,6 +751,11 @@ TEST(test_linking)
         assert_int_equal(rex_can_open_libraries(), !cases[i].static_program);
     }
     program.dlpi_addr = library - 0x2000;
+    assert_int_equal(rex_runtime_bind(), REX_ENORUNTIME);
+    assert_non_null(strstr(rex_last_error(), "the program was linked with -static or -static-pie, and libomptarget cannot be loaded into it"));
+    assert_int_equal(rex_gpu_count(), 0);
+    assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EDEVICE);
+    assert_non_null(strstr(rex_last_error(), "the CUDA driver cannot be opened by a program that was linked with -static or -static-pie"));
     program.dlpi_phnum = 1;
     assert_true(rex_can_open_libraries());
     program.dlpi_phnum = 2;
@@ -791,17 +763,4 @@ TEST(test_linking)
     assert_true(rex_can_open_libraries());
     parts[0].p_type = parts[1].p_type = PT_NOTE;
     assert_true(rex_can_open_libraries());
-}
-
-/* ---- errors ------------------------------------------------------------------------------------------------------ */
-
-TEST(test_errors)
-{
-    assert_int_equal(rex_fail_null("rex_map", "row"), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_map: the row is NULL");
-    assert_int_equal(rex_fail_memory(17, "a test"), REX_ENOMEM);
-    assert_string_equal(rex_last_error(), "out of memory: 17 bytes for a test");
-    assert_int_equal(rex_fail_lines(REX_EKEY, "a\nb\r%d", 1), REX_EKEY);
-    assert_string_equal(rex_last_error(), "a\nb\\x0d1");
-    assert_int_equal(rex_last_error_code(), REX_EKEY);
 }

@@ -1,6 +1,6 @@
 /*
- * fakedevice.c - the fake CUDA driver where it has device memory: what is put in a stream is done, in order, at once or as late as can be;
- * graphs do again what was captured, with what was changed. Other tests rely on that to see an order that librex forgot.
+ * fakedevice.c - the fake CUDA driver where it has device memory: what is put in a stream is done, in order, at once or as late as can be.
+ * Other tests rely on that to see an order that librex forgot.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -130,80 +130,7 @@ TEST_IN_CHILD(reading)
     CHECK_EQUAL(ordinary[0], 99);
 }
 
-/* What two streams captured, launched twice; then with another argument, and into other memory. */
-TEST_OF_EACH(graphs, const char *, when, "at once", "late")
-{
-    void *graph, *executable, *of, *const *last;
-    size_t count = 0;
-    int status = 0;
-    uint64_t id;
-    uint32_t by = 100;
-    void *parameters[] = {&cells, &by};
-    struct {
-        void *function;
-        unsigned grid[3], block[3], dynamic_memory;
-        void **parameters, **extra;
-    } node;
-    start(when);
-    memset(&node, 0, sizeof node);
-    DONE("cuStreamBeginCapture_v2", (void *, int), stream, 2);
-    put_in(stream);
-    put_add(stream, 1);
-    DONE("cuStreamGetCaptureInfo_v2", (void *, int *, uint64_t *, void **, void *const **, size_t *), stream, &status, &id, &of, &last,
-         &count);
-    CHECK(status == 1 && count == 1);
-    void *launch = last[0];
-    DONE("cuEventRecord", (void *, void *), event, stream);
-    DONE("cuStreamWaitEvent", (void *, void *, unsigned), other, event, 0);
-    put_out(other);
-    DONE("cuStreamEndCapture", (void *, void **), stream, &graph);
-    DONE("cuGraphInstantiateWithFlags", (void **, void *, unsigned long long), &executable, graph, 0);
-    expect(0);
-    for (uint32_t i = 1; i < 3; i++) {
-        DONE("cuGraphLaunch", (void *, void *), executable, stream);
-        DONE("cuStreamSynchronize", (void *), stream);
-        expect(i);
-    }
-    node.function = kernel;
-    node.grid[0] = 1;
-    node.block[0] = CELLS;
-    node.parameters = parameters;
-    DONE("cuGraphExecKernelNodeSetParams", (void *, void *, const void *), executable, launch, &node);
-    DONE("cuGraphLaunch", (void *, void *), executable, stream);
-    DONE("cuStreamSynchronize", (void *), stream);
-    expect(102);
-    DONE("cuGraphDestroy", (void *), graph);
-    DONE("cuGraphExecDestroy", (void *), executable);
-}
-
 /* ---- its own bounds --------------------------------------------------------------------------------------------------------------- */
-
-enum { KERNELS = 3000 };
-
-/* Every kernel of a large image has its place, and keeps it; another image has that place afterwards. */
-TEST_IN_CHILD(many_kernels)
-{
-    static void *functions[KERNELS];
-    static char names[KERNELS][16];
-    void *module;
-    start("early");
-    DONE("cuModuleLoadData", (void **, const void *), &module, "");
-    for (int i = 0; i < KERNELS; i++) {
-        snprintf(names[i], sizeof names[i], "kernel_%d", i);
-        DONE("cuModuleGetFunction", (void **, void *, const char *), &functions[i], module, names[i]);
-    }
-    for (int i = 0; i < KERNELS; i++) {
-        void *again;
-        DONE("cuModuleGetFunction", (void **, void *, const char *), &again, module, names[i]);
-        CHECK(again == functions[i] && (i == 0 || again != functions[i - 1]));
-    }
-    DONE("cuModuleUnload", (void *), module);
-    put_in(stream);
-    put_add(stream, 7);
-    put_out(stream);
-    DONE("cuStreamSynchronize", (void *), stream);
-    expect(7);
-}
 
 /* What does not lie in one allocation is refused as the driver does. */
 TEST_IN_CHILD(behind_memory)

@@ -5,7 +5,6 @@
  */
 #include "bound.h"
 
-#include "base/launcher.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/inspect.h"
@@ -36,34 +35,37 @@ static void use_gpus(const char *count)
 
 /* ---- the rank ------------------------------------------------------------------------------------------------------ */
 
-TEST(test_numbers)
+/* What is no number is no rank; with 64 GPUs each rank below has one of its own. */
+TEST_IN_CHILD(numbers)
 {
-    static const char *const none[] = {NULL, "", "-1", "+1", " 1", "1 ", "1,2", "0x1", "all", "2147483648", "99999999999999999999"};
-    for (size_t i = 0; i < COUNT(none); i++)
-        assert_int_equal(rex_launcher_number(none[i]), -1);
-    assert_int_equal(rex_launcher_number("0"), 0);
-    assert_int_equal(rex_launcher_number("2147483647"), 2147483647);
+    static const char *const none[] = {"", "-1", "+1", " 1", "1 ", "1,2", "0x1", "all", "2147483648", "99999999999999999999"};
+    use_gpus("64");
+    for (size_t i = 0; i < COUNT(none); i++) {
+        setenv("PMIX_RANK", none[i], 1);
+        CHECK_EQUAL(rex_device_for_rank(), 0);
+    }
+    setenv("PMIX_RANK", "2147483647", 1);
+    CHECK_EQUAL(rex_device_for_rank(), 63);
 }
 
 /* Each variable alone, and one that comes earlier in the list before all that follow. */
 TEST_IN_CHILD(ranks)
 {
     char text[16];
-    use_gpus("4");
-    CHECK_EQUAL(rex_launcher_local_rank(), -1);
+    use_gpus("64");
     for (size_t i = 0; i < COUNT(variables); i++) {
         snprintf(text, sizeof text, "%zu", 10 + i);
         setenv(variables[i], text, 1);
-        CHECK_EQUAL(rex_launcher_local_rank(), 10 + (int)i);
+        CHECK_EQUAL(rex_device_for_rank(), 10 + (int)i);
         unsetenv(variables[i]);
     }
     for (size_t i = COUNT(variables); i-- > 0;) {
         snprintf(text, sizeof text, "%zu", i);
         setenv(variables[i], text, 1);
-        CHECK_EQUAL(rex_launcher_local_rank(), (int)i);
+        CHECK_EQUAL(rex_device_for_rank(), (int)i);
     }
     setenv(variables[0], "none", 1);
-    CHECK_EQUAL(rex_launcher_local_rank(), 1);
+    CHECK_EQUAL(rex_device_for_rank(), 1);
 }
 
 /* ---- the device ---------------------------------------------------------------------------------------------------- */

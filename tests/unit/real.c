@@ -1,5 +1,5 @@
 /*
- * real.c - the real libraries of LLVM 14, 15, 16, 19 and 22: their releases are told, they bind, and two OpenMP
+ * real.c - the real libraries of LLVM 14, 15, 16, 19 and 22 bind, and two OpenMP
  * runtimes never meet.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,6 @@
 #include "common.h"
 
 #include "rex/configure.h"
-#include "omp/search.h"
 
 static const int releases[] = {14, 15, 16, 19, 22};
 
@@ -121,9 +120,7 @@ static int as_child(char **arguments)
     const char *what = arguments[1];
     int release = atoi(arguments[2]), other = atoi(arguments[3]);
     alarm(60);
-    if (strcmp(what, "bind") == 0)
-        bind_only(release);
-    else if (strcmp(what, "other-openmp") == 0)
+    if (strcmp(what, "other-openmp") == 0)
         bind_with_other_openmp(release, other);
     else
         bind_bare(release);
@@ -132,23 +129,7 @@ static int as_child(char **arguments)
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
-TEST(test_release_is_told)
-{
-    for (size_t i = 0; i < COUNT(releases); i++) {
-        const struct rex_release *release = NULL;
-        char why[256] = "";
-        if (rex_search_tell(library_of(releases[i]), &release, why, sizeof why) != 0)
-            fail_msg("%s: %s", library_of(releases[i]), why);
-        assert_int_equal(release->number, releases[i]);
-    }
-}
-
-TEST(test_binds)
-{
-    for (size_t i = 0; i < COUNT(releases); i++)
-        again("bind", releases[i], 0);
-}
-
+/* Each with its own libomp, too. */
 TEST(test_one_openmp)
 {
     for (size_t i = 0; i < COUNT(releases); i++)

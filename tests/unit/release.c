@@ -50,18 +50,6 @@ TEST(test_told_from_exports)
     assert_int_equal(told(25, 25), 24);
 }
 
-TEST(test_told_from_files)
-{
-    for (int release = 14; release <= 24; release++) {
-        char path[PATH_MAX], why[256] = "";
-        const struct rex_release *row = NULL;
-        fake_path(release, path);
-        if (rex_search_tell(path, &row, why, sizeof why) != 0)
-            fail_msg("%s: %s", path, why);
-        assert_int_equal(row->number, release);
-    }
-}
-
 /* Facts in columns, one line for each release, as the sources of the releases have them. */
 static const struct fact {
     int release;
