@@ -152,6 +152,7 @@ int cuGetErrorName(int result, const char **name)
         {200, "INVALID_IMAGE"},
         {218, "INVALID_PTX"},
         {222, "UNSUPPORTED_PTX_VERSION"},
+        {700, "ILLEGAL_ADDRESS"},
         {719, "LAUNCH_FAILED"},
         {800, "NOT_PERMITTED"},
         {802, "SYSTEM_NOT_READY"},

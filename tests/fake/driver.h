@@ -40,7 +40,7 @@ int fake_device_of_context(const void *context);
 /* Whether there is device memory, as FAKE_CUDA_MEMORY says. */
 bool fake_has_memory(void);
 
-/* A kernel of an image begins, or ends: meanwhile device addresses can be read and written. */
+/* Device addresses can be read and written, as long as a kernel of an image runs, or not. */
 void fake_memory_open(bool open);
 
 /* SIZE bytes at ADDRESS are device memory for as long as the image of MODULE is loaded: a global of it. */
@@ -62,6 +62,8 @@ void fake_unpin(const void *address);
 bool fake_is_pinned(const void *address);
 /* Memory of the host that is not; false where there is no device memory. */
 bool fake_is_ordinary(const void *address);
+/* ADDRESS is one of the host's where a GPU can read nothing; false where there is no memory at all. */
+bool fake_is_pageable(uint64_t address);
 
 struct fake_launch;
 
@@ -71,11 +73,14 @@ struct fake_launch;
 void *fake_image_open(const void *image);
 /* A function of it, or a global with its *SIZE; NULL: there is none. */
 void *fake_image_find(void *opened, const char *name, size_t *size);
-/* How many parameters its signature says that KERNEL has; 0 where it has no signature. */
-size_t fake_image_parameters(void *opened, const char *kernel);
+/* How many parameters its signature says that KERNEL has, and which are POINTERS, a bit for each; 0 where it has no signature. */
+size_t fake_image_parameters(void *opened, const char *kernel, uint64_t *pointers);
 /* All parameters have 8 bytes. */
 enum { FAKE_WORDS = 65 };
-void fake_image_run(const struct fake_launch *launch);
+/* False: the kernel touched memory that it must not. */
+bool fake_image_run(const struct fake_launch *launch);
+/* It is the kernel of runtime/hold.h, and has to wait. */
+bool fake_image_holds(const struct fake_launch *launch);
 
 /* ---- what is put in streams: work.c ---------------------------------------------------------------------------------------------- */
 
@@ -85,6 +90,8 @@ struct fake_launch {
     void **parameters;
     void (*call)(const unsigned *grid, const unsigned *block, void **parameters); /* NULL: no function of a test */
     void *code;                                                                   /* NULL: no function of an image; image.c */
+    bool is_held;                                                                 /* it waits for its first parameter's word */
+    uint64_t pointers;                                                            /* which parameters of an image's are */
     size_t count;                                                                 /* of parameters */
     const size_t *widths;                                                         /* of each; NULL: 8 */
 };

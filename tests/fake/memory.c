@@ -33,15 +33,14 @@ static void open_memory(void)
     total = value != NULL ? (size_t)strtoul(value, NULL, 10) << 20 : 0;
     if (total == 0)
         return;
-    int file = memfd_create("fake.device", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)total) != 0)
+    kept = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* Nothing else lies beside the addresses: the base of a section may be one outside. */
+    char *around = mmap(NULL, 3 * total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* A size of 0: the same memory at another place, too. */
+    if (kept != MAP_FAILED && around != MAP_FAILED)
+        addresses = mremap(kept, 0, total, MREMAP_MAYMOVE | MREMAP_FIXED, around + total);
+    if (addresses == NULL || addresses == MAP_FAILED || mprotect(addresses, total, PROT_NONE) != 0)
         total = 0;
-    addresses = mmap(NULL, total, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    kept = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (addresses == MAP_FAILED || kept == MAP_FAILED)
-        total = 0;
-    if (file >= 0)
-        close(file);
 }
 
 bool fake_has_memory(void)
@@ -53,11 +52,8 @@ bool fake_has_memory(void)
 
 void fake_memory_open(bool open)
 {
-    static int running;
-    pthread_mutex_lock(&lock);
-    if (fake_has_memory() && (open ? running++ == 0 : --running == 0))
+    if (fake_has_memory())
         mprotect(addresses, total, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-    pthread_mutex_unlock(&lock);
 }
 
 /* Globals of images: they lie where the loader has put them. */
@@ -260,7 +256,16 @@ int fake_cuda_pinned(void)
 
 bool fake_is_ordinary(const void *address)
 {
-    return fake_has_memory() && (uintptr_t)address - (uintptr_t)kept >= total && !fake_is_pinned(address);
+    return fake_has_memory() && (uintptr_t)address - (uintptr_t)kept >= total && fake_memory((uintptr_t)address, 1) == NULL &&
+           !fake_is_pinned(address);
+}
+
+bool fake_is_pageable(uint64_t address)
+{
+    unsigned char resident;
+    bool is_beside_device = address - ((uintptr_t)addresses - total) < 3 * total;
+    void *page = (void *)(uintptr_t)(address / 4096 * 4096);
+    return !is_beside_device && fake_memory(address, 1) == NULL && !fake_is_pinned((void *)(uintptr_t)address) && mincore(page, 1, &resident) == 0;
 }
 
 /* ---- the driver's functions ------------------------------------------------------------------------------------------------------- */

@@ -91,6 +91,11 @@ FUNCTION(cuStreamAddCallback, void *stream, void (*function)(void *stream, int s
     return 0;
 }
 
+FUNCTION(cuMemHostGetFlags, unsigned *flags, void *address)
+{
+    *flags = 0;
+    return fake_is_pinned(address) ? 0 : 1; /* CUDA_ERROR_INVALID_VALUE */
+}
 FUNCTION(cuMemGetAllocationGranularity, size_t *granularity, const void *properties, int option)
 {
     (void)properties, (void)option;
@@ -107,7 +112,6 @@ UNSUPPORTED(cuMemAddressFree)
 UNSUPPORTED(cuMemAddressReserve)
 UNSUPPORTED(cuMemCreate)
 UNSUPPORTED(cuMemHostGetDevicePointer_v2)
-UNSUPPORTED(cuMemHostGetFlags)
 UNSUPPORTED(cuMemMap)
 UNSUPPORTED(cuMemPrefetchAsync)
 UNSUPPORTED(cuMemRelease)

@@ -125,7 +125,7 @@ FUNCTION(cuCtxSynchronize, void)
 {
     BREAK("cuCtxSynchronize");
     fake_finish_all(false);
-    return 0;
+    return fake_cuda_lost;
 }
 FUNCTION(cuModuleLoadData, void **module, const void *image)
 {
@@ -156,6 +156,7 @@ static struct kernel {
     int loaded;
     void *code; /* of an image that computes */
     size_t parameters;
+    uint64_t pointers;
 } *kernels;
 
 /* Its address may come again. */
@@ -207,7 +208,7 @@ FUNCTION(cuModuleGetFunction, void **function, void *module, const char *name)
     if (kernel == NULL)
         return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
     if (code != NULL) {
-        kernel->parameters = fake_image_parameters(loaded->opened, name);
+        kernel->parameters = fake_image_parameters(loaded->opened, name, &kernel->pointers);
         kernel->code = code;
     }
     *function = kernel;
@@ -268,6 +269,8 @@ static void find_computed(struct fake_launch *launch)
     const struct kernel *kernel = launch->function;
     launch->code = kernel->code;
     launch->count = kernel->parameters;
+    launch->pointers = kernel->pointers;
+    launch->is_held = kernel->parameters > 0 && strcmp(kernel->name, "hold__kernel__") == 0;
     for (size_t i = 0; i < sizeof computed / sizeof *computed && computed[i].name[0] != '\0'; i++)
         if (strcmp(computed[i].name, kernel->name) == 0) {
             launch->call = computed[i].call;
@@ -346,12 +349,13 @@ FUNCTION(cuStreamSynchronize, void *stream)
     BREAK("cuStreamSynchronize");
     fake_finish(real(stream));
     __atomic_store_n(&fake_cuda_busy, 0, __ATOMIC_RELAXED);
-    return 0;
+    return fake_cuda_lost;
 }
 FUNCTION(cuStreamQuery, void *stream)
 {
     BREAK("cuStreamQuery");
     bool idle = fake_advance(real(stream));
+    FAIL_WITH(fake_cuda_lost);
     return !idle || __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED) ? 600 : 0; /* CUDA_ERROR_NOT_READY */
 }
 /* A look at the event, which AddressSanitizer and ThreadSanitizer see: it must not be destroyed meanwhile. */
@@ -392,6 +396,8 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     }
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
+    if ((size_t)block_x * block_y * block_z > 1024)
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
     see(&launch);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return fake_put_launch(stream, &launch);
@@ -445,6 +451,7 @@ static int copy_now(const char *name, void *to, const void *from, size_t size)
     if (to == NULL || from == NULL)
         return 1;
     fake_finish_all(true);
+    FAIL_WITH(fake_cuda_lost);
     memmove(to, from, size);
     return 0;
 }
@@ -559,12 +566,14 @@ FUNCTION(cuEventSynchronize, void *event)
 {
     FAIL_WITH(with_event("cuEventSynchronize", event));
     fake_finish_event(event);
-    return 0;
+    return fake_cuda_lost;
 }
 FUNCTION(cuEventQuery, void *event)
 {
     FAIL_WITH(with_event("cuEventQuery", event));
-    return fake_advance_event(event) ? 0 : 600; /* CUDA_ERROR_NOT_READY */
+    bool done = fake_advance_event(event);
+    FAIL_WITH(fake_cuda_lost);
+    return done ? 0 : 600; /* CUDA_ERROR_NOT_READY */
 }
 FUNCTION(cuEventElapsedTime, float *milliseconds, void *begin, void *end)
 {

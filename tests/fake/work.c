@@ -3,6 +3,8 @@
  *
  * By default all is done when it is put there. With FAKE_CUDA_ORDER=late nothing is done before somebody waits for it, or asks again and
  * again whether it is done: who needs an order must have said so with an event. What a stream waits for is done first, whatever it is in.
+ * A kernel called `hold` is not done before the word at its first parameter is set; nor, in its stream, is what comes after it.
+ *
  * As with the real driver, ordinary memory that goes to the device is read when the copy is put in a stream, and where such memory is to be
  * written the call waits; pinned memory is read and written when the device gets there. A graph does what it has in the order of its
  * making.
@@ -12,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -119,11 +122,13 @@ static void fill(const struct fake_step *step)
         memcpy((char *)step->to + i * step->width, &step->value, step->width);
 }
 
+extern int fake_cuda_lost;
+
 static void compute(const struct fake_launch *launch)
 {
-    if (launch->code != NULL)
-        fake_image_run(launch);
-    else if (launch->call != NULL)
+    if (launch->code != NULL && !fake_image_run(launch))
+        __atomic_store_n(&fake_cuda_lost, 700, __ATOMIC_RELAXED); /* CUDA_ERROR_ILLEGAL_ADDRESS */
+    else if (launch->code == NULL && launch->call != NULL)
         launch->call(launch->grid, launch->block, launch->parameters);
 }
 
@@ -140,56 +145,71 @@ static void do_step(const struct fake_step *step)
 
 /* ---- in order --------------------------------------------------------------------------------------------------------------------- */
 
-static void finish_mark(struct fake_mark *mark);
+static bool finish_mark(struct fake_mark *mark, bool waits);
 
-/* Do the stream's first step; the lock is not held meanwhile, and held again after it. */
-static void do_first(struct fake_object *stream)
+/* What comes before the step is done, or else the caller waits for it; false: it does not wait, and the step is not ready. */
+static bool make_ready(const struct fake_step *step, bool waits)
+{
+    bool ready = step->kind != WAIT || finish_mark(step->mark, waits);
+    while (ready && step->kind == LAUNCH && fake_image_holds(&step->launch)) {
+        if (!waits)
+            return false;
+        pthread_mutex_unlock(&lock);
+        usleep(1000);
+        pthread_mutex_lock(&lock);
+    }
+    return ready;
+}
+
+/* Do the stream's first step, if it is ready, and say so; the lock is not held meanwhile, and held again after it. */
+static bool do_first(struct fake_object *stream, bool waits)
 {
     struct fake_step *step = stream->first;
     stream->is_running = true;
-    stream->first = step->next;
-    if (stream->first == NULL)
-        stream->end = &stream->first;
-    if (step->kind == WAIT)
-        finish_mark(step->mark);
-    pthread_mutex_unlock(&lock);
-    do_step(step);
-    pthread_mutex_lock(&lock);
-    if (step->kind == RECORD)
-        step->mark->done = true;
-    drop_step(step);
+    bool ready = make_ready(step, waits);
+    if (ready) {
+        stream->first = step->next;
+        if (stream->first == NULL)
+            stream->end = &stream->first;
+        pthread_mutex_unlock(&lock);
+        do_step(step);
+        pthread_mutex_lock(&lock);
+        if (step->kind == RECORD)
+            step->mark->done = true;
+        drop_step(step);
+    }
     stream->is_running = false;
     pthread_cond_broadcast(&changed);
+    return ready;
 }
 
-/* Do something in the stream, or wait until somebody else has; whether there was something. */
-static bool go_on(struct fake_object *stream)
+/* Do something in the stream, or wait until somebody else has; whether there was something that could be done. */
+static bool go_on(struct fake_object *stream, bool waits)
 {
     if (stream->is_running)
         pthread_cond_wait(&changed, &lock);
-    else if (stream->first != NULL)
-        do_first(stream);
     else
-        return false;
+        return stream->first != NULL && do_first(stream, waits);
     return true;
 }
 
-static void finish_mark(struct fake_mark *mark)
+static bool finish_mark(struct fake_mark *mark, bool waits)
 {
-    while (!mark->done && go_on(mark->stream))
+    while (!mark->done && go_on(mark->stream, waits))
         ;
+    return mark->done || mark->stream->first == NULL;
 }
 
-static void finish_locked(struct fake_object *stream)
+static void finish_locked(struct fake_object *stream, bool waits)
 {
-    while (go_on(stream))
+    while (go_on(stream, waits))
         ;
 }
 
 void fake_finish(struct fake_object *stream)
 {
     pthread_mutex_lock(&lock);
-    finish_locked(stream);
+    finish_locked(stream, true);
     pthread_mutex_unlock(&lock);
 }
 
@@ -205,7 +225,7 @@ void fake_finish_all(bool blocking_alone)
 {
     pthread_mutex_lock(&lock);
     for (struct fake_object *stream = unfinished(blocking_alone); stream != NULL; stream = unfinished(blocking_alone))
-        go_on(stream);
+        go_on(stream, true);
     pthread_mutex_unlock(&lock);
 }
 
@@ -215,7 +235,7 @@ void fake_finish_event(struct fake_object *event)
     struct fake_mark *mark = event->mark;
     if (mark != NULL) {
         mark->users++;
-        finish_mark(mark);
+        finish_mark(mark, true);
         drop_mark(mark);
     }
     pthread_mutex_unlock(&lock);
@@ -225,7 +245,7 @@ bool fake_advance(struct fake_object *stream)
 {
     pthread_mutex_lock(&lock);
     if (!stream->is_running && stream->first != NULL)
-        do_first(stream);
+        do_first(stream, false);
     bool idle = stream->first == NULL && !stream->is_running;
     pthread_mutex_unlock(&lock);
     return idle;
@@ -236,7 +256,7 @@ bool fake_advance_event(struct fake_object *event)
     pthread_mutex_lock(&lock);
     struct fake_mark *mark = event->mark;
     if (mark != NULL && !mark->done && !mark->stream->is_running && mark->stream->first != NULL)
-        do_first(mark->stream);
+        do_first(mark->stream, false);
     bool done = event->mark == NULL || event->mark->done;
     pthread_mutex_unlock(&lock);
     return done;
@@ -266,7 +286,7 @@ static int put_locked(struct fake_object *stream, struct fake_step *step)
     }
     append(&stream->end, step);
     if (!is_late())
-        finish_locked(stream);
+        finish_locked(stream, false);
     return 0;
 }
 
@@ -400,7 +420,7 @@ void fake_stream_close(struct fake_object *stream)
 {
     struct fake_object **place = &streams;
     pthread_mutex_lock(&lock);
-    finish_locked(stream);
+    finish_locked(stream, true);
     while (*place != NULL && *place != stream)
         place = &(*place)->next;
     if (*place != NULL)

@@ -135,14 +135,6 @@ UNUSED static bool loads_late(void)
     return release_of_test() != 18;
 }
 
-/* Whether this release cannot run a test that registers an image late. */
-UNUSED static bool skips_late(void)
-{
-    if (!loads_late())
-        print_message("skipped: LLVM 18 loads no image after the first use of a device\n");
-    return !loads_late();
-}
-
 /* Whether kernels of the host device are called by other functions, with a row more: rex/kernel.h. */
 UNUSED static bool calls_with_array(void)
 {
@@ -182,6 +174,25 @@ UNUSED static int gpu_present(void)
     memcpy(&init, &init_address, sizeof init);
     memcpy(&count, &count_address, sizeof count);
     return init(0) == 0 && count(&devices) == 0 && devices > 0;
+}
+
+/* Whether that is NVIDIA's, and no fake. */
+UNUSED static bool gpu_is_real(void)
+{
+    return gpu_present() && getenv("FAKE_CUDA_MEMORY") == NULL;
+}
+
+__attribute__((__weak__)) const char *why_not_here(const struct test *test)
+{
+    const char *release = getenv("REX_TEST_RELEASE");
+    if (test->on != NULL && release != NULL && strstr(test->on, release) == NULL)
+        return "not on this release";
+    switch (test->gpu) {
+    case ON_GPU: return gpu_present() ? NULL : "it needs a GPU";
+    case ON_REAL_GPU: return gpu_is_real() ? NULL : "it needs a real GPU";
+    case ON_HOST_DEVICE: return gpu_present() ? "for the host device alone" : NULL;
+    default: return NULL;
+    }
 }
 
 struct path {

@@ -2,7 +2,9 @@
  * LLVM-exception */
 #include "support/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct test *running;
 static bool has_ended; /* at the end of its body: it was neither skipped nor stopped */
@@ -15,8 +17,14 @@ static int set_up(void **state)
     return running->set_up != NULL ? running->set_up(state) : 0;
 }
 
+/* tests/run counts the lines of tests that cannot run here. */
 static void run(void **state)
 {
+    const char *reason = why_not_here != NULL ? why_not_here(running) : NULL;
+    if (reason != NULL) {
+        printf("left out: %s: %s\n", running->name, reason);
+        skip();
+    }
     running->run(state);
     has_ended = true;
 }

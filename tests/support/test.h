@@ -15,8 +15,13 @@
 
 #include <cmocka.h>
 
+/* Where a test can run. The fake GPU (tests/fake) is a GPU, and no real one. */
+enum test_place { ANYWHERE, ON_GPU, ON_REAL_GPU, ON_HOST_DEVICE };
+
 struct test {
     const char *name;
+    enum test_place gpu;
+    const char *on; /* the releases of LLVM, with blanks between them; NULL: any */
     void (*run)(void **state);
     int (*set_up)(void **state), (*tear_down)(void **state); /* may be NULL */
 };
@@ -28,7 +33,10 @@ struct test {
 #define IN_ORDER
 #endif
 
-/* TEST(name), TEST(name, .set_up = f, .tear_down = g): the head of a test; its body follows. */
+/* All but 18, which loads no image that is registered after the first use of a device. */
+#define LOADS_LATE "14 15 16 17 19 21 22 23 24"
+
+/* TEST(name), TEST(name, .set_up = f, .tear_down = g, .on = "19 21", .gpu = ON_GPU): the head of a test; its body follows. */
 #define TEST(...) TEST_NAMED(__VA_ARGS__, )
 #define TEST_NAMED(test_name, ...)                                                                                              \
     static void test_name(void **state);                                                                                        \
@@ -44,6 +52,9 @@ int run_test_apart(const char *name) __attribute__((__weak__));
 
 /* A program that has it (messages.h): called after each test; HAS_ENDED: its body got to its end. */
 void check_messages(const char *test, bool has_ended) __attribute__((__weak__));
+
+/* A program that has it (runtime/runtime.h) says why a test cannot run here; NULL: it can. Such a test is skipped. */
+const char *why_not_here(const struct test *test) __attribute__((__weak__));
 
 /* For a program with a main() of its own: runs all tests in this process; 0 if none failed. */
 int run_all_tests(void);

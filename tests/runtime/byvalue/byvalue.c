@@ -81,7 +81,7 @@ TEST(wide_ones, .set_up = start)
     rex_graph_destroy(graph);
 }
 
-TEST(wrong_widths, .set_up = start)
+TEST(wrong_widths, .set_up = start, .gpu = ON_GPU)
 {
     int64_t a = 1;
     float b = 1;
@@ -89,8 +89,6 @@ TEST(wrong_widths, .set_up = start)
     REX_MAP(too_wide, REX_VALUE(a), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     REX_MAP(too_narrow, REX_VALUE(c), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     REX_MAP(address, REX_ALLOC(out, 5), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
-    if (!gpu_present())
-        return;
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_wide), REX_EPARAMS);
     assert_non_null(strstr(rex_last_error(), "parameter 0 is 4 bytes wide, and the launch has a value of 8 bytes for it"));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);

@@ -91,12 +91,10 @@ TEST(with_the_same_image)
     }
 }
 
-TEST(with_another_image)
+TEST(with_another_image, .on = LOADS_LATE)
 {
     struct path other = other_image();
     int rounds = registrations_of(wanted_rounds());
-    if (skips_late())
-        return;
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_non_null(register_cubin(round % 2 ? NULL : other.text));
@@ -157,11 +155,11 @@ TEST(beside_another_module)
 }
 
 /* `make bench` has the same goal. LLVM 19 is given the linker's own entries; some releases need copies, of 32 bytes each. */
-TEST(at_most_100_bytes_an_entry)
+TEST(at_most_100_bytes_an_entry, .on = "19")
 {
     other_module.image_name = REX_CUBIN_NAME;
     other_module.host_image_name = REX_HOST_IMAGE_NAME;
-    if (!heap_is_counted() || release_of_test() != 19)
+    if (!heap_is_counted())
         return;
     /* What is bound and read once is no entry's. */
     assert_int_equal(rex_module_register(&other_module, NULL), 0);

@@ -209,12 +209,10 @@ TEST(default_stream)
     finish(queue);
 }
 
-TEST(cublas)
+TEST(cublas, .gpu = ON_REAL_GPU)
 {
     void *stream = NULL, *context = NULL, *handle = NULL, *unused;
     double two = 2.0;
-    if (!gpu_present())
-        leave_out("cuBLAS beside queues: there is no GPU");
     if (!open_blas())
         leave_out("cuBLAS beside queues: the machine has no cuBLAS");
     struct rex_queue *queue = start();
@@ -283,10 +281,8 @@ static void sum_all(int count)
     }
 }
 
-TEST(nccl_sum)
+TEST(nccl_sum, .gpu = ON_REAL_GPU)
 {
-    if (!gpu_present())
-        leave_out("NCCL beside queues: there is no GPU");
     if (!open_nccl())
         leave_out("NCCL beside queues: no libnccl.so.2 (LD_LIBRARY_PATH may name its folder)");
     OK(rex_offload_init());

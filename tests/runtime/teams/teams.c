@@ -129,14 +129,12 @@ static void check(const char *image, int fewest, int most)
 
 TEST(one_image)
 {
-    bool gpu = gpu_present();
+    bool gpu = gpu_is_real();
     check("rex_lib_nvidia.cubin:rex_lib_host.so", gpu ? TEAMS : 1, gpu ? TEAMS : 1);
 }
 
-TEST(openmp)
+TEST(openmp, .gpu = ON_HOST_DEVICE)
 {
-    if (gpu_present())
-        leave_out("teams by OpenMP: the device is a GPU");
     struct path image = image_file("", "openmp.so");
     if (access(image.text, R_OK) != 0)
         leave_out("teams by OpenMP: the compiler has no library of OpenMP");

@@ -60,14 +60,12 @@ static void check_told(const double *rest)
     assert_true(rest[16] == 6);
 }
 
-TEST(by_threads)
+TEST(by_threads, .gpu = ON_REAL_GPU)
 {
     int word[10] = {1, 1, 100, 1, -1, 0, 0, 0, 5, 1};
     unsigned long long wide[2] = {1, 1};
     double sums[2] = {0.25, 0}, out[TOGETHER] = {0};
     float single;
-    if (!gpu_present())
-        return;
     REX_MAP(args, REX_TOFROM(word, 10), REX_TOFROM(wide, 2), REX_TOFROM(sums, 2), REX_TOFROM(out, TOGETHER));
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(together), 1, LANES);
     assert_int_equal(rex_launch(&launch, &args), 0);
