@@ -1,10 +1,8 @@
-/* test.c - runs the tests of a program: test.h. SPDX-License-Identifier: Apache-2.0 WITH
- * LLVM-exception */
+/* test.c - runs the tests of a program: test.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct test *running;
 static bool has_ended; /* at the end of its body: it was neither skipped nor stopped */
