@@ -22,7 +22,7 @@ static const struct kind {
     int usual, variables;
     const char *const *values;
 } kinds[] = {
-    {'m', 1, 3, LIST("&module", "&other", "&broken", "NULL")},
+    {'m', 1, 4, LIST("&module", "&other", "&broken", "&globals", "NULL")},
     {'q', 2, 3, LIST("queue0", "queue1", "queue2", "NULL")},
     {'Q', 2, 3, LIST("&queue0", "&queue1", "&queue2", "NULL")},
     {'e', 2, 3, LIST("event0", "event1", "event2", "NULL")},
@@ -34,12 +34,13 @@ static const struct kind {
     {'l', 2, 2, LIST("list0", "list1", "NULL")},
     {'L', 2, 2, LIST("&list0", "&list1", "NULL")},
     {'M', 3, 4, LIST("map0", "map1", "map2", "map3", "NULL")},
-    {'h', 3, 4, LIST("host0", "host1", "host2", "host3", "NULL")},
+    {'h', 3, 6, LIST("host0", "host1", "host2", "host3", "large", "huge", "NULL")},
     {'y', 2, 3, LIST("memory0", "memory1", "memory2", "NULL")},
     {'p', 2, 2, LIST("pinned0", "pinned1", "NULL")},
     {'K', 2, 2, LIST("library0", "library1", "NULL")},
     {'J', 2, 2, LIST("&library0", "&library1", "NULL")},
-    {'k', 3, 5, LIST("add", "set", "nothing", "global", "unknown", "NULL")},
+    {'k', 6, 9, LIST("fitting", "add", "set", "nothing", "sum", "object", "bump", "global", "unknown", "NULL")},
+    {'X', 2, 2, LIST("record0", "record1", "both")},
     {'j', 2, 3, LIST("packet0", "packet1", "packet2", "NULL")},
     {'B', 3, 6, LIST("image", "cubin", "fatbin", "text", "half", "empty", "NULL")},
     {'N', 2, 4, LIST("\"walk\"", "\"walk_add__kernel__\"", "\"\"", "LONG", "NULL")},
@@ -59,11 +60,11 @@ static const struct kind {
     {'H', 1, 4, LIST("BOUND", "\"/nowhere\"", "\"/\"", "\"\"", "LONG", "NULL")},
     {'D', 2, 5, LIST("whole", "every_second", "lines", "overflowing", "endless", "negative", "NULL")},
     {'d', 2, 0, LIST("0", "-1", "1", "4", "5", "-2", "2147483648", "4294967296", "9223372036854775807", "-9223372036854775808")},
-    {'s', 4, 0, LIST("512", "8", "256", "0")},
+    {'s', 4, 0, LIST("512", "8", "256", "0", "163840", "4194816")},
     {'z', 2, 0,
-     LIST("512", "8", "0", "1", "4095", "2147483648", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "-8", "-1")},
+     LIST("512", "8", "4194816", "163840", "0", "1", "4095", "2147483648", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "-8", "-1")},
     {'w', 3, 0, LIST("64", "32", "-32", "0")}, /* cells: the first ones, or the last */
-    {'n', 4, 0, LIST("32", "64", "1", "0")},
+    {'n', 4, 0, LIST("32", "64", "1", "0", "20480")},
     {'i', 4, 0, LIST("3", "1", "0", "-7", "1000003", "9223372036854775807")},
     {'t', 2, 0, LIST("1", "7", "0", "65535", "65536", "2147483647", "4294967295")},
     {'T', 2, 0, LIST("1", "7", "0", "-1", "2147483647", "-2147483648")},
@@ -74,6 +75,11 @@ static const struct kind {
     {'r', 2, 0, LIST("19", "22", "14", "0", "23", "13", "24", "-2147483648", "2147483647")},
     {'a', 1, 0, LIST("8", "1", "3", "0", "-8", "9223372036854775807", "-9223372036854775808")},
     {'C', 4, 0, LIST("1", "2", "3", "8", "9", "0", "-1", "2147483647", "-2147483648")},
+    {'1', 1, 2, LIST("early", "late")},
+    {'2', 1, 2, LIST("1", "2")},
+    {'3', 1, 3, LIST("default", "runtime", "driver")},
+    {'4', 1, 3, LIST("default", "3", "off")},
+    {'5', 1, 2, LIST("default", "wait")},
     {'P', 3, 0, LIST("1", "2", "4", "0", "3", "8", "-1")},
 };
 
@@ -114,7 +120,8 @@ int walk_variable(const struct call *call, int argument)
 {
     char letter = call->rule->kinds[argument];
     int number = call->step->argument[argument] % walk_values(letter);
-    return strcmp(walk_value_text(letter, number), "NULL") != 0 ? number : -1;
+    const char *text = walk_value_text(letter, number);
+    return strcmp(text, "NULL") != 0 && strcmp(text, "both") != 0 ? number : -1;
 }
 
 /* ---- as text ------------------------------------------------------------------------------------------------------------------------ */
@@ -122,7 +129,8 @@ int walk_variable(const struct call *call, int argument)
 void walk_step_text(const struct step *step, char text[TEXT])
 {
     const struct rule *rule = &walk_rules[step->function];
-    int used = snprintf(text, TEXT, "%s(", rule->name);
+    int used = step->thread > 0 ? snprintf(text, TEXT, "%d: ", step->thread) : 0;
+    used += snprintf(text + used, (size_t)(TEXT - used), "%s(", rule->name);
     for (int i = 0; rule->kinds[i] != '\0'; i++)
         used += snprintf(text + used, (size_t)(TEXT - used), "%s%s", i > 0 ? ", " : "", walk_value_text(rule->kinds[i], step->argument[i]));
     snprintf(text + used, (size_t)(TEXT - used), ");");
@@ -145,6 +153,10 @@ bool walk_step_read(const char *text, struct step *step)
     if (open == NULL)
         return false;
     memset(step, 0, sizeof *step);
+    if (*text > '0' && *text < '0' + THREADS && text[1] == ':') {
+        step->thread = (uint16_t)(*text - '0');
+        text += 2 + strspn(text + 2, " ");
+    }
     int function = 0;
     while (function < walk_rule_count && (strlen(walk_rules[function].name) != (size_t)(open - text) ||
                                           strncmp(walk_rules[function].name, text, (size_t)(open - text)) != 0))

@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "queue/queuestate.h"
 #include "walk_errors.h"
 
-struct variables walk_now;
+_Thread_local struct variables walk_now;
+bool walk_is_alone = true;
 
 /* ---- the table
  * ------------------------------------------------------------------------------------------------------------------------------ */
@@ -48,29 +47,40 @@ bool walk_rules_complete(void)
 /* ---- judging
  * ----------------------------------------------------------------------------------------------------------------------------- */
 
-enum { UNTOUCHED = -1000 };
+/* An error that no rule brings about: of so many bytes. */
+enum { BYTES_OF_NONE = 77777 };
+static _Thread_local char untouched[1024];
 
 void walk_before(void)
 {
-    rex_fail_again(UNTOUCHED, "no call has failed");
+    rex_literal_error(untouched, BYTES_OF_NONE);
+    snprintf(untouched, sizeof untouched, "%s", rex_last_error());
+    if (strstr(untouched, "77777") == NULL)
+        walk_found("rex_literal_error() says \"%s\"", untouched);
+}
+
+bool walk_is_untouched(void)
+{
+    return strcmp(untouched, rex_last_error()) == 0;
 }
 
 bool walk_judge(const struct call *call, bool failed, int code, enum verdict verdict)
 {
     int error = rex_last_error_code();
+    bool is_untouched = walk_is_untouched();
     walk_count(call->rule, !failed);
     const char *message = rex_last_error();
     bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0;
-    if (failed && error == UNTOUCHED && !silent)
+    if (failed && is_untouched && !silent)
         walk_found("it fails with %d (%s), and sets no last error", code, rex_error_name(code));
-    if (failed && code != 0 && code != error && !(silent && code == -1 && error == UNTOUCHED))
+    if (failed && code != 0 && code != error && !(silent && code == -1 && is_untouched))
         walk_found("it returns %d (%s), and the last error is %d (%s): %s", code, rex_error_name(code), error, rex_error_name(error),
                    message);
-    if (failed && error != UNTOUCHED && (error >= 0 || error < -31 || *message == '\0'))
+    if (failed && !is_untouched && (error >= 0 || error < -31 || *message == '\0'))
         walk_found("it sets the error %d with the message \"%s\"", error, message);
-    if (failed && error != UNTOUCHED && call->rule->errors != 0 && !(call->rule->errors >> -error & 1))
+    if (failed && !is_untouched && call->rule->errors != 0 && !(call->rule->errors >> -error & 1))
         walk_found("its documentation does not list %s (%s)", rex_error_name(error), message);
-    if (!failed && error != UNTOUCHED)
+    if (!failed && !is_untouched)
         walk_found("it succeeds, and sets the last error %s: %s", rex_error_name(error), message);
     if (failed && verdict == MUST_WORK)
         walk_found("nothing is wrong with it, and it fails: %s: %s", rex_error_name(error), message);
@@ -81,7 +91,7 @@ bool walk_judge(const struct call *call, bool failed, int code, enum verdict ver
 
 void walk_judge_loosely(const struct call *call)
 {
-    if (rex_last_error_code() != UNTOUCHED)
+    if (!walk_is_untouched())
         walk_judge(call, true, 0, EITHER);
 }
 
@@ -90,20 +100,32 @@ void walk_judge_loosely(const struct call *call)
 
 struct rex_module *walk_module(const struct call *call, int argument)
 {
-    struct rex_module *const modules[] = {NULL, &walk_now.module, &walk_now.other, &walk_now.broken};
-    return modules[walk_variable(call, argument) + 1];
+    int number = walk_variable(call, argument);
+    return number >= 0 ? &walk_modules[number] : NULL;
+}
+
+struct walk_queue *walk_queue_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 && walk_now.queue[number].queue != NULL ? &walk_now.queue[number] : NULL;
 }
 
 struct rex_queue *walk_queue(const struct call *call, int argument)
 {
+    const struct walk_queue *queue = walk_queue_of(call, argument);
+    return queue != NULL ? queue->queue : NULL;
+}
+
+struct walk_event *walk_event_of(const struct call *call, int argument)
+{
     int number = walk_variable(call, argument);
-    return number >= 0 ? walk_now.queue[number] : NULL;
+    return number >= 0 && walk_now.event[number].event != NULL ? &walk_now.event[number] : NULL;
 }
 
 struct rex_event *walk_event(const struct call *call, int argument)
 {
-    int number = walk_variable(call, argument);
-    return number >= 0 ? walk_now.event[number] : NULL;
+    const struct walk_event *event = walk_event_of(call, argument);
+    return event != NULL ? event->event : NULL;
 }
 
 struct walk_map *walk_map_of(const struct call *call, int argument)
@@ -115,7 +137,7 @@ struct walk_map *walk_map_of(const struct call *call, int argument)
 void *walk_host_of(const struct call *call, int argument)
 {
     int number = walk_variable(call, argument);
-    return number >= 0 ? walk_host[number] : NULL;
+    return number >= 0 ? walk_array[number] : NULL;
 }
 
 void *walk_memory_of(const struct call *call, int argument)
@@ -141,7 +163,7 @@ const char *walk_string(const struct call *call, int argument)
 
 bool walk_is_registered(void)
 {
-    return *rex_module_image_path(&walk_now.module) != '\0';
+    return *rex_module_image_path(&walk_modules[0]) != '\0';
 }
 
 int walk_device(const struct call *call, int argument)
@@ -152,9 +174,9 @@ int walk_device(const struct call *call, int argument)
     return device >= 0 && device < rex_device_count() && device < DEVICES ? (int)device : -1;
 }
 
-int walk_device_of_queue(const struct rex_queue *queue)
+int walk_device_of_queue(const struct walk_queue *queue)
 {
-    return queue != NULL && queue->gpu.number < rex_device_count() && queue->gpu.number < DEVICES ? queue->gpu.number : -1;
+    return queue != NULL ? queue->device : -1;
 }
 
 bool walk_has_types(const struct walk_map *map, int64_t types)
@@ -174,16 +196,46 @@ bool walk_has_empty(const struct walk_map *map)
     return false;
 }
 
-/* A host image does not say how many parameters a kernel has: librex cannot refuse too few of them there. */
-/* The kernel without parameters says so in a host image, too; which rows are right for the others walk_is_harmless() sees to. */
-bool walk_has_too_many(const struct call *call, int key, const struct walk_map *map)
+int walk_parameters(int key)
 {
-    return !walk_settings.gpu && walk_variable(call, key) == 2 && map != NULL && walk_has_types(map, REX_MAP_TARGET_PARAM);
+    static const int parameters[] = {4, 3, 0, 2, 2};
+    return key >= 0 && key < KERNELS ? parameters[key] : -1;
 }
 
-bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map)
+int walk_map_parameters(const struct walk_map *map)
 {
-    int number = walk_variable(call, key);
-    enum form form = number == 0 ? FORM_ADD : number == 1 ? FORM_SET : FORM_NOTHING;
-    return walk_settings.gpu || number < 0 || number > 2 || form == FORM_NOTHING || (map != NULL && (map->wrong || map->form == form));
+    int count = 0;
+    for (int i = 0; map != NULL && i < map->map.count; i++)
+        count += (map->part[i].type & REX_MAP_TARGET_PARAM) != 0;
+    return count;
+}
+
+/* As many rows as parameters are no proof: they have to be those of the kernel. */
+static const enum form forms[] = {FORM_ADD, FORM_SET, FORM_NOTHING, FORM_SUM, FORM_OBJECT};
+
+int walk_kernel(const struct call *call, int argument, const struct walk_map *map)
+{
+    int number = walk_variable(call, argument);
+    if (number != 0)
+        return number > 0 ? number - 1 : -1;
+    for (int kernel = 0; map != NULL && kernel < KERNELS; kernel++)
+        if (forms[kernel] == map->form)
+            return kernel;
+    return NOTHING;
+}
+
+bool walk_is_harmless(int number, const struct walk_map *map)
+{
+    if (map != NULL && map->memory >= 0 &&
+        walk_now.memory[map->memory].made != map->memory_made)
+        return false;
+    return walk_parameters(number) <= 0 || (map != NULL && map->wrong) ||
+           walk_map_parameters(map) != walk_parameters(number) || map->form == forms[number];
+}
+
+bool walk_may_refuse(void)
+{
+    const char *by = getenv("REX_LAUNCH_BY");
+    return walk_settings.gpu && by != NULL &&
+           (strcmp(by, "driver") == 0 || rex_runtime_release() == 18);
 }

@@ -11,38 +11,53 @@
 #include "walk.h"
 
 #define REX_KMP_INTERNAL
-#include "memory/section.h"
 #include "rex/configure.h"
 #include "rex/library.h"
 #include "rex_kmp.h"
 
-enum { QUEUES = 3, EVENTS = 3, GRAPHS = 2, MEMORIES = 3, MAPS = 4, PINNED = 2, PACKETS = 3, COMMANDS = 64 };
+enum { EVENTS = 3, GRAPHS = 2, MAPS = 4, PINNED = 2, PACKETS = 3, COMMANDS = 64 };
+enum { ADD, SET, NOTHING, SUM, OBJECT, KERNELS, BUMP = KERNELS, GLOBAL }; /* keys, as arguments.c has them */
 
 /* What a queue was told while it was captured. */
-enum kind_of_command { LAUNCH, COPY_TO, COPY_FROM, UPDATE_TO, UPDATE_FROM, FILL };
+enum kind_of_command { LAUNCH, COPY_TO, COPY_FROM, COPY_PEER, UPDATE, FILL };
 struct command {
     enum kind_of_command kind;
-    struct walk_map map; /* of a launch; of an update, one row of it */
-    int host, memory, size, width;
+    struct walk_map map; /* of a launch or an update */
+    int host, memory, from, size, width;
     uint32_t pattern;
 };
 struct captured {
-    const struct rex_graph *graph; /* NULL: free */
-    int device, count, launches;
+    bool used;
+    const struct rex_graph *graph; /* NULL: it is not ended */
+    int device, queue, count, launches;
     bool overfull;
     struct command command[COMMANDS];
 };
 
-extern struct variables {
-    struct rex_module module, other, broken;
-    struct rex_queue *queue[QUEUES];
-    struct rex_event *event[EVENTS];
+struct walk_queue {
+    struct rex_queue *queue;
+    int device;   /* its number; -1: the host, or none */
+    int captured; /* in which of walk_now.captured; -1: none */
+};
+struct walk_event {
+    struct rex_event *event;
+    int captured;
+    unsigned seen[QUEUES]; /* what it stands for */
+};
+
+/* Of the process: all threads have them. */
+extern struct rex_module walk_modules[4]; /* its own, one that has no image, zeros, one with a global */
+
+extern _Thread_local struct variables {
+    struct walk_queue queue[QUEUES];
+    struct walk_event event[EVENTS], between[QUEUES]; /* between: to make a queue wait */
     struct rex_graph *graph[GRAPHS];
     struct rex_image_view *view[2];
     struct rex_image_list *list[2];
     int list_file[2]; /* of rulesother.c */
     struct rex_library *library[2];
     struct walk_map map[MAPS];
+    int64_t object[MAPS][4]; /* firstprivate in the map */
     struct {
         struct __tgt_kernel_arguments packet;
         int map; /* whose columns it has; -1: none */
@@ -52,28 +67,38 @@ extern struct variables {
     struct {
         void *address;
         int size, device;
+        unsigned made;
     } memory[MEMORIES];
     struct {
         void *address;
         bool live;
     } pinned[PINNED];
     unsigned map_made[MAPS]; /* counts what a map was made anew */
-    struct rex_map_builder builder;
     struct captured captured[QUEUES + GRAPHS];
-    bool fini_over;
+    int thread;
 } walk_now;
+/* Whether no other thread makes calls: what belongs to the process may end. */
+extern bool walk_is_alone;
 
-/* Ready for a sequence; and the end of one, which gives all back. */
+/* Ready for a sequence, for those of a thread; and the ends, which give all back. */
 void walk_begin(void);
+void walk_begin_thread(int thread);
+void walk_end_thread(void);
 void walk_end(void);
+/* Arrays that all threads add to (rulesshared.c): ready for them; and, when they are over, compared. */
+void walk_share_begin(bool is_used);
+void walk_share_end(void);
+void walk_share_leave(void); /* the thread's own mappings of them end */
+const void *walk_share_key(void);
 
 /* ---- judging
  * ----------------------------------------------------------------------------------------------------------------------------- */
 
 enum verdict { EITHER, MUST_WORK, MUST_FAIL };
 
-/* Before the call: the last error is made one that librex never sets. */
+/* Before the call: the last error is made one that no rule brings about. */
 void walk_before(void);
+bool walk_is_untouched(void);
 /* After it: CODE is what it returned, 0 where that says nothing; true where it has worked. */
 bool walk_judge(const struct call *call, bool failed, int code, enum verdict verdict);
 /* For a function that may set the last error, or not. */
@@ -87,25 +112,48 @@ static inline bool walk_judge_int(const struct call *call, int result, enum verd
  * ------------------------------------------------------------------------------------------------------------ */
 
 struct rex_module *walk_module(const struct call *call, int argument);
+struct walk_queue *walk_queue_of(const struct call *call, int argument); /* NULL: none is there */
 struct rex_queue *walk_queue(const struct call *call, int argument);
+struct walk_event *walk_event_of(const struct call *call, int argument);
 struct rex_event *walk_event(const struct call *call, int argument);
 struct walk_map *walk_map_of(const struct call *call, int argument);
 void *walk_host_of(const struct call *call, int argument);
 void *walk_memory_of(const struct call *call, int argument);
-const void *walk_key(const struct call *call, int argument);
+/* Which kernel an argument names, `fitting` the one that the map is for; -1: NULL. And its key. */
+int walk_kernel(const struct call *call, int argument, const struct walk_map *map);
+const void *walk_key(int kernel);
 /* The bytes of an image, NULL where there are none. */
 const void *walk_image(const struct call *call, int argument, size_t *size);
 const char *walk_string(const struct call *call, int argument);
 bool walk_is_registered(void);
 /* The number of the device; -1 where that is the host or none. */
 int walk_device(const struct call *call, int argument);
-/* The same for an argument that is a queue. */
-int walk_device_of_queue(const struct rex_queue *queue);
+int walk_device_of_queue(const struct walk_queue *queue);
+static inline bool walk_is_captured(const struct walk_queue *queue)
+{
+    return queue != NULL && queue->captured >= 0;
+}
+/* How many parameters kernel KEY has; -1: it is none. How many the map's rows are. */
+int walk_parameters(int key);
+int walk_map_parameters(const struct walk_map *map);
 /* Whether a launch of the key with the map cannot make the kernel go wild. */
-bool walk_has_too_many(const struct call *call, int key, const struct walk_map *map);
-bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map);
+bool walk_is_harmless(int kernel, const struct walk_map *map);
 bool walk_has_types(const struct walk_map *map, int64_t types);
 bool walk_has_empty(const struct walk_map *map);
+/* Whether the sequence has said who launches, who may be unable to: the driver, or LLVM 18. */
+bool walk_may_refuse(void);
+
+/* ---- order (rulesqueue.c) ----------------------------------------------------------------------- */
+
+/* WHO, a queue's number or HOST, works on TOUCHES next: what others have queued for them is done before. */
+void walk_order(int who, const struct touches *touches);
+void walk_wait_for_queue(int queue);
+/* The same for a call that works on the map's rows, or a kernel's. */
+void walk_order_rows(int device, const struct walk_map *map);
+void walk_order_memory(int memory, bool write);
+void walk_order_host(int host, bool write);
+/* The device's copy of an array is what the model says; nothing where there is none. */
+void walk_peek(int device, int host);
 
 /* The rules of each file, as the table calls them. */
 #define FUNCTION(name, kinds, weight) void rule_##name(struct call *call);

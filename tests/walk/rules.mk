@@ -12,15 +12,23 @@ $(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
 $(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 	@mkdir -p $(@D)
 	$(call say,WALK,$<)
-	$(Q)$(CC) $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(walk_sanitize) -Itests -Itests/fake -I$(walk) -I$(walk_built) \
+	$(Q)$(CC) $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(walk_sanitize) -Itests -I$(walk) -I$(walk_built) \
 	    $(if $(filter librex/%,$<),,-UREX_BUILDING_LIBRARY) -c -o $@ $<
 $(walk_built)/walk: $(walk_objects)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(walk_sanitize) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
 $(eval $(call host-image,$(walk_built)/rex_lib_host.so,$(walk)/kernels.cu))
+$(eval $(call host-image,$(walk_built)/globals_host.so,$(walk)/globals.cu))
+# The same for the fake GPU.
+walk_images := rex_lib_host.so globals_host.so rex_lib_nvidia.cubin globals_nvidia.cubin
+walk_images := $(walk_images:%=$(walk_built)/%)
+$(walk_built)/rex_lib_nvidia.cubin: $(walk_built)/rex_lib_host.so $(O)/tests/fake/cubin
+	$(Q)$(O)/tests/fake/cubin $< $@
+$(walk_built)/globals_nvidia.cubin: $(walk_built)/globals_host.so $(O)/tests/fake/cubin
+	$(Q)$(O)/tests/fake/cubin $< $@
 
 ifeq ($(SAN),)
-EXTRA += $(walk_built)/walk $(walk_built)/rex_lib_host.so
+EXTRA += $(walk_built)/walk $(walk_images)
 endif
 
 .PHONY: walk run-walk
@@ -28,5 +36,5 @@ walk:  ## call every public function at random, SECONDS=60 SEED=1, on releases a
 	@tools/deps check
 	@tests/llvm
 	@+$(submake) run-walk
-run-walk: $(walk_built)/walk $(walk_built)/rex_lib_host.so $(FAKES)
+run-walk: $(walk_built)/walk $(walk_images) $(FAKES)
 	@$(test_env) $(walk)/run --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

@@ -46,41 +46,62 @@ static struct walk_map *empty(const struct call *call)
     if (map->built)
         rex_map_free(&map->map);
     walk_now.map_made[number]++;
-    *map = (struct walk_map){.form = FORM_NONE};
+    *map = (struct walk_map){.form = FORM_NONE, .memory = -1};
     map->map = (struct rex_map){0, map->base, map->begin, map->sizes, map->types, NULL, NULL};
     return map;
 }
 
-static void add(struct walk_map *map, struct rex_row row, struct part part)
+/* What a row is, by its columns. */
+static struct part part_of(const struct rex_map *map, int i)
+{
+    struct part part = {.host = -1, .size = (int)map->sizes[i], .type = map->types[i]};
+    int begin, record = ARRAYS;
+    if (part.type & (REX_MAP_LITERAL | REX_MAP_PRIVATE))
+        part.value = part.type & REX_MAP_PRIVATE ? *(int64_t *)map->begin[i]
+                                                 : (int64_t)(intptr_t)map->base[i];
+    else
+        part.host = model_host_at(map->begin[i], &part.begin);
+    if (part.type & REX_MAP_PTR_AND_OBJ) {
+        record = model_host_at(map->base[i], &begin);
+        part.value = record == ARRAYS ? begin / (int)sizeof *walk_record : -1;
+    }
+    return part;
+}
+
+static void add(struct walk_map *map, struct rex_row row)
 {
     int i = map->map.count++;
     map->map.base[i] = row.base;
     map->map.begin[i] = row.begin;
     map->map.sizes[i] = row.size;
     map->map.types[i] = row.type;
-    part.type = row.type;
-    map->part[i] = part;
+    map->part[i] = part_of(&map->map, i);
 }
 
-static void add_value(struct walk_map *map, int64_t value)
+/* So many cells of an array as the argument says: all, some, or the last ones. */
+static int64_t cells_of(const struct call *call, int width, int host, int64_t *lower)
 {
-    add(map, REX_VALUE(value), (struct part){.host = -1, .value = value});
+    int64_t all = host >= 0 ? model_size(host) / 8 : CELLS, cells = walk_integer(call, width);
+    cells = cells * all / CELLS;
+    *lower = cells < 0 ? all + cells : 0;
+    return cells < 0 ? -cells : cells;
 }
 
 /* A row of the part that three arguments name. */
-static void add_part(struct walk_map *map, const struct call *call, int type, int host, int width, bool parameter)
+static void add_part(struct walk_map *map, const struct call *call, int type, int host, int width,
+                     bool parameter)
 {
-    int64_t cells = walk_integer(call, width);
-    int lower = cells < 0 ? CELLS + (int)cells : 0, length = cells < 0 ? -(int)cells : (int)cells, number = walk_variable(call, host);
+    int number = walk_variable(call, host);
+    int64_t lower, length = cells_of(call, width, number, &lower);
     if (number < 0) {
         map->wrong = map->wrong || length > 0;
-        add(map, rex_row_of(NULL, NULL, 8 * length, clause(call, type) | (parameter ? REX_MAP_TARGET_PARAM : 0)),
-            (struct part){.host = -1});
+        add(map, rex_row_of(NULL, NULL, 8 * length,
+                            clause(call, type) | (parameter ? REX_MAP_TARGET_PARAM : 0)));
         return;
     }
-    int64_t *array = walk_host[number];
+    int64_t *array = walk_array[number];
     struct rex_row row = REX_SECTION(clause(call, type), array, lower, length);
-    add(map, parameter ? row : REX_NO_PARAM(row), (struct part){.host = number, .begin = 8 * lower, .size = 8 * length});
+    add(map, parameter ? row : REX_NO_PARAM(row));
 }
 
 /* A kernel works on the first cells of each array, which have to be mapped. */
@@ -96,13 +117,11 @@ void rule_map_for_add(struct call *call)
     int64_t cells = walk_integer(call, 1);
     if (map == NULL)
         return;
-    if (!walk_settings.gpu)
-        add_value(map, cells);
-    add_value(map, walk_integer(call, 2));
-    if (!walk_settings.gpu)
-        add_part(map, call, 4, 3, 5, true);
+    add(map, REX_VALUE(cells));
+    add(map, REX_VALUE(walk_integer(call, 2)));
+    add_part(map, call, 4, 3, 5, true);
     add_part(map, call, 7, 6, 8, true);
-    map->form = walk_settings.gpu || (holds(map, 2, cells) && holds(map, 3, cells)) ? FORM_ADD : FORM_NONE;
+    map->form = holds(map, 2, cells) && holds(map, 3, cells) ? FORM_ADD : FORM_NONE;
 }
 
 void rule_map_for_set(struct call *call)
@@ -111,11 +130,89 @@ void rule_map_for_set(struct call *call)
     int64_t cells = walk_integer(call, 1);
     if (map == NULL)
         return;
-    if (!walk_settings.gpu)
-        add_value(map, cells);
-    add_value(map, walk_integer(call, 2));
+    add(map, REX_VALUE(cells));
+    add(map, REX_VALUE(walk_integer(call, 2)));
     add_part(map, call, 4, 3, 5, true);
-    map->form = walk_settings.gpu || holds(map, 2, cells) ? FORM_SET : FORM_NONE;
+    map->form = holds(map, 2, cells) ? FORM_SET : FORM_NONE;
+}
+
+/* (n, a, y) again, with device memory, whose address is a value. */
+void rule_map_for_memory(struct call *call)
+{
+    int memory = walk_variable(call, 3);
+    if (memory < 0 || walk_now.memory[memory].address == NULL)
+        return;
+    struct walk_map *map = empty(call);
+    int64_t cells = walk_integer(call, 1);
+    if (map == NULL)
+        return;
+    add(map, REX_VALUE(cells));
+    add(map, REX_VALUE(walk_integer(call, 2)));
+    add(map, REX_IS_DEVICE_PTR(walk_now.memory[memory].address));
+    map->memory = memory;
+    map->memory_made = walk_now.memory[memory].made;
+    map->form = walk_now.memory[memory].size >= 8 * cells ? FORM_SET : FORM_NONE;
+}
+
+static int map_record(struct rex_map_builder *builder, void *element)
+{
+    struct walk_record *record = element;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *record));
+    struct rex_row data = REX_ATTACH(REX_MAP_TOFROM, record->data, 0, CELLS);
+    return result == REX_OK ? rex_map_add(builder, data) : result;
+}
+
+/* (n, record): a struct, its members one by one and what one of them points to. */
+void rule_map_for_sum(struct call *call)
+{
+    int record = walk_variable(call, 2);
+    struct walk_map *map = record >= 0 ? empty(call) : NULL;
+    if (map == NULL)
+        return;
+    struct walk_record *one = &walk_record[record];
+    add(map, REX_VALUE(walk_integer(call, 1)));
+    add(map, REX_STRUCT(*one, count, tail));
+    add(map, REX_MEMBER(1, clause(call, 3), *one, count));
+    add(map, REX_MEMBER_POINTER(1, clause(call, 4), *one, data, 0, CELLS));
+    if (record == 1)
+        add(map, REX_MEMBER(1, clause(call, 3), *one, tail));
+    map->form = walk_integer(call, 1) <= CELLS ? FORM_SUM : FORM_NONE;
+}
+
+/* (object, y): four numbers of the kernel's own. */
+void rule_map_for_object(struct call *call)
+{
+    struct walk_map *map = empty(call);
+    if (map == NULL)
+        return;
+    int64_t(*object)[4] = &walk_now.object[walk_variable(call, 0)];
+    for (int i = 0; i < 4; i++)
+        (*object)[i] = (int64_t)((uint64_t)walk_integer(call, 1) + (uint64_t)i);
+    add(map, REX_FIRSTPRIVATE(*object));
+    add_part(map, call, 3, 2, 4, true);
+    map->form = holds(map, 1, 4) ? FORM_OBJECT : FORM_NONE;
+}
+
+/* Of one record, or of both in one section, by a mapper. */
+static int some_records(struct rex_map_builder *builder, void *context)
+{
+    const int *first = context; /* -1: both */
+    struct rex_row section =
+        *first < 0 ? REX_TOFROM(walk_record, RECORDS) : REX_TOFROM(&walk_record[*first], 1);
+    return rex_map_add_mapped(builder, map_record, section, sizeof *walk_record);
+}
+
+void rule_map_of_records(struct call *call)
+{
+    int first = walk_variable(call, 1);
+    struct walk_map *map = empty(call);
+    if (map == NULL)
+        return;
+    if (rex_map_build(&map->map, NULL, some_records, &first, NULL) != REX_OK)
+        walk_found("a mapper fails: %s", rex_last_error());
+    map->built = true;
+    for (int i = 0; i < map->map.count; i++)
+        map->part[i] = part_of(&map->map, i);
 }
 
 void rule_map_of_one(struct call *call)
@@ -132,6 +229,18 @@ void rule_map_add_row(struct call *call)
         return;
     walk_now.map_made[walk_variable(call, 0)]++;
     add_part(map, call, 1, 2, 3, false);
+}
+
+/* The region stores the device address of the array in the row. */
+void rule_map_use_device_ptr(struct call *call)
+{
+    struct walk_map *map = walk_map_of(call, 0);
+    void *array = walk_host_of(call, 1);
+    if (map == NULL || array == NULL || map->built || map->wrong || map->map.count == MOST_ROWS)
+        return;
+    walk_now.map_made[walk_variable(call, 0)]++;
+    add(map, REX_USE_DEVICE_PTR(array));
+    map->form = FORM_NONE;
 }
 
 void rule_map_break(struct call *call)
@@ -163,7 +272,7 @@ void rule_map_break(struct call *call)
 static int some_rows(struct rex_map_builder *builder, void *context)
 {
     (void)context;
-    return rex_map_add(builder, REX_TO(walk_host[0], CELLS));
+    return rex_map_add(builder, REX_TO(walk_array[0], CELLS));
 }
 
 /* Another number of rows each time. */
@@ -176,22 +285,40 @@ static int unsteady_rows(struct rex_map_builder *builder, void *context)
     return result;
 }
 
+static bool is_part(const struct walk_map *map)
+{
+    return map != NULL && (map->wrong || map->returned);
+}
+
+/* A member of the suffix names its parent where that is now. */
+static bool is_same_row(const struct rex_map *built, int at, const struct rex_map *from, int i,
+                        int moved)
+{
+    int64_t parent = from->types[i] & REX_MAP_MEMBER_OF_MASK ? moved : 0;
+    return built->types[at] == (int64_t)((uint64_t)from->types[i] + ((uint64_t)parent << 48)) &&
+           built->begin[at] == from->begin[i] && built->base[at] == from->base[i] &&
+           built->sizes[at] == from->sizes[i];
+}
+
 /* A map that is wrong, or of another kind, may be refused or not. */
 void rule_rex_map_build(struct call *call)
 {
-    struct walk_map *map = walk_map_of(call, 0), *prefix = walk_map_of(call, 1), *suffix = walk_map_of(call, 3);
+    struct walk_map *map = walk_map_of(call, 0), *prefix = walk_map_of(call, 1),
+                    *suffix = walk_map_of(call, 3);
     int rows = walk_variable(call, 2), times = 1;
-    struct walk_map built = {.built = true};
-    if ((map != NULL && (map->built || map == prefix || map == suffix)) || (prefix != NULL && prefix->wrong) ||
-        (suffix != NULL && suffix->wrong))
+    struct walk_map built = {.built = true, .memory = -1};
+    if ((map != NULL && (map->built || map == prefix || map == suffix)) || is_part(prefix) ||
+        is_part(suffix))
         return;
-    int count = (prefix != NULL ? prefix->map.count : 0) + (suffix != NULL ? suffix->map.count : 0) + (rows == 0);
+    int before = prefix != NULL ? prefix->map.count : 0,
+        after = suffix != NULL ? suffix->map.count : 0, count = before + after + (rows == 0);
     if (count > MOST_ROWS)
         return;
     struct rex_map untouched = {.count = 77};
     built.map = untouched;
     walk_before();
-    int result = rex_map_build(map != NULL ? &built.map : NULL, prefix != NULL ? &prefix->map : NULL,
+    int result = rex_map_build(map != NULL ? &built.map : NULL,
+                               prefix != NULL ? &prefix->map : NULL,
                                rows == 0   ? some_rows
                                : rows == 1 ? unsteady_rows
                                            : NULL,
@@ -203,17 +330,16 @@ void rule_rex_map_build(struct call *call)
     }
     if (built.map.count != count)
         walk_found("it makes %d rows of %d", built.map.count, count);
-    int at = 0;
-    for (int i = 0; prefix != NULL && i < prefix->map.count; i++)
-        built.part[at++] = prefix->part[i];
-    if (rows == 0)
-        built.part[at++] = (struct part){.host = 0, .size = BYTES, .type = REX_MAP_TO | REX_MAP_TARGET_PARAM};
-    for (int i = 0; suffix != NULL && i < suffix->map.count; i++)
-        built.part[at++] = suffix->part[i];
+    bool right = true;
+    for (int i = 0; i < before; i++)
+        right = right && is_same_row(&built.map, i, &prefix->map, i, 0);
+    for (int i = 0; i < after; i++)
+        right = right &&
+                is_same_row(&built.map, count - after + i, &suffix->map, i, count - after);
+    if (!right)
+        walk_found("a row of the map is not what it was made of");
     for (int i = 0; i < count; i++)
-        if (built.map.types[i] != built.part[i].type ||
-            (built.part[i].host >= 0 && built.map.begin[i] != (char *)walk_host[built.part[i].host] + built.part[i].begin))
-            walk_found("row %d of the map is not what it was made of", i);
+        built.part[i] = part_of(&built.map, i);
     walk_now.map_made[walk_variable(call, 0)]++;
     *map = built;
 }
@@ -234,9 +360,9 @@ void rule_rex_map_free(struct call *call)
 /* ---- launches
  * -------------------------------------------------------------------------------------------------------------------------------- */
 
-static struct rex_launch_config launch_of(const struct call *call, int key)
+static struct rex_launch_config launch_of(const struct call *call, int key, int kernel)
 {
-    struct rex_launch_config launch = {.key = walk_key(call, key),
+    struct rex_launch_config launch = {.key = walk_key(kernel),
                                        .device = walk_integer(call, key + 1),
                                        .teams = {(uint32_t)walk_integer(call, key + 2), 1, 1},
                                        .threads = {(uint32_t)walk_integer(call, key + 3), 1, 1},
@@ -252,14 +378,15 @@ static bool is_usual(const struct rex_launch_config *launch)
 /* What a launch of the map does, once it has succeeded. */
 static void launched(int device, const struct walk_map *map, int key)
 {
-    static const struct walk_map nothing;
-    const struct walk_map *rows = map != NULL ? map : &nothing;
+    static const struct walk_map nothing = {.memory = -1};
+    struct walk_map rows = map != NULL ? *map : nothing;
     if (device < 0)
         walk_found("it has launched a kernel on no device");
-    model_begin(device, rows);
-    if (key < 2)
-        model_kernel(device, rows);
-    model_end(device, rows);
+    if (key == NOTHING)
+        rows.form = FORM_NOTHING;
+    model_begin(device, &rows);
+    model_kernel(device, &rows);
+    model_end(device, &rows);
 }
 
 static bool has_values(const struct walk_map *map)
@@ -267,24 +394,33 @@ static bool has_values(const struct walk_map *map)
     return walk_has_types(map, REX_MAP_LITERAL | REX_MAP_PRIVATE);
 }
 
+/* Device memory of another device, or a pointer that a region has stored: no launch is right. */
+static bool is_foreign(int device, const struct walk_map *map)
+{
+    return map != NULL &&
+           (walk_has_types(map, REX_MAP_RETURN_PARAM) ||
+            (map->memory >= 0 && walk_now.memory[map->memory].device != device));
+}
+
 void rule_rex_module_launch_map(struct call *call)
 {
     struct rex_module *module = walk_module(call, 0);
-    struct rex_launch_config launch = launch_of(call, 1);
     struct walk_map *map = walk_map_of(call, 6);
-    int key = walk_variable(call, 1);
-    if (!walk_is_harmless(call, 1, map))
+    int key = walk_kernel(call, 1, map), device = walk_device(call, 2);
+    struct rex_launch_config launch = launch_of(call, 1, key);
+    if (!walk_is_harmless(key, map) || is_foreign(device, map) || model_is_vague(device, map))
         return;
-    bool ready = walk_is_registered() && module == &walk_now.module && walk_device(call, 2) >= 0 && !walk_settings.gpu;
-    bool right =
-        key >= 0 && key < 3 && !walk_has_too_many(call, 1, map) && (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
-    bool can = right && ready && (map == NULL || model_can_map(walk_device(call, 2), map));
+    bool ready = walk_is_registered() && module == &walk_modules[0] && device >= 0;
+    bool right = key >= 0 && key < KERNELS && walk_map_parameters(map) == walk_parameters(key) &&
+                 (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
+    bool can = right && ready && (map == NULL || model_can_map(device, map));
+    walk_order_rows(device, map);
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);
-    if (walk_judge_int(call, result,
-                       !right || (ready && !can)                            ? MUST_FAIL
-                       : ready && is_usual(&launch) && !walk_has_empty(map) ? MUST_WORK
-                                                                            : EITHER))
+    bool sure = ready && is_usual(&launch) && !walk_has_empty(map) && !walk_may_refuse();
+    if (walk_judge_int(call, result, !right || (ready && !can) ? MUST_FAIL
+                                     : sure                    ? MUST_WORK
+                                                               : EITHER))
         launched(walk_device(call, 2), map, key);
 }
 
@@ -292,16 +428,18 @@ void rule_rex_module_launch_map(struct call *call)
 static bool is_safe_raw(const struct call *call, int device, int key, const struct walk_map *map)
 {
     int number = walk_device(call, device);
-    return walk_settings.gpu ? map == NULL || !map->wrong
-                             : map != NULL && !map->wrong && walk_is_harmless(call, key, map) && !walk_has_empty(map) &&
-                                   !walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE) && (number < 0 || model_can_map(number, map));
+    return map != NULL && !map->wrong && walk_is_harmless(walk_kernel(call, key, map), map) &&
+           !walk_has_empty(map) && !is_foreign(number, map) &&
+           !walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE) &&
+           (number < 0 || model_can_map(number, map));
 }
 
-static void launched_raw(struct call *call, int device, int key, const struct walk_map *map, int result)
+static void launched_raw(struct call *call, int device, int key, const struct walk_map *map,
+                         int result)
 {
     bool worked = walk_judge(call, result != 0, result < 0 ? 0 : result, EITHER);
     if (worked && walk_device(call, device) >= 0)
-        launched(walk_device(call, device), map, walk_variable(call, key));
+        launched(walk_device(call, device), map, walk_kernel(call, key, map));
 }
 
 #define COLUMNS(map) (map)->map.count, (map)->map.base, (map)->map.begin, (map)->map.sizes, (map)->map.types
@@ -311,8 +449,11 @@ void rule_rex___tgt_target(struct call *call)
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
         return;
+    walk_order_rows(walk_device(call, 0), map);
     walk_before();
-    launched_raw(call, 0, 1, map, exported_target(walk_integer(call, 0), (void *)(uintptr_t)walk_key(call, 1), COLUMNS(map)));
+    launched_raw(call, 0, 1, map,
+                 exported_target(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
+                                 COLUMNS(map)));
 }
 
 void rule_rex___tgt_target_teams(struct call *call)
@@ -320,10 +461,12 @@ void rule_rex___tgt_target_teams(struct call *call)
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
         return;
+    walk_order_rows(walk_device(call, 0), map);
     walk_before();
     launched_raw(call, 0, 1, map,
-                 exported_target_teams(walk_integer(call, 0), (void *)(uintptr_t)walk_key(call, 1), COLUMNS(map),
-                                       (int32_t)walk_integer(call, 3), (int32_t)walk_integer(call, 4)));
+                 exported_target_teams(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
+                                       COLUMNS(map), (int32_t)walk_integer(call, 3),
+                                       (int32_t)walk_integer(call, 4)));
 }
 
 /* ---- packets
@@ -385,9 +528,10 @@ static void launch_packet(struct call *call, int first, launcher *send)
         return;
     if (packet != NULL)
         before = *packet;
+    walk_order_rows(walk_device(call, first), map);
     walk_before();
     int result = send(call, walk_integer(call, first), (int32_t)walk_integer(call, first + 1), (int32_t)walk_integer(call, first + 2),
-                      (void *)(uintptr_t)walk_key(call, first + 3), packet);
+                      (void *)(uintptr_t)walk_key(walk_kernel(call, first + 3, map)), packet);
     if (packet == NULL && result == 0)
         walk_found("a packet that is NULL was launched");
     launched_raw(call, first, first + 3, map, result);
@@ -424,22 +568,77 @@ typedef int data_call(struct rex_module *module, int64_t device, const struct re
 typedef bool can(int device, const struct walk_map *map);
 typedef void change(int device, const struct walk_map *map);
 
-static void data(struct call *call, data_call *function, can *possible, int64_t refused, change *changed)
+/* A region stores the device address of an array that is mapped: as rex_mapped_ptr() says it. */
+static void check_returned(const struct call *call, int device, struct walk_map *map)
+{
+    for (int i = 0; i < map->map.count; i++)
+        if ((map->part[i].type & REX_MAP_RETURN_PARAM) && map->part[i].host >= 0) {
+            void *array = walk_array[map->part[i].host], *mapped = rex_mapped_ptr(array, device);
+            map->returned = true;
+            if (mapped != NULL && rex_map_address(&map->map, i) != mapped)
+                walk_found("row %d returns %p, and the array is at %p", i,
+                           rex_map_address(&map->map, i), mapped);
+        }
+    (void)call;
+}
+
+static void check_put_back(struct walk_map *map)
+{
+    map->returned = false;
+    for (int i = 0; i < map->map.count; i++)
+        if ((map->part[i].type & REX_MAP_RETURN_PARAM) && map->part[i].host >= 0 &&
+            map->map.base[i] != walk_array[map->part[i].host])
+            walk_found("the end has not put the base of row %d back", i);
+}
+
+/* Now and then a queue is still at work when a mapping is to end: that may be REX_EBUSY. */
+static void order_data(const struct call *call, int device, const struct walk_map *map, bool ends)
+{
+    struct touches touches = {.count = 0};
+    if (map == NULL || map->wrong || device < 0)
+        return;
+    if (!ends || call->step->argument[0] % 2 == 0) {
+        walk_order_rows(device, map);
+        return;
+    }
+    for (int i = 0; i < map->map.count; i++)
+        model_touch_host(&touches, map->part[i].host, true);
+    walk_order(HOST, &touches);
+}
+
+static void data(struct call *call, data_call *function, can *possible, int64_t refused,
+                 change *changed)
 {
     struct rex_module *module = walk_module(call, 0);
     struct walk_map *map = walk_map_of(call, 2);
     int device = walk_device(call, 1);
-    bool ready = walk_is_registered() && module == &walk_now.module && device >= 0 && !walk_settings.gpu;
+    bool ready = walk_is_registered() && module == &walk_modules[0] && device >= 0;
+    bool ends = changed == model_end, begins = changed == model_begin;
     bool wrong = map == NULL || map->wrong || has_values(map) || walk_has_types(map, refused);
+    if (map != NULL && walk_has_types(map, REX_MAP_RETURN_PARAM) &&
+        (map->returned ? !ends : !begins))
+        return;
+    if (model_is_vague(device, map))
+        return;
+    order_data(call, device, map, ends);
     bool sure = ready && !wrong && !walk_has_empty(map);
-    enum verdict verdict = wrong                           ? MUST_FAIL
-                           : sure && possible(device, map) ? MUST_WORK
-                           : sure && changed != model_end  ? MUST_FAIL
-                                                           : EITHER;
+    enum verdict verdict = wrong                                     ? MUST_FAIL
+                           : sure && !ends && possible(device, map)  ? MUST_WORK
+                           : sure && !ends                           ? MUST_FAIL
+                                                                     : EITHER;
+    if (ends && sure && possible(device, map) && !model_copies_unseen(device, map))
+        verdict = MUST_WORK;
     walk_before();
     int result = function(module, walk_integer(call, 1), map != NULL ? &map->map : NULL);
-    if (walk_judge_int(call, result, verdict) && walk_device(call, 1) >= 0)
-        changed(walk_device(call, 1), map);
+    bool worked = walk_judge_int(call, result, verdict);
+    device = walk_device(call, 1); /* the call may have registered the module */
+    if (!worked || device < 0)
+        return;
+    changed(device, map);
+    if (begins)
+        check_returned(call, device, map);
+    else if (map->returned)
+        check_put_back(map);
 }
 
 void rule_rex_module_data_enter(struct call *call)
@@ -456,8 +655,10 @@ static bool can_exit(int device, const struct walk_map *map)
 {
     bool present = true;
     for (int i = 0; i < map->map.count; i++)
-        present = present && (!(map->part[i].type & REX_MAP_PRESENT) || map->part[i].host < 0 ||
-                              model_is_present(device, map->part[i].host, map->part[i].begin, map->part[i].size));
+        present = present &&
+                  (!(map->part[i].type & REX_MAP_PRESENT) || map->part[i].host < 0 ||
+                   model_is_present(device, map->part[i].host, map->part[i].begin,
+                                    map->part[i].size));
     return present && model_can_end(device, map);
 }
 
@@ -469,18 +670,19 @@ void rule_rex_module_data_exit(struct call *call)
 static void update(int device, const struct walk_map *map)
 {
     for (int i = 0; i < map->map.count; i++) {
-        struct walk_map row = {.map = {.count = 1}, .part = {map->part[i]}};
-        model_update(device, &row, REX_MAP_TO);
+        model_update(device, &map->part[i], REX_MAP_TO);
         if (!(map->part[i].type & REX_MAP_TO))
-            model_update(device, &row, REX_MAP_FROM);
+            model_update(device, &map->part[i], REX_MAP_FROM);
     }
 }
 
-/* Of a row that goes both ways it is not said which copy comes first; one that goes neither is refused. */
+/* Of a row that goes both ways it is not said which copy comes first; one that goes neither is
+ * refused; and one of a struct's members has pointers. */
 static bool is_one_way(const struct walk_map *map)
 {
-    for (int i = 0; map != NULL && !map->wrong && i < map->map.count; i++)
-        if ((map->part[i].type & REX_MAP_TOFROM) == 0 || (map->part[i].type & REX_MAP_TOFROM) == REX_MAP_TOFROM)
+    for (int i = 0; map != NULL && i < map->map.count; i++)
+        if ((map->part[i].type & REX_MAP_TOFROM) == 0 || map->part[i].host == ARRAYS ||
+            (map->part[i].type & REX_MAP_TOFROM) == REX_MAP_TOFROM)
             return false;
     return true;
 }
@@ -493,9 +695,8 @@ void rule_rex_module_data_update(struct call *call)
 }
 
 /* No two rows in one mapping, which LLVM 14 aborts on where it ends: librex(7). */
-static bool is_apart(int device, const struct walk_map *map)
+static bool is_apart(const struct walk_map *map)
 {
-    (void)device;
     for (int i = 0; i < map->map.count; i++)
         for (int j = 0; j < i; j++)
             if (map->part[i].host == map->part[j].host)
@@ -505,22 +706,23 @@ static bool is_apart(int device, const struct walk_map *map)
 
 static bool can_end_raw(int device, const struct walk_map *map)
 {
-    return model_can_end(device, map) && is_apart(device, map);
+    return model_can_end(device, map) && is_apart(map);
 }
 
-static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *possible, change *changed)
+static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *possible,
+                     change *changed)
 {
     struct walk_map *map = walk_map_of(call, 1);
     int device = walk_device(call, 0);
-    if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) || walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE))
+    if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) ||
+        walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE | REX_MAP_RETURN_PARAM))
         return;
-    if (!walk_settings.gpu && (!walk_is_registered() || (device >= 0 && !possible(device, map))))
+    if (!walk_is_registered() || (device >= 0 && !possible(device, map)))
         return;
+    walk_order_rows(device, map);
     walk_before();
     function(walk_integer(call, 0), COLUMNS(map));
     walk_judge_loosely(call);
-    if (rex_last_error_code() > 0 || *rex_last_error() == '\0')
-        walk_found("the last error is %d", rex_last_error_code());
     if (walk_device(call, 0) >= 0)
         changed(walk_device(call, 0), map);
 }
@@ -547,7 +749,45 @@ void rule_rex_module_check_map(struct call *call)
     if (map == NULL)
         return;
     walk_before();
-    walk_judge_int(call, rex_module_check_map(walk_module(call, 0), walk_integer(call, 1), COLUMNS(map)), EITHER);
+    walk_judge_int(call,
+                   rex_module_check_map(walk_module(call, 0), walk_integer(call, 1), COLUMNS(map)),
+                   EITHER);
+}
+
+/* The program writes the array. */
+void rule_host_write(struct call *call)
+{
+    int host = walk_variable(call, 0);
+    if (host < 0)
+        return;
+    walk_order_host(host, true);
+    model_write(host, walk_integer(call, 1));
+}
+
+/* The device's copy of an array against the model's. */
+void rule_peek(struct call *call)
+{
+    int device = walk_device(call, 1), host = walk_variable(call, 0);
+    walk_peek(device, host);
+}
+
+void walk_peek(int device, int host)
+{
+    int begin, size;
+    struct mapping *mapping = host >= 0 ? model_mapping(device, host, &begin, &size) : NULL;
+    if (mapping == NULL)
+        return;
+    struct touches touches = {.count = 0};
+    model_touch_mapping(&touches, mapping);
+    walk_order(HOST, &touches);
+    unsigned char *bytes = malloc((size_t)size);
+    const void *address = rex_mapped_ptr((char *)model_address(host) + begin, device);
+    if (address == NULL || rex_device_copy_from(bytes, address, (size_t)size, device) != REX_OK)
+        walk_found("host%d on device %d is at %p: %s", host, device, address, rex_last_error());
+    const char *differs = model_compare_copy(mapping, bytes);
+    if (differs != NULL)
+        walk_found("%s", differs);
+    free(bytes);
 }
 
 /* ---- device memory
@@ -561,22 +801,30 @@ void rule_rex_device_alloc(struct call *call)
         return;
     walk_before();
     void *memory = rex_device_alloc((size_t)size, walk_integer(call, 2));
-    enum verdict verdict = device >= 0 && size > 0 && size <= 4095 ? MUST_WORK : size < 0 || size > INT64_C(1) << 40 ? MUST_FAIL : EITHER;
+    enum verdict verdict = device >= 0 && size > 0 && size <= MOST_BYTES && walk_is_registered()
+                               ? MUST_WORK
+                           : size < 0 || size > INT64_C(1) << 40 ? MUST_FAIL
+                                                                 : EITHER;
     if (!walk_judge(call, memory == NULL, 0, verdict))
         return;
     /* On the host's number it is the host's. */
     walk_now.memory[number].address = memory;
-    walk_now.memory[number].size = size > BYTES ? BYTES : (int)size;
-    walk_now.memory[number].device = (int)walk_integer(call, 2) == -1 ? 0 : (int)walk_integer(call, 2);
-    model_memory_new(number);
+    walk_now.memory[number].made++;
+    walk_now.memory[number].size = size > MOST_BYTES ? MOST_BYTES : (int)size;
+    walk_now.memory[number].device =
+        (int)walk_integer(call, 2) == -1 ? 0 : (int)walk_integer(call, 2);
+    model_memory_new(number, walk_now.memory[number].size);
 }
 
 static bool is_used_in_graph(int memory)
 {
-    for (int i = 0; i < QUEUES + GRAPHS; i++)
-        for (int j = 0; walk_now.captured[i].graph != NULL && j < walk_now.captured[i].count; j++)
-            if (walk_now.captured[i].command[j].memory == memory)
+    for (int i = 0; i < QUEUES + GRAPHS; i++) {
+        const struct captured *captured = &walk_now.captured[i];
+        for (int j = 0; captured->used && j < captured->count; j++)
+            if (captured->overfull || captured->command[j].memory == memory ||
+                captured->command[j].from == memory || captured->command[j].map.memory == memory)
                 return true;
+    }
     return false;
 }
 
@@ -584,10 +832,11 @@ static bool is_used_in_graph(int memory)
 static bool is_of_device(const struct call *call, int memory, int device)
 {
     int64_t asked = walk_integer(call, device) == -1 ? 0 : walk_integer(call, device);
-    return memory < 0 || walk_now.memory[memory].address == NULL || walk_now.memory[memory].device == asked || asked > rex_device_count() ||
-           asked < 0;
+    return memory < 0 || walk_now.memory[memory].address == NULL ||
+           walk_now.memory[memory].device == asked || asked > rex_device_count() || asked < 0;
 }
 
+/* It waits for the queues of the device. */
 void rule_rex_device_free(struct call *call)
 {
     int number = walk_variable(call, 0);
@@ -603,8 +852,16 @@ void rule_rex_device_free(struct call *call)
 
 static bool may_copy(const struct call *call, int memory, int size, int device)
 {
-    return memory < 0 || (walk_integer(call, size) <= (walk_now.memory[memory].address != NULL ? walk_now.memory[memory].size : BYTES) &&
-                          is_of_device(call, memory, device));
+    int room = memory >= 0 && walk_now.memory[memory].address != NULL
+                   ? walk_now.memory[memory].size
+                   : MOST_BYTES;
+    return walk_integer(call, size) <= room && is_of_device(call, memory, device);
+}
+
+/* Whether an array of the host has so many bytes. */
+static bool has_bytes(int host, size_t size)
+{
+    return host < 0 || size <= (size_t)model_size(host);
 }
 
 static enum verdict verdict_of_copy(const struct call *call, int memory, const void *host, int device)
@@ -617,8 +874,10 @@ void rule_rex_device_copy_to(struct call *call)
 {
     int memory = walk_variable(call, 0), host = walk_variable(call, 1);
     size_t size = (size_t)walk_integer(call, 2);
-    if (!may_copy(call, memory, 2, 3))
+    if (!may_copy(call, memory, 2, 3) || !has_bytes(host, size))
         return;
+    walk_order_host(host, false);
+    walk_order_memory(memory, true);
     walk_before();
     int result = rex_device_copy_to(walk_memory_of(call, 0), walk_host_of(call, 1), size, walk_integer(call, 3));
     if (walk_judge_int(call, result, verdict_of_copy(call, memory, walk_host_of(call, 1), 3)))
@@ -629,8 +888,10 @@ void rule_rex_device_copy_from(struct call *call)
 {
     int memory = walk_variable(call, 1), host = walk_variable(call, 0);
     size_t size = (size_t)walk_integer(call, 2);
-    if (!may_copy(call, memory, 2, 3))
+    if (!may_copy(call, memory, 2, 3) || !has_bytes(host, size))
         return;
+    walk_order_host(host, true);
+    walk_order_memory(memory, false);
     walk_before();
     int result = rex_device_copy_from(walk_host_of(call, 0), walk_memory_of(call, 1), size, walk_integer(call, 3));
     if (walk_judge_int(call, result, verdict_of_copy(call, memory, walk_host_of(call, 0), 3)))
@@ -645,6 +906,8 @@ void rule_rex_device_copy_peer(struct call *call)
         return;
     bool null = walk_memory_of(call, 0) == NULL || walk_memory_of(call, 2) == NULL;
     bool sure = walk_device(call, 1) >= 0 && walk_device(call, 3) >= 0;
+    walk_order_memory(to, true);
+    walk_order_memory(from, false);
     walk_before();
     int result =
         rex_device_copy_peer(walk_memory_of(call, 0), walk_integer(call, 1), walk_memory_of(call, 2), walk_integer(call, 3), (size_t)size);
@@ -660,19 +923,26 @@ void rule_rex_target_is_present(struct call *call)
     bool is = rex_target_is_present(walk_host_of(call, 0), (size_t)size, walk_integer(call, 2));
     if (!is)
         walk_judge_loosely(call);
-    if (walk_settings.gpu || device < 0 || (host >= 0 && size >= 0 && size > BYTES))
+    if (device < 0 || (host >= 0 && size >= 0 && size > model_size(host)))
         return;
-    bool should = host >= 0 && size >= 0 && model_is_present(device, host, 0, size > 0 ? (int)size : 1);
+    bool should =
+        host >= 0 && size >= 0 && model_is_present(device, host, 0, size > 0 ? (int)size : 1);
     if (is != should)
         walk_found("it says that the memory is %spresent", is ? "" : "not ");
 }
 
+/* An array's address stays the same as long as it is mapped. */
 void rule_rex_mapped_ptr(struct call *call)
 {
-    int host = walk_variable(call, 0), device = walk_device(call, 1);
+    int host = walk_variable(call, 0), device = walk_device(call, 1), begin = 0, size;
+    struct mapping *mapping =
+        host >= 0 ? model_mapping(device, host, &begin, &size) : NULL;
+    char *at = host >= 0 ? (char *)walk_array[host] + begin : NULL;
     walk_before();
-    void *address = rex_mapped_ptr(walk_host_of(call, 0), walk_integer(call, 1));
+    void *address = rex_mapped_ptr(at, walk_integer(call, 1));
     walk_judge_loosely(call);
-    if (!walk_settings.gpu && device >= 0 && (address != NULL) != (host >= 0 && model_is_present(device, host, 0, 1)))
+    if (device >= 0 && (address != NULL) != (mapping != NULL))
         walk_found("it says that the memory is %s", address != NULL ? "mapped" : "not mapped");
+    if (mapping != NULL && !model_is_address(mapping, address))
+        walk_found("it says %p, and said another address before", address);
 }

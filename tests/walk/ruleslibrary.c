@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "queue/queuestate.h"
 #include "rules.h"
 
 static struct rex_library *library_of(const struct call *call, int argument)
@@ -60,8 +59,8 @@ void rule_rex_library_global(struct call *call)
     void *address = &walk_now;
     size_t size = 1;
     walk_before();
-    int result = rex_library_global(&address, &size, library, walk_integer(call, 1), walk_settings.gpu ? "table" : "walk_global");
-    if (walk_judge_int(call, result, library == NULL ? MUST_FAIL : EITHER) ? size != (walk_settings.gpu ? 32u : 8u) || address == NULL
+    int result = rex_library_global(&address, &size, library, walk_integer(call, 1), "walk_global");
+    if (walk_judge_int(call, result, library == NULL ? MUST_FAIL : EITHER) ? size != 8 || address == NULL
                                                                            : size != 1 || address != &walk_now)
         walk_found("it stores %p and %zu", address, size);
 }
@@ -81,20 +80,14 @@ static enum verdict verdict_of(const struct call *call, const struct rex_launch_
     return walk_queue(call, 0) == NULL || library_of(call, 1) == NULL || launch->key == NULL ? MUST_FAIL : EITHER;
 }
 
-/* The model of a graph counts what it knows of. */
-static bool is_captured(const struct call *call)
-{
-    const struct rex_queue *queue = walk_queue(call, 0);
-    return queue != NULL && queue->capture != NULL;
-}
-
 void rule_rex_library_launch(struct call *call)
 {
     static int64_t zero;
     static void *arguments[] = {&zero, &zero, &zero, &zero};
     struct rex_launch_config launch = launch_of(call);
     int64_t count = walk_integer(call, 4);
-    if (is_captured(call))
+    /* The model of a graph counts the launches that it knows of. */
+    if (walk_is_captured(walk_queue_of(call, 0)))
         return;
     walk_before();
     int result = rex_library_launch(library_of(call, 1), &launch, arguments, (size_t)count);
@@ -109,7 +102,7 @@ void rule_rex_library_unload(struct call *call)
     for (int i = 0; i < MEMORIES; i++)
         is_used |= walk_now.memory[i].address != NULL;
     for (int i = 0; i < QUEUES; i++)
-        is_used |= walk_now.queue[i] != NULL;
+        is_used |= walk_now.queue[i].queue != NULL;
     if (is_used && !walk_is_registered())
         return;
     walk_before();

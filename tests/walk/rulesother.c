@@ -7,32 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/queuestate.h"
 #include "rules.h"
 
 /* ---- what there is
  * -------------------------------------------------------------------------------------------------------------------------- */
 
-static char add_id, set_id, nothing_id, unknown_id;
-static int64_t walk_global[4];
-static struct __tgt_offload_entry entries[4];
+static char ids[KERNELS], bump_id, share_id, unknown_id;
+static int64_t walk_global = 7;
+static struct __tgt_offload_entry entries[KERNELS + 1], global_entries[2];
+struct rex_module walk_modules[4];
 static struct {
     unsigned char *bytes;
     size_t size;
 } files[6];
 
-/* One of kernels.cu, for the CPU; of tests/data/kernels.cu, for the fake GPU. */
 static void name_entries(void)
 {
-    static char *const names[2][4] = {{"walk_add__kernel__", "walk_set__kernel__", "walk_nothing__kernel__", "walk_global"},
-                                      {"plain__kernel__", "env__kernel__", "none__kernel__", "table"}};
-    void *const keys[] = {&add_id, &set_id, &nothing_id, walk_global};
-    for (int i = 0; i < 4; i++)
-        entries[i] = (struct __tgt_offload_entry){keys[i], names[walk_settings.gpu][i],
-                                                  i < 3               ? 0
-                                                  : walk_settings.gpu ? sizeof walk_global
-                                                                      : 8,
-                                                  0, 0};
+    static char *const names[KERNELS] = {"walk_add__kernel__", "walk_set__kernel__",
+                                         "walk_nothing__kernel__", "walk_sum__kernel__",
+                                         "walk_object__kernel__"};
+    for (int i = 0; i < KERNELS; i++)
+        entries[i] = (struct __tgt_offload_entry){&ids[i], names[i], 0, 0, 0};
+    entries[KERNELS] = (struct __tgt_offload_entry){&share_id, "walk_share__kernel__", 0, 0, 0};
+    global_entries[0] = (struct __tgt_offload_entry){&bump_id, "walk_bump__kernel__", 0, 0, 0};
+    global_entries[1] =
+        (struct __tgt_offload_entry){&walk_global, "walk_global", sizeof walk_global, 0, 0};
 }
 
 static void read_file(int number, const char *path)
@@ -62,23 +61,33 @@ static void read_files(void)
     files[5].bytes = nothing;
 }
 
+static struct rex_module module_of(struct __tgt_offload_entry *begin, int count, const char *image)
+{
+    return (struct rex_module){.struct_size = sizeof(struct rex_module),
+                               .entries_begin = begin,
+                               .entries_end = begin + count,
+                               .image_name = image,
+                               .host_image_name = walk_settings.gpu ? NULL : image};
+}
+
 void walk_begin(void)
 {
-    memset(&walk_now, 0, sizeof walk_now);
     name_entries();
     read_files();
-    walk_now.module = (struct rex_module){.struct_size = sizeof(struct rex_module),
-                                          .entries_begin = entries,
-                                          .entries_end = entries + 4,
-                                          .image_name = walk_settings.gpu ? walk_settings.cubin : walk_settings.image,
-                                          .host_image_name = walk_settings.gpu ? NULL : walk_settings.image};
-    walk_now.other = (struct rex_module){.struct_size = sizeof(struct rex_module),
-                                         .entries_begin = entries,
-                                         .entries_end = entries + 1,
-                                         .image_name = "/nowhere/nothing.cubin"};
-    for (int i = 0; i < MAPS; i++)
-        walk_now.map[i].map =
-            (struct rex_map){0, walk_now.map[i].base, walk_now.map[i].begin, walk_now.map[i].sizes, walk_now.map[i].types, NULL, NULL};
+    walk_modules[0] = module_of(entries, KERNELS + 1, walk_settings.image);
+    walk_modules[1] = module_of(entries, 1, "/nowhere/nothing.cubin");
+    walk_modules[3] = module_of(global_entries, 2, walk_settings.globals);
+}
+
+void walk_begin_thread(int thread)
+{
+    memset(&walk_now, 0, sizeof walk_now);
+    walk_now.thread = thread;
+    for (int i = 0; i < MAPS; i++) {
+        struct walk_map *map = &walk_now.map[i];
+        map->memory = -1;
+        map->map = (struct rex_map){0, map->base, map->begin, map->sizes, map->types, NULL, NULL};
+    }
     for (int i = 0; i < PACKETS; i++)
         walk_now.packet[i].map = -1;
     model_reset();
@@ -102,62 +111,89 @@ static void end_queues(void)
 {
     for (int i = 0; i < QUEUES; i++) {
         struct rex_graph *graph = NULL;
-        if (walk_now.queue[i] != NULL && rex_graph_end(&graph, walk_now.queue[i]) == REX_OK)
+        if (walk_now.queue[i].queue != NULL &&
+            rex_graph_end(&graph, walk_now.queue[i].queue) == REX_OK)
             rex_graph_destroy(graph);
     }
     for (int i = 0; i < GRAPHS; i++)
         rex_graph_destroy(walk_now.graph[i]);
-    for (int i = 0; i < QUEUES; i++)
-        if (rex_queue_destroy(walk_now.queue[i]) != REX_OK)
+    for (int i = 0; i < QUEUES; i++) {
+        if (rex_queue_destroy(walk_now.queue[i].queue) != REX_OK)
             walk_found("at the end a queue cannot be destroyed: %s", rex_last_error());
+        walk_now.queue[i].queue = NULL;
+        walk_wait_for_queue(i);
+    }
     for (int i = 0; i < EVENTS; i++)
-        rex_event_destroy(walk_now.event[i]);
+        rex_event_destroy(walk_now.event[i].event);
+    for (int i = 0; i < QUEUES; i++)
+        rex_event_destroy(walk_now.between[i].event);
 }
 
-static void end_mappings(void)
+/* Until nothing of the place is mapped: what goes back to the host is compared, too. */
+static void end_mapping(int device, int host)
 {
-    for (int device = 0; device < DEVICES; device++)
-        for (int host = 0; host < HOSTS; host++)
-            for (int half = 0; half < 2; half++)
-                if (model_is_present(device, host, half * BYTES / 2, BYTES / 2)) {
-                    int64_t *first = &walk_host[host][half * CELLS / 2];
-                    REX_MAP(end, REX_DELETE(first, CELLS / 2));
-                    if (rex_module_data_exit(&walk_now.module, device, &end) != REX_OK)
-                        walk_found("at the end a mapping cannot be ended: %s", rex_last_error());
-                }
+    int begin, size;
+    while (model_mapping(device, host, &begin, &size) != NULL) {
+        walk_peek(device, host);
+        struct rex_row rows[] = {rex_row_of((char *)model_address(host) + begin,
+                                            (char *)model_address(host) + begin, size,
+                                            REX_MAP_FROM | REX_MAP_DELETE)};
+        struct walk_map end = {.memory = -1};
+        end.map = rex_map_of(rows, 1, end.base, end.begin, end.sizes, end.types, NULL);
+        end.part[0] = (struct part){host, begin, size, rows[0].type, 0};
+        if (rex_module_data_exit(&walk_modules[0], device, &end.map) != REX_OK)
+            walk_found("at the end a mapping cannot be ended: %s", rex_last_error());
+        model_end(device, &end);
+    }
 }
 
-void walk_end(void)
+void walk_end_thread(void)
 {
-    rex_set_log_callback(NULL, NULL);
+    walk_share_leave();
     end_queues();
     for (int i = 0; i < MEMORIES; i++)
         rex_device_free(walk_now.memory[i].address, walk_now.memory[i].device);
-    if (!walk_settings.gpu)
-        end_mappings();
+    for (int device = 0; device < DEVICES; device++)
+        for (int host = 0; host < PLACES; host++)
+            end_mapping(device, host);
+    const char *differs = model_compare(true);
+    if (differs != NULL)
+        walk_found("%s", differs);
     for (int i = 0; i < MAPS; i++)
         if (walk_now.map[i].built)
             rex_map_free(&walk_now.map[i].map);
     for (int i = 0; i < PINNED; i++)
         if (walk_now.pinned[i].live && rex_host_free(walk_now.pinned[i].address) != REX_OK)
             walk_found("at the end pinned memory cannot be freed: %s", rex_last_error());
-    for (int i = 0; i < HOSTS; i++)
-        rex_host_unregister(walk_host[i]);
+    for (int i = 0; i < ARRAYS; i++)
+        rex_host_unregister(walk_array[i]);
     for (int i = 0; i < 2; i++) {
         rex_image_view_close(walk_now.view[i]);
         rex_image_list_close(walk_now.list[i]);
     }
     end_libraries();
-    if (rex_module_fini(&walk_now.module) != REX_OK)
-        walk_found("at the end the module cannot be ended: %s", rex_last_error());
+    model_end_all();
+}
+
+void walk_end(void)
+{
+    rex_set_log_callback(NULL, NULL);
+    for (int i = 3; i >= 0; i -= 3)
+        if (rex_module_fini(&walk_modules[i]) != REX_OK)
+            walk_found("at the end module %d cannot be ended: %s", i, rex_last_error());
     for (int i = 0; i < 3; i++)
         free(files[i].bytes);
 }
 
-const void *walk_key(const struct call *call, int argument)
+const void *walk_key(int number)
 {
-    const void *const keys[] = {NULL, &add_id, &set_id, &nothing_id, walk_global, &unknown_id};
-    return keys[walk_variable(call, argument) + 1];
+    const void *const others[] = {&bump_id, &walk_global, &unknown_id};
+    return number < 0 ? NULL : number < KERNELS ? &ids[number] : others[number - KERNELS];
+}
+
+const void *walk_share_key(void)
+{
+    return &share_id;
 }
 
 /* ---- modules
@@ -165,7 +201,10 @@ const void *walk_key(const struct call *call, int argument)
 
 static enum verdict verdict_of_module(const struct call *call, int argument)
 {
-    return walk_module(call, argument) != &walk_now.module ? MUST_FAIL : walk_is_registered() ? MUST_WORK : EITHER;
+    const struct rex_module *module = walk_module(call, argument);
+    if (module == &walk_modules[3])
+        return EITHER; /* LLVM 18 loads no image after a device was used */
+    return module != &walk_modules[0] ? MUST_FAIL : walk_is_registered() ? MUST_WORK : EITHER;
 }
 
 #define ONE_MODULE(name)                                           \
@@ -181,23 +220,23 @@ void rule_rex_module_add(struct call *call)
 {
     struct rex_module *module = walk_module(call, 0);
     walk_before();
-    walk_judge_int(call, rex_module_add(module), module == NULL || module == &walk_now.broken ? MUST_FAIL : MUST_WORK);
+    walk_judge_int(call, rex_module_add(module), module == NULL || module == &walk_modules[2] ? MUST_FAIL : MUST_WORK);
 }
 
 /* Data regions must have ended before, and device memory is the runtime's. */
 void rule_rex_module_fini(struct call *call)
 {
     struct rex_module *module = walk_module(call, 0);
-    if (module == &walk_now.module && model_any_mapping())
+    if (!walk_is_alone || model_any_mapping())
         return;
     for (int i = 0; i < MEMORIES; i++)
         if (walk_now.memory[i].address != NULL)
             return;
     for (int i = 0; i < QUEUES; i++)
-        if (walk_now.queue[i] != NULL)
+        if (walk_now.queue[i].queue != NULL)
             return;
     walk_before();
-    walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_now.broken ? MUST_FAIL : EITHER);
+    walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_modules[2] ? MUST_FAIL : EITHER);
 }
 
 void rule_rex_module_register(struct call *call)
@@ -224,6 +263,24 @@ void rule_rex_module_on_host(struct call *call)
         walk_found("it says that the image is for the host");
 }
 
+/* ---- the process's settings ------------------------------------------------------------------------ */
+
+/* The first step, before librex is used: how the fake GPU works, and who launches and copies. */
+void rule_settings(struct call *call)
+{
+    static const char *const variables[] = {"FAKE_CUDA_ORDER", "FAKE_CUDA_DEVICES",
+                                            "REX_LAUNCH_BY", "REX_COPY_THREADS", "REX_UNFINISHED"};
+    static bool is_over;
+    for (int i = 0; i < 5 && !is_over; i++) {
+        const char *value = walk_value_text(call->rule->kinds[i], call->step->argument[i]);
+        if (strcmp(value, "default") == 0)
+            unsetenv(variables[i]);
+        else
+            setenv(variables[i], value, 1);
+    }
+    is_over = true;
+}
+
 /* ---- settings and errors
  * ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -234,21 +291,24 @@ void rule_rex_configure(struct call *call)
     const char *value = walk_string(call, 1);
     if ((option == REX_OPTION_OMPTARGET || option == REX_OPTION_CUBIN) && value != NULL && *value != '\0')
         return;
+    /* Who launches is the sequence's to say: settings(). */
+    if (option == REX_OPTION_LAUNCH_BY || option == REX_OPTION_REQUIRE_GPU)
+        return;
     walk_before();
-    walk_judge_int(call, rex_configure((enum rex_option)option, value), option < 0 || option > 9 ? MUST_FAIL : EITHER);
+    walk_judge_int(call, rex_configure((enum rex_option)option, value), option < 0 || option > REX_OPTION_REQUIRE_GPU ? MUST_FAIL : EITHER);
 }
 
 static void a_log(enum rex_log_level level, const char *message, void *context)
 {
     (void)level;
-    if (message == NULL || context != &walk_now)
+    if (message == NULL || context != walk_modules)
         walk_found("the log's function is called with %p", context);
 }
 
 void rule_rex_set_log_callback(struct call *call)
 {
     walk_before();
-    rex_set_log_callback(walk_variable(call, 0) >= 0 ? a_log : NULL, &walk_now);
+    rex_set_log_callback(walk_variable(call, 0) >= 0 ? a_log : NULL, walk_modules);
     walk_judge(call, false, 0, MUST_WORK);
 }
 
@@ -286,7 +346,7 @@ STRING(rex_version)
 void rule_rex_last_error(struct call *call)
 {
     walk_before();
-    if (strcmp(rex_last_error(), "no call has failed") != 0)
+    if (!walk_is_untouched())
         walk_found("it is \"%s\"", rex_last_error());
     (void)call;
 }
@@ -294,7 +354,7 @@ void rule_rex_last_error(struct call *call)
 void rule_rex_last_error_code(struct call *call)
 {
     walk_before();
-    if (rex_last_error_code() != -1000)
+    if (rex_last_error_code() != REX_EINVAL)
         walk_found("it is %d", rex_last_error_code());
     (void)call;
 }
@@ -324,7 +384,8 @@ void rule_rex_gpu_count(struct call *call)
     walk_before();
     int count = rex_gpu_count();
     walk_judge(call, false, 0, MUST_WORK);
-    if (count != walk_settings.gpu)
+    const char *gpus = getenv("FAKE_CUDA_DEVICES");
+    if (count != (walk_settings.gpu ? gpus != NULL ? atoi(gpus) : 1 : 0))
         walk_found("it says %d", count);
 }
 
@@ -366,7 +427,7 @@ void rule_rex_runtime_tell(struct call *call)
 
 static void an_info(const char *group, const char *name, const char *value, void *context)
 {
-    if (group == NULL || name == NULL || value == NULL || context != &walk_now)
+    if (group == NULL || name == NULL || value == NULL || context != walk_modules)
         walk_found("a row of it is NULL");
 }
 
@@ -375,7 +436,7 @@ void rule_rex_info(struct call *call)
     int64_t release = walk_integer(call, 0);
     bool wrong = walk_variable(call, 1) < 0 || (release != 0 && (release < 14 || release > 24));
     walk_before();
-    int result = rex_info((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, &walk_now);
+    int result = rex_info((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, walk_modules);
     if (result != REX_OK || release != 0 || wrong) /* where there is no libomptarget, the message of that stays */
         walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK);
 }
@@ -519,12 +580,39 @@ void rule_rex_nearest_name(struct call *call)
     walk_judge(call, name == NULL || (none && count > 0), 0, EITHER);
 }
 
-/* ---- cursors
- * ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- builders ----------------------------------------------------------------------------------- */
 
-static struct rex_map_builder *cursor_of(const struct call *call)
+/* A builder is there while rex_map_build() calls the function that has to push rows. */
+struct pushes {
+    struct call *call;
+    int (*push)(const struct call *call, struct rex_map_builder *builder);
+    int32_t next; /* the builder's next row after it; -1: it was not called, or has failed */
+};
+
+static int push_rows(struct rex_map_builder *builder, void *context)
 {
-    return walk_variable(call, 0) >= 0 ? &walk_now.builder : NULL;
+    struct pushes *pushes = context;
+    int result = pushes->push(pushes->call, builder);
+    pushes->next = result < 0 ? -1 : rex_map_next_row(builder);
+    return result < 0 ? result : rex_map_add(builder, REX_TO(walk_array[1], 1));
+}
+
+/* The push in a builder of its own; VERDICT is on the push. */
+static void build(struct call *call, int (*push)(const struct call *, struct rex_map_builder *))
+{
+    struct pushes pushes = {call, push, -1};
+    struct rex_map map = {.count = 77};
+    if (walk_variable(call, 0) < 0) {
+        push(call, NULL);
+        return;
+    }
+    int result = rex_map_build(&map, NULL, push_rows, &pushes, NULL);
+    if ((result == REX_OK) != (pushes.next >= 0))
+        walk_found("rex_map_build() returns %d", result);
+    if (result == REX_OK && map.count != pushes.next + 1)
+        walk_found("the map has %d rows, and the builder had %d", map.count, pushes.next);
+    if (result == REX_OK)
+        rex_map_free(&map);
 }
 
 static int64_t type_of(const struct call *call, int argument)
@@ -543,26 +631,36 @@ static int64_t type_of(const struct call *call, int argument)
     return types[call->step->argument[argument] % (sizeof types / sizeof *types)];
 }
 
-void rule_cursor_new(struct call *call)
+static int next_row(const struct call *call, struct rex_map_builder *builder)
 {
-    (void)call;
-    walk_now.builder = (struct rex_map_builder){0};
+    walk_before();
+    int row = rex_map_next_row(builder);
+    walk_judge_int(call, row, builder == NULL ? MUST_FAIL : MUST_WORK);
+    return row;
 }
 
 void rule_rex_map_next_row(struct call *call)
 {
+    build(call, next_row);
+}
+
+static int add_row(const struct call *call, struct rex_map_builder *builder)
+{
+    int64_t size = walk_integer(call, 3);
+    int32_t row = builder != NULL ? rex_map_next_row(builder) : 0;
     walk_before();
-    walk_judge_int(call, rex_map_next_row(cursor_of(call)), cursor_of(call) == NULL ? MUST_FAIL : MUST_WORK);
+    int result = rex_map_add(
+        builder, rex_row_of(walk_host_of(call, 2), walk_host_of(call, 2), size, type_of(call, 1)));
+    bool worked =
+        walk_judge_int(call, result, builder == NULL || size < 0 ? MUST_FAIL : EITHER);
+    if (worked && rex_map_next_row(builder) != row + 1)
+        walk_found("the builder goes from row %d to %d", row, rex_map_next_row(builder));
+    return result;
 }
 
 void rule_rex_map_add(struct call *call)
 {
-    int64_t size = walk_integer(call, 3), row = walk_now.builder.row;
-    walk_before();
-    int result = rex_map_add(cursor_of(call), rex_row_of(walk_host_of(call, 2), walk_host_of(call, 2), size, type_of(call, 1)));
-    bool worked = walk_judge_int(call, result, cursor_of(call) == NULL || size < 0 ? MUST_FAIL : EITHER);
-    if (walk_now.builder.row != row + worked)
-        walk_found("the builder goes from row %lld to %lld", (long long)row, (long long)walk_now.builder.row);
+    build(call, add_row);
 }
 
 static int map_element(struct rex_map_builder *builder, void *element)
@@ -572,24 +670,28 @@ static int map_element(struct rex_map_builder *builder, void *element)
 
 static int map_without_end(struct rex_map_builder *builder, void *element)
 {
-    return rex_map_add_mapped(builder, map_without_end, rex_row_of(element, element, 8, REX_MAP_TOFROM), 8);
+    return rex_map_add_mapped(builder, map_without_end,
+                              rex_row_of(element, element, 8, REX_MAP_TOFROM), 8);
+}
+
+static rex_mapper *const mappers[] = {map_element, map_without_end};
+
+static int add_mapped(const struct call *call, struct rex_map_builder *builder)
+{
+    int mapper = walk_variable(call, 1);
+    int64_t size = walk_integer(call, 4), element = walk_integer(call, 5);
+    bool wrong = builder == NULL || mapper < 0 || element <= 0 || (mapper == 1 && size > 0);
+    walk_before();
+    int result = rex_map_add_mapped(
+        builder, mapper >= 0 ? mappers[mapper] : NULL,
+        rex_row_of(walk_host_of(call, 3), walk_host_of(call, 3), size, type_of(call, 2)), element);
+    walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER);
+    return result;
 }
 
 void rule_rex_map_add_mapped(struct call *call)
 {
-    int mapper = walk_variable(call, 1);
-    int64_t size = walk_integer(call, 4), element = walk_integer(call, 5);
-    bool wrong = cursor_of(call) == NULL || mapper < 0 || element <= 0 || (mapper == 1 && size > 0);
-    walk_before();
-    int result = rex_map_add_mapped(cursor_of(call),
-                                    mapper == 0   ? map_element
-                                    : mapper == 1 ? map_without_end
-                                                  : NULL,
-                                    rex_row_of(walk_host_of(call, 3), walk_host_of(call, 3), size, type_of(call, 2)), element);
-    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        walk_now.builder = (struct rex_map_builder){0};
-    if (walk_now.builder.depth != 0)
-        walk_found("the builder stays at depth %d", walk_now.builder.depth);
+    build(call, add_mapped);
 }
 
 /* Of a handle only libomptarget knows what it is: without one, or without a mapper. */
@@ -598,12 +700,13 @@ void rule_rex_map_for_runtime(struct call *call)
     int mapper = walk_variable(call, 0);
     char handle;
     walk_before();
-    rex_map_for_runtime(mapper >= 0 ? map_element : NULL, walk_integer(call, 1), mapper >= 0 ? NULL : &handle, walk_host_of(call, 2),
-                        walk_host_of(call, 2), walk_integer(call, 3), REX_MAP_TO);
+    rex_map_for_runtime(mapper >= 0 ? map_element : NULL, walk_integer(call, 1),
+                        mapper >= 0 ? NULL : &handle, walk_host_of(call, 2), walk_host_of(call, 2),
+                        walk_integer(call, 3), REX_MAP_TO);
     walk_judge(call, true, REX_EINVAL, MUST_FAIL);
 }
 
-void rule_rex_map_add_strided(struct call *call)
+static int add_strided(const struct call *call, struct rex_map_builder *builder)
 {
     static const struct rex_dimension kinds[] = {{CELLS, 0, CELLS, 1},
                                                  {CELLS, 0, 4, 2},
@@ -615,14 +718,19 @@ void rule_rex_map_add_strided(struct call *call)
     struct rex_dimension dimensions[10];
     for (int i = 0; i < 10; i++)
         dimensions[i] = kinds[kind >= 0 ? kind : 0];
-    bool wrong = cursor_of(call) == NULL || kind < 0 || kind == 5 || walk_variable(call, 1) < 0 || count < 1 || count > 8 ||
-                 walk_integer(call, 2) <= 0;
-    int64_t row = walk_now.builder.row;
+    bool wrong = builder == NULL || kind < 0 || kind == 5 || walk_variable(call, 1) < 0 ||
+                 count < 1 || count > 8 || walk_integer(call, 2) <= 0;
+    /* More rows than a map may have: to count them is right, and to fill them takes long. */
+    if (!wrong && (kind > 2 || count > 2))
+        return REX_EINVAL;
     walk_before();
-    int result = rex_map_add_strided(cursor_of(call), walk_host_of(call, 1), walk_integer(call, 2), kind >= 0 ? dimensions : NULL, count,
-                                     type_of(call, 5));
-    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        walk_now.builder = (struct rex_map_builder){.row = row};
-    else if (walk_now.builder.row > row + (1 << 24)) /* so that the next ones find room */
-        walk_now.builder.row = row;
+    int result = rex_map_add_strided(builder, walk_host_of(call, 1), walk_integer(call, 2),
+                                     kind >= 0 ? dimensions : NULL, count, type_of(call, 5));
+    walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER);
+    return result;
+}
+
+void rule_rex_map_add_strided(struct call *call)
+{
+    build(call, add_strided);
 }

@@ -1,54 +1,178 @@
 /*
- * rulesqueue.c - queues, events and graphs. On the host device a queue does everything at once, so that the model can follow it.
+ * rulesqueue.c - queues, events and graphs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <string.h>
 
 #include "inqueue.h"
-#include "queue/queuestate.h"
 #include "rules.h"
 
-/* ---- what a queue is told, done or kept
- * ----------------------------------------------------------------------------------------------------- */
+enum { GONE = 1000 }; /* a capture that an event was recorded in, and that is forgotten */
+
+/* ---- order -------------------------------------------------------------------------------------- */
+
+static int number_of(const struct walk_queue *queue)
+{
+    return (int)(queue - walk_now.queue);
+}
+
+void walk_wait_for_queue(int queue)
+{
+    unsigned seen[QUEUES];
+    model_record(queue, seen);
+    model_wait(HOST, seen);
+}
+
+/* The thread waits for the queue in one of the ways that there are. */
+static void wait_here(int queue)
+{
+    struct rex_queue *unseen = walk_now.queue[queue].queue;
+    struct walk_event *event = &walk_now.between[queue];
+    static _Thread_local unsigned way;
+    bool done = false;
+    if (event->event == NULL && rex_event_create(&event->event) != REX_OK)
+        walk_found("an event cannot be made: %s", rex_last_error());
+    switch (way++ % 3) {
+    case 0: done = rex_queue_sync(unseen) == REX_OK; break;
+    case 1:
+        done = rex_event_record(event->event, unseen) == REX_OK &&
+               rex_event_sync(event->event) == REX_OK;
+        break;
+    default:
+        for (int tries = 0; !done && tries < 100000; tries++)
+            done = rex_queue_query(unseen) == 1;
+    }
+    if (!done)
+        walk_found("the program cannot wait for queue%d: %s", queue, rex_last_error());
+    walk_wait_for_queue(queue);
+}
+
+static void wait_in(int who, int queue)
+{
+    struct walk_event *event = &walk_now.between[queue];
+    unsigned seen[QUEUES];
+    if ((event->event == NULL && rex_event_create(&event->event) != REX_OK) ||
+        rex_event_record(event->event, walk_now.queue[queue].queue) != REX_OK ||
+        rex_queue_wait_event(walk_now.queue[who].queue, event->event) != REX_OK)
+        walk_found("queue%d cannot wait for queue%d: %s", who, queue, rex_last_error());
+    model_record(queue, seen);
+    model_wait(who, seen);
+}
+
+void walk_order(int who, const struct touches *touches)
+{
+    for (int queue = model_unseen(who, touches); queue >= 0; queue = model_unseen(who, touches))
+        if (who == HOST)
+            wait_here(queue);
+        else
+            wait_in(who, queue);
+}
+
+void walk_order_rows(int device, const struct walk_map *map)
+{
+    struct touches touches = {.count = 0};
+    if (map != NULL && !map->wrong)
+        model_touch_rows(&touches, device, map);
+    walk_order(HOST, &touches);
+}
+
+void walk_order_memory(int memory, bool write)
+{
+    struct touches touches = {.count = 0};
+    model_touch_memory(&touches, memory, write);
+    walk_order(HOST, &touches);
+}
+
+void walk_order_host(int host, bool write)
+{
+    struct touches touches = {.count = 0};
+    model_touch_host(&touches, host, write);
+    walk_order(HOST, &touches);
+}
+
+/* ---- what a queue is told, done or kept ----------------------------------------------------------- */
 
 static struct captured *captured_in(const struct rex_graph *graph)
 {
-    struct captured *all = walk_now.captured;
     for (int i = 0; graph != NULL && i < QUEUES + GRAPHS; i++)
-        if (all[i].graph == graph)
-            return &all[i];
+        if (walk_now.captured[i].used && walk_now.captured[i].graph == graph)
+            return &walk_now.captured[i];
     return NULL;
+}
+
+static void touch_command(struct touches *touches, int device, const struct command *command)
+{
+    switch (command->kind) {
+    case LAUNCH: model_touch_copies(touches, device, &command->map); break;
+    case COPY_TO:
+        model_touch_host(touches, command->host, false);
+        model_touch_memory(touches, command->memory, true);
+        break;
+    case COPY_FROM:
+        model_touch_host(touches, command->host, true);
+        model_touch_memory(touches, command->memory, false);
+        break;
+    case COPY_PEER:
+        model_touch_memory(touches, command->memory, true);
+        model_touch_memory(touches, command->from, false);
+        break;
+    case UPDATE: model_touch_rows(touches, device, &command->map); break;
+    case FILL: model_touch_memory(touches, command->memory, true); break;
+    }
+}
+
+static void update(int device, const struct walk_map *map)
+{
+    for (int to = 1; to >= 0; to--)
+        for (int i = 0; i < map->map.count; i++)
+            model_update(device, &map->part[i], to ? REX_MAP_TO : REX_MAP_FROM);
 }
 
 static void do_command(int device, const struct command *command)
 {
     switch (command->kind) {
     case LAUNCH:
-        if (!model_all_mapped(device, &command->map))
+        if (device < 0 || !model_all_mapped(device, &command->map))
             walk_found("a kernel was launched with memory that is not mapped");
         model_kernel(device, &command->map);
         break;
     case COPY_TO: model_copy_to(command->memory, command->host, command->size); break;
     case COPY_FROM: model_copy_from(command->memory, command->host, command->size); break;
-    case UPDATE_TO: model_update(device, &command->map, REX_MAP_TO); break;
-    case UPDATE_FROM: model_update(device, &command->map, REX_MAP_FROM); break;
-    case FILL: model_fill(command->memory, &command->pattern, command->width, command->size); break;
+    case COPY_PEER: model_copy_peer(command->memory, command->from, command->size); break;
+    case UPDATE: update(device, &command->map); break;
+    case FILL:
+        model_fill(command->memory, &command->pattern, command->width, command->size);
+        break;
     }
 }
 
-/* QUEUE has taken COMMAND. */
-static void took(const struct rex_queue *queue, const struct command *command)
+/* What the command needs is done before, unless it is captured. */
+static void order_command(const struct walk_queue *queue, const struct command *command)
 {
-    struct captured *captured = captured_in(queue->capture);
-    if (queue->capture == NULL)
-        do_command(queue->gpu.number, command);
-    else if (captured == NULL || captured->count == COMMANDS)
-        walk_now.captured[0].overfull = captured != NULL ? (captured->overfull = true) : false;
-    else {
-        captured->launches += command->kind == LAUNCH;
-        captured->command[captured->count++] = *command;
+    struct touches touches = {.count = 0};
+    if (queue == NULL || queue->captured >= 0)
+        return;
+    touch_command(&touches, queue->device, command);
+    walk_order(number_of(queue), &touches);
+}
+
+/* QUEUE has taken COMMAND. */
+static void took(const struct walk_queue *queue, const struct command *command)
+{
+    struct touches touches = {.count = 0};
+    if (queue->captured < 0) {
+        touch_command(&touches, queue->device, command);
+        model_did(number_of(queue), &touches);
+        do_command(queue->device, command);
+        return;
     }
+    struct captured *captured = &walk_now.captured[queue->captured];
+    captured->launches += command->kind == LAUNCH;
+    if (captured->count == COMMANDS)
+        captured->overfull = true;
+    else
+        captured->command[captured->count++] = *command;
 }
 
 /* ---- queues
@@ -57,9 +181,10 @@ static void took(const struct rex_queue *queue, const struct command *command)
 /* The call returned RESULT, and has stored MADE in queue NUMBER if it was RIGHT. */
 static void keep_queue(struct call *call, int number, bool right, int result, struct rex_queue *made)
 {
-    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0;
+    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0 &&
+                 walk_module(call, 1) == &walk_modules[0];
     if (walk_judge_int(call, result, !right ? MUST_FAIL : known ? MUST_WORK : EITHER))
-        walk_now.queue[number] = made;
+        walk_now.queue[number] = (struct walk_queue){made, walk_device(call, 2), -1};
     else if (made != NULL)
         walk_found("it fails, and has stored a queue");
 }
@@ -69,9 +194,11 @@ void rule_rex_module_queue_create(struct call *call)
     int number = walk_variable(call, 0);
     struct rex_queue *made = NULL;
     void *default_stream = NULL;
-    if (number >= 0 && walk_now.queue[number] != NULL)
+    if (number >= 0 && walk_now.queue[number].queue != NULL)
         return;
-    bool right = number >= 0 && walk_module(call, 1) == &walk_now.module && walk_integer(call, 4) < 8;
+    const struct rex_module *module = walk_module(call, 1);
+    bool right = number >= 0 && (module == &walk_modules[0] || module == &walk_modules[3]) &&
+                 walk_integer(call, 4) < 8;
     walk_before();
     int result = rex_module_queue_create(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), walk_string(call, 3),
                                          (unsigned)walk_integer(call, 4), walk_variable(call, 5) >= 0 ? &default_stream : NULL);
@@ -81,137 +208,193 @@ void rule_rex_module_queue_create(struct call *call)
 void rule_rex_queue_stream(struct call *call)
 {
     void *stream = NULL, *context = NULL;
-    const struct rex_queue *queue = walk_queue(call, 0);
-    bool wrong = queue == NULL || walk_variable(call, 1) < 0 || queue->immediate || queue->capture != NULL;
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    bool wrong = queue == NULL || walk_variable(call, 1) < 0 || !walk_settings.gpu ||
+                 queue->device < 0 || queue->captured >= 0;
     walk_before();
-    int result =
-        rex_queue_stream(walk_queue(call, 0), walk_variable(call, 1) >= 0 ? &stream : NULL, walk_variable(call, 2) >= 0 ? &context : NULL);
-    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK) && (stream != NULL || context != NULL))
+    int result = rex_queue_stream(walk_queue(call, 0), walk_variable(call, 1) >= 0 ? &stream : NULL,
+                                  walk_variable(call, 2) >= 0 ? &context : NULL);
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK) &&
+        (stream != NULL || context != NULL))
         walk_found("it fails, and has stored a stream");
 }
 
+/* It waits for what is in the queue. */
 void rule_rex_queue_destroy(struct call *call)
 {
     int number = walk_variable(call, 0);
-    struct rex_queue *queue = walk_queue(call, 0);
-    bool captured = queue != NULL && queue->capture != NULL;
+    bool captured = walk_is_captured(walk_queue_of(call, 0));
     walk_before();
-    int result = rex_queue_destroy(queue);
+    int result = rex_queue_destroy(walk_queue(call, 0));
     walk_judge_int(call, result, captured ? MUST_FAIL : MUST_WORK);
-    if (number >= 0 && !captured)
-        walk_now.queue[number] = NULL;
+    if (number < 0 || captured)
+        return;
+    walk_now.queue[number].queue = NULL;
+    walk_wait_for_queue(number);
+}
+
+/* A kernel that follows a record's pointer needs it attached; memory is of one device. */
+static bool may_launch(const struct walk_queue *queue, const struct walk_map *map)
+{
+    return map == NULL || map->wrong ||
+           (queue->captured < 0 && model_is_attached(queue->device, map) &&
+            !walk_has_types(map, REX_MAP_RETURN_PARAM) &&
+            (map->memory < 0 || walk_now.memory[map->memory].device == queue->device)) ||
+           (map->form != FORM_SUM && map->memory < 0 &&
+            !walk_has_types(map, REX_MAP_RETURN_PARAM));
 }
 
 void rule_launch_in_queue(struct call *call)
 {
-    struct rex_queue *queue = walk_queue(call, 1);
+    struct walk_queue *queue = walk_queue_of(call, 1);
     struct walk_map *map = walk_map_of(call, 7);
-    struct rex_launch_config launch = {.key = walk_key(call, 2),
+    int key = walk_kernel(call, 2, map), device = walk_device_of_queue(queue);
+    struct rex_launch_config launch = {.key = walk_key(key),
                                        .device = walk_integer(call, 3),
                                        .teams = {(uint32_t)walk_integer(call, 4), 1, 1},
                                        .threads = {(uint32_t)walk_integer(call, 5), 1, 1},
                                        .flags = (uint32_t)walk_integer(call, 6)};
-    int key = walk_variable(call, 2);
-    if (queue == NULL || !walk_is_harmless(call, 2, map))
+    if (queue == NULL || !walk_is_harmless(key, map) || !may_launch(queue, map))
         return;
-    struct command command = {.kind = LAUNCH, .memory = -1};
+    struct command command = {.kind = LAUNCH, .memory = -1, .from = -1, .map = {.memory = -1}};
     if (map != NULL)
         command.map = *map;
-    if (key == 2 || map == NULL)
+    if (key == NOTHING || map == NULL)
         command.map.form = FORM_NOTHING;
+    bool wrong = walk_module(call, 0) != &walk_modules[0] ||
+                 (map != NULL &&
+                  (map->wrong ||
+                   walk_has_types(map, REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_PRIVATE)));
+    /* Where a graph would launch nothing, librex does not look which kernel it is. */
+    bool is_nowhere = queue->captured >= 0 && device < 0;
+    wrong |= !is_nowhere && (key < 0 || key >= KERNELS ||
+                             walk_map_parameters(map) != walk_parameters(key));
+    bool sure = !wrong && queue->captured < 0 && device >= 0 &&
+                (launch.device == -1 || launch.device == device) && launch.teams[0] < 8 &&
+                launch.threads[0] < 8 && launch.flags == 0 && !walk_has_empty(map);
+    enum verdict verdict = wrong                                            ? MUST_FAIL
+                           : !sure                                          ? EITHER
+                           : map == NULL || model_all_mapped(device, map) ? MUST_WORK
+                                                                            : MUST_FAIL;
+    if (!wrong)
+        order_command(queue, &command);
     walk_before();
-    int result = launch_module_in(queue, walk_module(call, 0), &launch, map != NULL ? &map->map : NULL);
-    bool wrong =
-        walk_module(call, 0) != &walk_now.module || (map != NULL && (map->wrong || walk_has_types(map, REX_MAP_ALWAYS | REX_MAP_DELETE)));
-    int device = walk_device_of_queue(queue);
-    /* Where a graph would launch nothing, nobody asks which kernel. */
-    bool is_nowhere = queue->capture != NULL && device < 0;
-    wrong |= !is_nowhere && (key < 0 || key > 2 || walk_has_too_many(call, 2, map));
-    bool sure = !wrong && !walk_settings.gpu && queue->capture == NULL && device >= 0 && (launch.device == -1 || launch.device == device) &&
-                launch.teams[0] < 8 && launch.threads[0] < 8 && launch.flags == 0 && (map == NULL || !walk_has_empty(map));
-    enum verdict verdict = wrong ? MUST_FAIL : !sure ? EITHER : map == NULL || model_all_mapped(device, map) ? MUST_WORK : MUST_FAIL;
-    if (walk_judge_int(call, result, verdict) && !walk_settings.gpu)
+    int result =
+        launch_module_in(queue->queue, walk_module(call, 0), &launch, map != NULL ? &map->map : NULL);
+    if (walk_judge_int(call, result, verdict))
         took(queue, &command);
 }
 
 /* Copies and fills of device memory. */
-static bool may_use(const struct call *call, const struct rex_queue *queue, int memory, int64_t size)
+static bool may_use(const struct walk_queue *queue, int memory, int64_t size)
 {
-    (void)call;
     return memory < 0 || queue == NULL || walk_now.memory[memory].address == NULL ||
-           (size <= walk_now.memory[memory].size && queue->gpu.number == walk_now.memory[memory].device);
+           (size <= walk_now.memory[memory].size &&
+            queue->device == walk_now.memory[memory].device);
 }
 
-static void copied(struct call *call, int result, enum kind_of_command kind, int memory, int host, int64_t size)
+static bool has_bytes(int host, int64_t size)
 {
-    const struct rex_queue *queue = walk_queue(call, 0);
-    struct command command = {.kind = kind, .memory = memory, .host = host, .size = (int)size};
-    bool null = queue == NULL || (size > 0 && (host < 0 || memory < 0 || walk_now.memory[memory].address == NULL));
-    if (walk_judge_int(call, result, null ? MUST_FAIL : walk_device_of_queue(queue) >= 0 ? MUST_WORK : EITHER) && size > 0)
-        took(queue, &command);
+    return host < 0 || size <= model_size(host);
+}
+
+static void copied(struct call *call, int result, const struct command *command)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    bool null = queue == NULL || (command->size > 0 &&
+                                  (command->host < 0 || command->memory < 0 ||
+                                   walk_now.memory[command->memory].address == NULL));
+    enum verdict verdict = null ? MUST_FAIL : walk_device_of_queue(queue) >= 0 ? MUST_WORK : EITHER;
+    if (walk_judge_int(call, result, verdict) && command->size > 0)
+        took(queue, command);
+}
+
+static struct command copy_command(const struct call *call, enum kind_of_command kind, int memory,
+                                   int host)
+{
+    struct command command = {.kind = kind, .memory = memory, .host = host, .from = -1,
+                              .size = (int)walk_integer(call, 3), .map = {.memory = -1}};
+    return command;
 }
 
 void rule_rex_queue_copy_to(struct call *call)
 {
-    int memory = walk_variable(call, 1);
-    int64_t size = walk_integer(call, 3);
-    if (!may_use(call, walk_queue(call, 0), memory, size))
+    int memory = walk_variable(call, 1), host = walk_variable(call, 2);
+    struct command command = copy_command(call, COPY_TO, memory, host);
+    if (!may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
         return;
+    order_command(walk_queue_of(call, 0), &command);
     walk_before();
-    int result = rex_queue_copy_to(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2), (size_t)size);
-    copied(call, result, COPY_TO, memory, walk_variable(call, 2), size);
+    copied(call,
+           rex_queue_copy_to(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2),
+                             (size_t)command.size),
+           &command);
 }
 
 void rule_rex_queue_copy_from(struct call *call)
 {
-    int memory = walk_variable(call, 2);
-    int64_t size = walk_integer(call, 3);
-    if (!may_use(call, walk_queue(call, 0), memory, size))
+    int memory = walk_variable(call, 2), host = walk_variable(call, 1);
+    struct command command = copy_command(call, COPY_FROM, memory, host);
+    if (!may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
         return;
+    order_command(walk_queue_of(call, 0), &command);
     walk_before();
-    int result = rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1), walk_memory_of(call, 2), (size_t)size);
-    copied(call, result, COPY_FROM, memory, walk_variable(call, 1), size);
+    copied(call,
+           rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1), walk_memory_of(call, 2),
+                               (size_t)command.size),
+           &command);
 }
 
 /* Within a device, or between two; the memory has to be of the devices that are named. */
-static bool is_of(int memory, int64_t device)
+static bool is_of(int memory, int64_t device, int64_t size)
 {
-    return memory < 0 || walk_now.memory[memory].address == NULL || walk_now.memory[memory].device == (device == -1 ? 0 : device);
+    return memory < 0 || walk_now.memory[memory].address == NULL ||
+           (walk_now.memory[memory].device == (device == -1 ? 0 : device) &&
+            size <= walk_now.memory[memory].size);
 }
 
 void rule_rex_queue_copy_peer(struct call *call)
 {
-    const struct rex_queue *queue = walk_queue(call, 0);
-    int to = walk_variable(call, 1), from = walk_variable(call, 3), device = walk_device_of_queue(queue);
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    int to = walk_variable(call, 1), from = walk_variable(call, 3),
+        device = walk_device_of_queue(queue);
     int64_t size = walk_integer(call, 5);
-    if (to == from || (queue != NULL && queue->capture != NULL) || !is_of(to, walk_integer(call, 2)) ||
-        !is_of(from, walk_integer(call, 4)) || (to >= 0 && walk_now.memory[to].address != NULL && size > walk_now.memory[to].size) ||
-        (from >= 0 && walk_now.memory[from].address != NULL && size > walk_now.memory[from].size))
+    if (to == from || walk_is_captured(queue) || !is_of(to, walk_integer(call, 2), size) ||
+        !is_of(from, walk_integer(call, 4), size))
         return;
-    bool wrong = queue == NULL || (size > 0 && (walk_memory_of(call, 1) == NULL || walk_memory_of(call, 3) == NULL));
+    struct command command = {.kind = COPY_PEER, .memory = to, .from = from, .host = -1,
+                              .size = (int)size, .map = {.memory = -1}};
+    bool wrong = queue == NULL ||
+                 (size > 0 && (walk_memory_of(call, 1) == NULL || walk_memory_of(call, 3) == NULL));
     bool sure = device >= 0 && walk_device(call, 2) >= 0 && walk_device(call, 4) >= 0 &&
                 (walk_device(call, 2) == device || walk_device(call, 4) == device);
+    order_command(queue, &command);
     walk_before();
-    int result = rex_queue_copy_peer(walk_queue(call, 0), walk_memory_of(call, 1), walk_integer(call, 2), walk_memory_of(call, 3),
+    int result = rex_queue_copy_peer(walk_queue(call, 0), walk_memory_of(call, 1),
+                                     walk_integer(call, 2), walk_memory_of(call, 3),
                                      walk_integer(call, 4), (size_t)size);
     if (walk_judge_int(call, result, wrong ? MUST_FAIL : sure ? MUST_WORK : EITHER) && size > 0)
-        model_copy_peer(to, from, (int)size);
+        took(queue, &command);
 }
 
 void rule_rex_queue_fill(struct call *call)
 {
-    struct rex_queue *queue = walk_queue(call, 0);
+    const struct walk_queue *queue = walk_queue_of(call, 0);
     int memory = walk_variable(call, 1);
     int64_t width = walk_integer(call, 3), size = walk_integer(call, 4);
-    if (!may_use(call, queue, memory, size))
+    if (!may_use(queue, memory, size))
         return;
-    struct command command = {.kind = FILL, .memory = memory, .size = (int)size, .width = (int)width};
+    struct command command = {.kind = FILL, .memory = memory, .host = -1, .from = -1,
+                              .size = (int)size, .width = (int)width, .map = {.memory = -1}};
+    walk_order_host(walk_variable(call, 2), false);
     if (walk_host_of(call, 2) != NULL)
         memcpy(&command.pattern, walk_host_of(call, 2), 4);
-    bool wrong = queue == NULL || memory < 0 || walk_now.memory[memory].address == NULL || walk_host_of(call, 2) == NULL ||
-                 (width != 1 && width != 2 && width != 4);
+    bool wrong = queue == NULL || memory < 0 || walk_now.memory[memory].address == NULL ||
+                 walk_host_of(call, 2) == NULL || (width != 1 && width != 2 && width != 4);
+    order_command(queue, &command);
     walk_before();
-    int result = rex_queue_fill(queue, walk_memory_of(call, 1), walk_host_of(call, 2), (size_t)width, (size_t)size);
+    int result = rex_queue_fill(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2),
+                                (size_t)width, (size_t)size);
     if (walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
         took(queue, &command);
 }
@@ -232,68 +415,103 @@ void rule_rex_queue_host_func(struct call *call)
     walk_judge_int(call, result, function < 0 || walk_queue(call, 0) == NULL ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_queue_update(struct call *call)
+/* A row without bytes, or of values, copies nothing. */
+static void keep_copies(struct walk_map *map)
 {
-    struct rex_queue *queue = walk_queue(call, 0);
-    struct walk_map *map = walk_map_of(call, 1);
-    walk_before();
-    int result = rex_queue_update(queue, map != NULL ? &map->map : NULL);
-    bool wrong = queue == NULL || map == NULL || map->wrong;
-    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER) || walk_settings.gpu)
-        return;
-    for (int to = 1; to >= 0; to--)
-        for (int i = 0; i < map->map.count; i++) {
-            struct command command = {
-                .kind = to ? UPDATE_TO : UPDATE_FROM, .memory = -1, .map = {.map = {.count = 1}, .part = {map->part[i]}}};
-            if (map->part[i].host >= 0 && map->part[i].size > 0 && (map->part[i].type & (to ? REX_MAP_TO : REX_MAP_FROM))) {
-                if (walk_device_of_queue(queue) >= 0 && !model_all_mapped(queue->gpu.number, &command.map))
-                    walk_found("it copies memory that is not mapped");
-                took(queue, &command);
-            }
-        }
+    for (int i = 0; i < map->map.count; i++)
+        if (map->part[i].size <= 0)
+            map->part[i].host = -1;
 }
 
-#define QUESTION(name, must_work)                                                                                \
-    void rule_##name(struct call *call)                                                                          \
-    {                                                                                                            \
-        struct rex_queue *queue = walk_queue(call, 0);                                                           \
-        bool free = queue != NULL && queue->capture == NULL;                                                     \
-        walk_before();                                                                                           \
-        walk_judge_int(call, name(queue), queue == NULL ? MUST_FAIL : (must_work) && free ? MUST_WORK : EITHER); \
+void rule_rex_queue_update(struct call *call)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    struct walk_map *map = walk_map_of(call, 1);
+    struct command command = {.kind = UPDATE, .memory = -1, .from = -1, .map = {.memory = -1}};
+    if (map != NULL && (map->form == FORM_SUM || walk_has_types(map, REX_MAP_RETURN_PARAM) ||
+                        walk_has_types(map, REX_MAP_PTR_AND_OBJ)))
+        return;
+    bool wrong = queue == NULL || map == NULL || map->wrong;
+    if (!wrong) {
+        command.map = *map;
+        keep_copies(&command.map);
+        order_command(queue, &command);
     }
-QUESTION(rex_queue_sync, true)
-QUESTION(rex_queue_query, true)
-QUESTION(rex_queue_device, true)
+    walk_before();
+    int result = rex_queue_update(walk_queue(call, 0), map != NULL ? &map->map : NULL);
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+        return;
+    for (int i = 0; i < command.map.map.count; i++)
+        if ((command.map.part[i].type & REX_MAP_TOFROM) == 0)
+            command.map.part[i].host = -1;
+    if (queue->captured < 0 && queue->device >= 0 && !model_all_mapped(queue->device, &command.map))
+        walk_found("it copies memory that is not mapped");
+    took(queue, &command);
+}
+
+void rule_rex_queue_sync(struct call *call)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    bool wrong = queue == NULL || queue->captured >= 0;
+    walk_before();
+    if (walk_judge_int(call, rex_queue_sync(walk_queue(call, 0)), wrong ? MUST_FAIL : MUST_WORK))
+        walk_wait_for_queue(number_of(queue));
+}
+
+void rule_rex_queue_query(struct call *call)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    walk_before();
+    int result = rex_queue_query(walk_queue(call, 0));
+    if (walk_judge_int(call, result, queue == NULL           ? MUST_FAIL
+                                     : queue->captured < 0 ? MUST_WORK
+                                                           : EITHER) &&
+        result == 1 && queue->captured < 0)
+        walk_wait_for_queue(number_of(queue));
+}
+
+void rule_rex_queue_device(struct call *call)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    walk_before();
+    int device = rex_queue_device(walk_queue(call, 0));
+    if (walk_judge_int(call, device, queue == NULL ? MUST_FAIL : MUST_WORK) && queue->device >= 0 &&
+        device != queue->device)
+        walk_found("it says %d of device %d", device, queue->device);
+}
 
 void rule_rex_queue_is_synchronous(struct call *call)
 {
+    const struct walk_queue *queue = walk_queue_of(call, 0);
     walk_before();
     bool immediate = rex_queue_is_synchronous(walk_queue(call, 0));
-    if (walk_judge(call, walk_queue(call, 0) == NULL, 0, EITHER) && immediate == walk_settings.gpu &&
-        walk_device_of_queue(walk_queue(call, 0)) >= 0)
+    if (walk_judge(call, queue == NULL, 0, EITHER) && immediate == walk_settings.gpu &&
+        walk_device_of_queue(queue) >= 0)
         walk_found("it says %d", immediate);
 }
 
 void rule_rex_module_queue_global(struct call *call)
 {
     walk_before();
-    void *address = rex_module_queue_global(walk_module(call, 0), walk_queue(call, 1), walk_key(call, 2));
-    bool wrong = walk_queue(call, 1) == NULL || walk_module(call, 0) != &walk_now.module || walk_variable(call, 2) != 3;
+    void *address =
+        rex_module_queue_global(walk_module(call, 0), walk_queue(call, 1), walk_key(walk_kernel(call, 2, NULL)));
+    bool wrong = walk_queue(call, 1) == NULL || walk_module(call, 0) != &walk_modules[3] ||
+                 walk_kernel(call, 2, NULL) != GLOBAL;
     walk_judge(call, address == NULL, 0, wrong ? MUST_FAIL : EITHER);
 }
 
-/* ---- events
- * ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------- */
 
 void rule_rex_event_create(struct call *call)
 {
     int number = walk_variable(call, 0);
     struct rex_event *made = NULL;
-    if (number >= 0 && walk_now.event[number] != NULL)
+    if (number >= 0 && walk_now.event[number].event != NULL)
         return;
     walk_before();
-    if (walk_judge_int(call, rex_event_create(number >= 0 ? &made : NULL), number < 0 ? MUST_FAIL : MUST_WORK))
-        walk_now.event[number] = made;
+    if (walk_judge_int(call, rex_event_create(number >= 0 ? &made : NULL),
+                       number < 0 ? MUST_FAIL : MUST_WORK))
+        walk_now.event[number] = (struct walk_event){.event = made, .captured = -1};
 }
 
 void rule_rex_event_destroy(struct call *call)
@@ -303,38 +521,78 @@ void rule_rex_event_destroy(struct call *call)
     rex_event_destroy(walk_event(call, 0));
     walk_judge(call, false, 0, MUST_WORK);
     if (number >= 0)
-        walk_now.event[number] = NULL;
+        walk_now.event[number].event = NULL;
 }
 
 void rule_rex_event_record(struct call *call)
 {
-    struct rex_event *event = walk_event(call, 0);
-    struct rex_queue *queue = walk_queue(call, 1);
+    struct walk_event *event = walk_event_of(call, 0);
+    const struct walk_queue *queue = walk_queue_of(call, 1);
     bool null = event == NULL || queue == NULL;
     walk_before();
-    walk_judge_int(call, rex_event_record(event, queue), null ? MUST_FAIL : queue->capture == NULL ? MUST_WORK : EITHER);
+    int result = rex_event_record(walk_event(call, 0), walk_queue(call, 1));
+    if (!walk_judge_int(call, result, null                  ? MUST_FAIL
+                                      : queue->captured < 0 ? MUST_WORK
+                                                            : EITHER))
+        return;
+    event->captured = queue->captured;
+    memset(event->seen, 0, sizeof event->seen);
+    if (queue->captured < 0)
+        model_record(number_of(queue), event->seen);
+}
+
+static bool is_going_on(int captured)
+{
+    return captured >= 0 && captured != GONE && walk_now.captured[captured].used &&
+           walk_now.captured[captured].graph == NULL;
+}
+
+/* A queue that is to be captured has nothing left to do: no event could say so any more. */
+static void settle(int queue)
+{
+    if (model_has_unseen(queue))
+        wait_here(queue);
 }
 
 void rule_rex_queue_wait_event(struct call *call)
 {
-    struct rex_event *event = walk_event(call, 1);
-    struct rex_queue *queue = walk_queue(call, 0);
+    const struct walk_event *event = walk_event_of(call, 1);
+    struct walk_queue *queue = walk_queue_of(call, 0);
+    bool joins = event != NULL && queue != NULL && queue->captured < 0 &&
+                 is_going_on(event->captured);
+    if (joins)
+        settle(number_of(queue));
     walk_before();
-    walk_judge_int(call, rex_queue_wait_event(queue, event), event == NULL || queue == NULL ? MUST_FAIL : EITHER);
+    int result = rex_queue_wait_event(walk_queue(call, 0), walk_event(call, 1));
+    bool null = event == NULL || queue == NULL;
+    if (!walk_judge_int(call, result, null ? MUST_FAIL : EITHER))
+        return;
+    if (joins)
+        queue->captured = event->captured;
+    else if (queue->captured < 0)
+        model_wait(number_of(queue), event->seen);
 }
 
 void rule_rex_event_sync(struct call *call)
 {
+    const struct walk_event *event = walk_event_of(call, 0);
     walk_before();
-    walk_judge_int(call, rex_event_sync(walk_event(call, 0)), walk_event(call, 0) == NULL ? MUST_FAIL : EITHER);
+    int result = rex_event_sync(walk_event(call, 0));
+    if (walk_judge_int(call, result, event == NULL ? MUST_FAIL : EITHER) && event->captured < 0)
+        model_wait(HOST, event->seen);
 }
 
 void rule_rex_event_query(struct call *call)
 {
+    const struct walk_event *event = walk_event_of(call, 0);
     walk_before();
     int result = rex_event_query(walk_event(call, 0));
-    if (walk_judge_int(call, result, walk_event(call, 0) == NULL ? MUST_FAIL : EITHER) && result > 1)
+    if (!walk_judge_int(call, result, event == NULL ? MUST_FAIL : EITHER))
+        return;
+    if (result > 1)
         walk_found("it returns %d", result);
+    if (result == 1 && event->captured < 0)
+        model_wait(HOST, event->seen);
 }
 
 void rule_rex_event_elapsed(struct call *call)
@@ -343,95 +601,149 @@ void rule_rex_event_elapsed(struct call *call)
     struct rex_event *begin = walk_event(call, 1), *end = walk_event(call, 2);
     bool null = walk_variable(call, 0) < 0 || begin == NULL || end == NULL;
     walk_before();
-    bool worked =
-        walk_judge_int(call, rex_event_elapsed(walk_variable(call, 0) >= 0 ? &seconds : NULL, begin, end), null ? MUST_FAIL : EITHER);
+    bool worked = walk_judge_int(
+        call, rex_event_elapsed(walk_variable(call, 0) >= 0 ? &seconds : NULL, begin, end),
+        null ? MUST_FAIL : EITHER);
     if (!worked && seconds != -77.0)
         walk_found("it fails, and has stored %g seconds", seconds);
 }
 
-/* ---- graphs
- * ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------------------------------- */
+
+static struct rex_graph *graph_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.graph[number] : NULL;
+}
 
 void rule_rex_graph_begin(struct call *call)
 {
-    struct rex_queue *queue = walk_queue(call, 0);
-    bool wrong = queue == NULL || queue->capture != NULL;
-    struct captured *captured = NULL;
+    struct walk_queue *queue = walk_queue_of(call, 0);
+    bool wrong = queue == NULL || queue->captured >= 0;
+    int free = -1;
     for (int i = 0; i < QUEUES + GRAPHS; i++)
-        if (walk_now.captured[i].graph == NULL)
-            captured = &walk_now.captured[i];
-    if (captured == NULL)
+        if (!walk_now.captured[i].used)
+            free = i;
+    if (free < 0)
         return;
+    if (!wrong)
+        settle(number_of(queue));
     walk_before();
-    if (walk_judge_int(call, rex_graph_begin(queue), wrong ? MUST_FAIL : MUST_WORK))
-        *captured = (struct captured){.graph = queue->capture, .device = queue->gpu.number};
+    if (!walk_judge_int(call, rex_graph_begin(walk_queue(call, 0)), wrong ? MUST_FAIL : MUST_WORK))
+        return;
+    walk_now.captured[free] =
+        (struct captured){.used = true, .device = queue->device, .queue = number_of(queue)};
+    queue->captured = free;
+}
+
+/* The capture is over, and no queue or event is in it. */
+static void leave_capture(int captured)
+{
+    for (int i = 0; i < QUEUES; i++)
+        if (walk_now.queue[i].queue != NULL && walk_now.queue[i].captured == captured)
+            walk_now.queue[i].captured = -1;
+}
+
+/* The number stands for another capture next. */
+static void forget_events(int captured)
+{
+    for (int i = 0; i < EVENTS; i++)
+        if (walk_now.event[i].captured == captured)
+            walk_now.event[i].captured = GONE;
 }
 
 void rule_rex_graph_end(struct call *call)
 {
     int number = walk_variable(call, 0);
     struct rex_graph *made = NULL;
-    struct rex_queue *queue = walk_queue(call, 1);
+    const struct walk_queue *queue = walk_queue_of(call, 1);
     if (number >= 0 && walk_now.graph[number] != NULL)
         return;
-    struct captured *captured = captured_in(queue != NULL ? queue->capture : NULL);
+    int captured = queue != NULL ? queue->captured : -1;
+    bool wrong = captured < 0 || walk_now.captured[captured].queue != number_of(queue);
     walk_before();
-    int result = rex_graph_end(number >= 0 ? &made : NULL, queue);
-    if (walk_judge_int(call, result, number < 0 || captured == NULL ? MUST_FAIL : EITHER)) {
+    int result = rex_graph_end(number >= 0 ? &made : NULL, walk_queue(call, 1));
+    if (walk_judge_int(call, result, number < 0 || wrong ? MUST_FAIL : EITHER)) {
         walk_now.graph[number] = made;
+        walk_now.captured[captured].graph = made;
+        leave_capture(captured);
         return;
     }
     if (made != NULL)
         walk_found("it fails, and has stored a graph");
-    if (captured != NULL && queue->capture == NULL)
-        captured->graph = NULL;
+    if (!wrong && number >= 0) {
+        walk_now.captured[captured].used = false;
+        leave_capture(captured);
+        forget_events(captured);
+    }
 }
 
 void rule_rex_graph_destroy(struct call *call)
 {
     int number = walk_variable(call, 0);
-    struct rex_graph *graph = number >= 0 ? walk_now.graph[number] : NULL;
+    struct rex_graph *graph = graph_of(call, 0);
     struct captured *captured = captured_in(graph);
     walk_before();
     rex_graph_destroy(graph);
     walk_judge(call, false, 0, MUST_WORK);
     if (number >= 0)
         walk_now.graph[number] = NULL;
-    if (captured != NULL)
-        captured->graph = NULL;
+    if (captured != NULL) {
+        captured->used = false;
+        forget_events((int)(captured - walk_now.captured));
+    }
 }
 
 void rule_rex_graph_launches(struct call *call)
 {
-    int number = walk_variable(call, 0);
-    struct rex_graph *graph = number >= 0 ? walk_now.graph[number] : NULL;
-    struct captured *captured = captured_in(graph);
+    struct rex_graph *graph = graph_of(call, 0);
+    const struct captured *captured = captured_in(graph);
     walk_before();
     size_t launches = rex_graph_launches(graph);
-    if (walk_judge(call, graph == NULL, 0, EITHER) && !walk_settings.gpu && !captured->overfull && (int)launches != captured->launches)
+    if (walk_judge(call, graph == NULL, 0, EITHER) && (int)launches != captured->launches)
         walk_found("it says %zu launches of %d", launches, captured->launches);
+}
+
+/* Whether each kernel finds what it works on: the pointers of records are not looked at. */
+static bool is_ready(const struct captured *captured)
+{
+    for (int i = 0; i < captured->count; i++) {
+        const struct command *command = &captured->command[i];
+        if (command->kind == LAUNCH && !model_is_attached(captured->device, &command->map))
+            return false;
+    }
+    return true;
 }
 
 void rule_rex_graph_launch(struct call *call)
 {
-    int number = walk_variable(call, 0);
-    struct rex_graph *graph = number >= 0 ? walk_now.graph[number] : NULL;
-    struct rex_queue *queue = walk_queue(call, 1);
-    struct captured *captured = captured_in(graph);
-    bool wrong = graph == NULL || queue == NULL || queue->capture != NULL || queue->gpu.number != captured->device;
+    struct rex_graph *graph = graph_of(call, 0);
+    struct walk_queue *queue = walk_queue_of(call, 1);
+    const struct captured *captured = captured_in(graph);
+    bool wrong = graph == NULL || queue == NULL || queue->captured >= 0 ||
+                 queue->device != captured->device;
+    struct touches touches = {.count = 0};
+    if (!wrong && (captured->overfull || !is_ready(captured)))
+        return;
+    for (int i = 0; !wrong && i < captured->count; i++)
+        touch_command(&touches, captured->device, &captured->command[i]);
+    if (!wrong)
+        walk_order(number_of(queue), &touches);
     walk_before();
-    int result = rex_graph_launch(graph, queue);
+    int result = rex_graph_launch(graph, walk_queue(call, 1));
     bool worked = walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER);
-    for (int i = 0; worked && !walk_settings.gpu && i < captured->count; i++)
+    if (worked)
+        model_did(number_of(queue), &touches);
+    for (int i = 0; worked && i < captured->count; i++)
         do_command(captured->device, &captured->command[i]);
-    if (captured != NULL && (captured->overfull || (!worked && !wrong)))
+    /* Where it fails on the host device, some of it may have been done. */
+    if (!worked && !wrong)
         model_forget();
 }
 
 void rule_rex_graph_set_args(struct call *call)
 {
-    int number = walk_variable(call, 0);
-    struct rex_graph *graph = number >= 0 ? walk_now.graph[number] : NULL;
+    struct rex_graph *graph = graph_of(call, 0);
     struct captured *captured = captured_in(graph);
     struct walk_map *map = walk_map_of(call, 2);
     int64_t launch = walk_integer(call, 1), at = 0;
@@ -441,16 +753,18 @@ void rule_rex_graph_set_args(struct call *call)
     for (int i = 0; captured != NULL && i < captured->count && command == NULL; i++)
         if (captured->command[i].kind == LAUNCH && at++ == launch)
             command = &captured->command[i];
-    bool harmless = walk_settings.gpu || command == NULL || command->map.form == FORM_NOTHING ||
+    bool harmless = command == NULL || command->map.form == FORM_NOTHING ||
                     (map != NULL && (map->wrong || map->form == command->map.form));
-    if (!harmless)
+    if (!harmless || (map != NULL && (map->memory >= 0 || map->form == FORM_SUM ||
+                                      walk_has_types(map, REX_MAP_RETURN_PARAM))))
         return;
     walk_before();
     int result = rex_graph_set_args(graph, (size_t)launch, map != NULL ? &map->map : NULL);
-    bool wrong = graph == NULL || launch < 0 || (map != NULL && map->wrong) || (command == NULL && !walk_settings.gpu);
+    bool wrong = graph == NULL || launch < 0 || (map != NULL && map->wrong) || command == NULL;
     if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER) || command == NULL)
         return;
     enum form form = command->map.form;
-    command->map = map != NULL ? *map : (struct walk_map){.form = FORM_NOTHING};
+    static const struct walk_map nothing = {.memory = -1};
+    command->map = map != NULL ? *map : nothing;
     command->map.form = form;
 }

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake.h"
 #include "rules.h"
 
 enum { PATIENCE = 20 }; /* seconds */
@@ -24,7 +23,8 @@ struct settings walk_settings;
 
 /* What the child tells, in memory that both have. */
 static struct {
-    int step;
+    int step[THREADS];
+    int finder; /* the thread that has found something */
     bool found;
     char text[1024];
     unsigned counts[256][2]; /* of all sequences: calls of each rule that failed, and that worked */
@@ -37,6 +37,7 @@ void walk_found(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(told->text, sizeof told->text, format, arguments);
     va_end(arguments);
+    told->finder = walk_now.thread;
     told->found = true;
     _exit(1);
 }
@@ -46,7 +47,7 @@ void walk_found(const char *format, ...)
 
 void walk_count(const struct rule *rule, bool worked)
 {
-    told->counts[rule - walk_rules][worked]++;
+    __atomic_fetch_add(&told->counts[rule - walk_rules][worked], 1, __ATOMIC_RELAXED);
 }
 
 void walk_print_counts(void)
@@ -55,38 +56,80 @@ void walk_print_counts(void)
         printf("%-32s %8u worked, %8u failed\n", walk_rules[i].name, told->counts[i][1], told->counts[i][0]);
 }
 
-/* The arrays are mapped for good: the fake has no mappings of its own. */
-static void use_fakes(void)
+static void compare(void)
 {
-    struct fake_record *(*get)(void);
-    if (rex_runtime_bind() != REX_OK)
-        walk_found("the fake libomptarget cannot be bound: %s", rex_last_error());
-    void *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD), *address = library != NULL ? dlsym(library, "fake_record") : NULL;
-    if (address == NULL)
-        walk_found("%s is no fake", rex_runtime_path());
-    memcpy(&get, &address, sizeof get);
-    for (int i = 0; i < HOSTS; i++)
-        get()->mappings[i] = (struct fake_mapping){(uintptr_t)walk_host[i], BYTES, 0x10000000u + 0x10000u * (unsigned)i};
-    dlclose(library);
-}
-
-static void run_steps(const struct sequence *sequence)
-{
-    walk_begin();
-    if (walk_settings.gpu)
-        use_fakes();
-    for (told->step = 0; told->step < sequence->count; told->step++) {
-        const struct step *step = &sequence->step[told->step];
-        struct call call = {&walk_rules[step->function], step};
-        call.rule->make(&call);
-        const char *differs = walk_settings.gpu ? NULL : model_compare();
-        if (differs != NULL)
-            walk_found("%s", differs);
-    }
-    walk_end();
-    const char *differs = walk_settings.gpu ? NULL : model_compare();
+    const char *differs = model_compare(false);
     if (differs != NULL)
         walk_found("%s", differs);
+}
+
+/* Those of the sequence that are the thread's. */
+static void run_steps(const struct sequence *sequence, int thread)
+{
+    walk_begin_thread(thread);
+    for (int i = 0; i < sequence->count; i++) {
+        const struct step *step = &sequence->step[i];
+        struct call call = {&walk_rules[step->function], step};
+        if (step->thread != thread)
+            continue;
+        told->step[thread] = i;
+        call.rule->make(&call);
+        compare();
+    }
+    told->step[thread] = sequence->count;
+    walk_end_thread();
+}
+
+static struct job {
+    const struct sequence *sequence;
+    int thread;
+} jobs[THREADS];
+
+static void *run_thread(void *argument)
+{
+    const struct job *job = argument;
+    run_steps(job->sequence, job->thread);
+    return NULL;
+}
+
+/* Other threads begin once the module is registered, and end before it. */
+static void run_threads(const struct sequence *sequence, int threads)
+{
+    pthread_t thread[THREADS];
+    walk_is_alone = threads == 1;
+    if (threads > 1 && rex_module_init(&walk_modules[0]) != REX_OK)
+        walk_found("the module cannot be registered: %s", rex_last_error());
+    walk_share_begin(threads > 1);
+    for (int i = 1; i < threads; i++) {
+        jobs[i] = (struct job){sequence, i};
+        if (pthread_create(&thread[i], NULL, run_thread, &jobs[i]) != 0)
+            walk_found("thread %d cannot be made", i);
+    }
+    run_steps(sequence, 0);
+    for (int i = 1; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    walk_share_end();
+}
+
+static int threads_of(const struct sequence *sequence)
+{
+    int threads = 1;
+    for (int i = 0; i < sequence->count; i++)
+        if (sequence->step[i].thread >= threads)
+            threads = sequence->step[i].thread + 1;
+    return threads;
+}
+
+/* The settings come before all that librex does. */
+static void run_sequence(const struct sequence *sequence)
+{
+    const struct step *first = &sequence->step[0];
+    struct call call = {&walk_rules[first->function], first};
+    if (sequence->count > 0 && strcmp(call.rule->name, "settings") == 0)
+        call.rule->make(&call);
+    walk_begin();
+    run_threads(sequence, threads_of(sequence));
+    walk_end();
 }
 
 static void child(const struct sequence *sequence)
@@ -98,7 +141,7 @@ static void child(const struct sequence *sequence)
     dup2(output, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     alarm(PATIENCE);
-    run_steps(sequence);
+    run_sequence(sequence);
     fflush(stdout);
     exit(0); /* with the ends of all libraries, and a look for leaks */
 }
@@ -117,10 +160,10 @@ static void read_errors(char *text, size_t size)
         report = strstr(all, "runtime error: ");
     if (report == NULL)
         report = all + (strlen(all) > 600 ? strlen(all) - 600 : 0);
-    snprintf(text, size, "%.*s", walk_settings.verbose ? 1000 : 600, report);
+    snprintf(text, size, "%.*s", 600, report);
     for (char *c = text; *c != '\0'; c++)
         if (*c == '\n')
-            *c = walk_settings.verbose ? '\n' : ' ';
+            *c = ' ';
 }
 
 static void judge_end(int status, struct finding *finding)
@@ -128,7 +171,7 @@ static void judge_end(int status, struct finding *finding)
     struct stat printed = {0};
     fstat(output, &printed);
     finding->found = status != 0 || told->found || printed.st_size > 0;
-    finding->step = told->step;
+    finding->step = told->step[told->finder];
     if (told->found) {
         snprintf(finding->what, sizeof finding->what, "wrong");
         snprintf(finding->text, sizeof finding->text, "%s", told->text);
@@ -157,7 +200,8 @@ void walk_run(const struct sequence *sequence, struct finding *finding)
         perror("walk");
         exit(2);
     }
-    told->step = 0;
+    memset(told->step, 0, sizeof told->step);
+    told->finder = 0;
     told->found = false;
     memset(finding, 0, sizeof *finding);
     fflush(stdout);

@@ -1,16 +1,17 @@
 /*
  * walk.c - makes random sequences of calls, runs them, and shrinks those that show something.
  *
- * usage: walk IMAGE CUBIN [--gpu DRIVER] [--seed N] [--count N | --seconds N] [--found FOLDER] [FILE...]
+ * usage: walk IMAGE GLOBALS CUBIN [--gpu yes] [--seed N] [--count N | --seconds N] [--found FOLDER]
+ *             [--threads N] [FILE...]
  *
- * FILE is a sequence that was kept, as the walk prints it: it is run, and no other. DRIVER is the fake CUDA driver; the fake libomptarget
- * is named by REX_OMPTARGET. What is found goes into FOLDER.
+ * FILE is a sequence that was kept, as the walk prints it: it is run, and no other. IMAGE and
+ * GLOBALS are for the device of the run, with --gpu yes the fake GPU. What is found goes into
+ * FOLDER.
  *
  * The same seed and count make the same sequences. Status 0: nothing was found; 1: something was.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,42 +52,77 @@ static void make_step(struct step *step, int function)
     step->function = (uint16_t)function;
     /* In most steps all arguments are usual. */
     int odd = chance(4) == 0 ? 3 : 1000000;
-    for (int i = 0; kinds[i] != '\0'; i++)
-        step->argument[i] = (uint16_t)chance((uint64_t)(chance((uint64_t)odd) == 0 ? walk_values(kinds[i]) : walk_usual(kinds[i])));
+    for (int i = 0; kinds[i] != '\0'; i++) {
+        int values = chance((uint64_t)odd) == 0 ? walk_values(kinds[i]) : walk_usual(kinds[i]);
+        /* The first one is the most usual, and what a sequence begins with makes it. */
+        bool first = kinds[i] != 'c' && kinds[i] != 'h' && chance(3) == 0;
+        step->argument[i] = first ? 0 : (uint16_t)chance((uint64_t)values);
+    }
 }
 
 /* Most sequences begin with what most calls need. */
 static const char *const beginnings[] = {
     "rex_module_init(&module);",
-    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 4, NULL);", /* its own globals, which the fake GPU's module has */
+    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 0, NULL);",
     "rex_event_create(&event0);",
+    "rex_event_record(event0, queue0);",
+    "rex_module_queue_create(&queue1, &module, 0, NULL, 0, NULL);",
+    "rex_event_create(&event1);",
+    "rex_event_record(event1, queue1);",
     "rex_device_alloc(memory0, 512, 0);",
+    "rex_device_alloc(memory1, 512, 0);",
     "map_for_add(map0, 32, 3, host0, TO, 64, host1, TOFROM, 64);",
     "map_of_one(map1, TOFROM, host1, 64);",
     "rex_module_data_enter(&module, 0, map1);",
     "map_of_one(map2, TO, host0, 64);",
     "rex_module_data_enter(&module, 0, map2);",
     "rex_graph_begin(queue0);",
-    "launch_in_queue(&module, queue0, add, 0, 1, 1, 0, map0);",
+    "launch_in_queue(&module, queue0, fitting, 0, 1, 1, 0, map0);",
     "rex_graph_end(&graph0, queue0);",
     "rex_graph_set_args(graph0, 0, map0);",
     "rex_graph_launch(graph0, queue0);",
 };
 enum { BEGINNINGS = (int)(sizeof beginnings / sizeof *beginnings) };
 
-static void make_sequence(struct sequence *sequence, uint64_t seed, uint64_t number)
+static void read_step(struct step *step, const char *text)
 {
+    if (!walk_step_read(text, step))
+        exit((fprintf(stderr, "walk: this is no step: %s\n", text), 2));
+}
+
+/* Half of the sequences have the usual settings but for the order. */
+static void make_settings(struct step *step)
+{
+    read_step(step, "settings(early, 1, default, default, default);");
+    for (int i = 0; walk_rules[step->function].kinds[i] != '\0'; i++)
+        if (i == 0 || state % 2 == 0)
+            step->argument[i] = (uint16_t)chance((uint64_t)walk_values((char)('1' + i)));
+}
+
+/* THREADS: how many the sequence has; 0: one, now and then two or four. */
+static void make_sequence(struct sequence *sequence, uint64_t seed, uint64_t number, int threads)
+{
+    static const int some[] = {1, 1, 1, 1, 1, 2, 2, 4};
     /* Sequences would be each other's, a step later, if what they begin with were not far apart. */
     state = seed;
     state = chance(UINT64_MAX) ^ number * UINT64_C(0x2545f4914f6cdd1d);
     state = chance(UINT64_MAX);
+    int chosen = threads > 0 ? threads : some[chance(sizeof some / sizeof *some)];
     sequence->count = 40 + (int)chance(MOST_STEPS - 40);
-    for (int i = 0; i < sequence->count; i++)
+    for (int i = 0; i < sequence->count; i++) {
         make_step(&sequence->step[i], some_function());
+        sequence->step[i].thread = (uint16_t)chance((uint64_t)chosen);
+    }
+    make_settings(&sequence->step[0]);
     int begin = chance(4) > 0 ? BEGINNINGS : 1; /* a module with queues and memory is not ended */
     for (int i = 0; i < begin; i++)
-        if (chance(8) > 0 && !walk_step_read(beginnings[i], &sequence->step[i]))
-            exit((fprintf(stderr, "walk: this is no step: %s\n", beginnings[i]), 2));
+        if (chance(8) > 0)
+            for (int thread = 0; thread < chosen && i * chosen + thread + 1 < sequence->count;
+                 thread++) {
+                struct step *step = &sequence->step[1 + i * chosen + thread];
+                read_step(step, beginnings[i]);
+                step->thread = (uint16_t)thread;
+            }
 }
 
 /* ---- shrinking
@@ -98,12 +134,26 @@ static const char *name_of_step(const struct sequence *sequence, int step)
 }
 
 /* Whether SEQUENCE shows the same. What it is about: the function, and the beginning of the words. */
-static bool shows(const struct sequence *sequence, const struct sequence *first, const struct finding *wanted)
+static bool shows_now(const struct sequence *sequence, const struct sequence *first,
+                      const struct finding *wanted)
 {
     struct finding finding;
     walk_run(sequence, &finding);
     return finding.found && strcmp(finding.what, wanted->what) == 0 && strncmp(finding.text, wanted->text, 12) == 0 &&
            strcmp(name_of_step(sequence, finding.step), name_of_step(first, wanted->step)) == 0;
+}
+
+/* Threads do not meet each time. */
+static bool shows(const struct sequence *sequence, const struct sequence *first,
+                  const struct finding *wanted)
+{
+    bool found = false;
+    int tries = 1;
+    for (int i = 0; i < first->count; i++)
+        tries = first->step[i].thread > 0 ? 8 : tries;
+    for (; tries > 0 && !found; tries--)
+        found = shows_now(sequence, first, wanted);
+    return found;
 }
 
 static bool try_without(struct sequence *sequence, const struct sequence *first, const struct finding *wanted, int at, int count)
@@ -131,7 +181,7 @@ static void shrink_arguments(struct sequence *sequence, const struct sequence *f
 static void shrink(struct sequence *sequence, const struct finding *wanted)
 {
     const struct sequence first = *sequence;
-    if (wanted->step + 1 < sequence->count)
+    if (wanted->step + 1 < sequence->count) /* of one thread nothing comes after it */
         try_without(sequence, &first, wanted, wanted->step + 1, sequence->count - wanted->step - 1);
     for (int before = sequence->count + 1; sequence->count < before;) {
         before = sequence->count;
@@ -150,7 +200,8 @@ static const char *device_of_run(void)
 {
     static char text[64];
     const char *release = getenv("REX_TEST_RELEASE");
-    snprintf(text, sizeof text, "%s", walk_settings.gpu ? "gpu" : release != NULL ? release : "here");
+    snprintf(text, sizeof text, "%s%s", walk_settings.gpu ? "gpu-" : "",
+             release != NULL ? release : "here");
     return text;
 }
 
@@ -247,14 +298,14 @@ static bool is_known(const struct sequence *sequence, const struct finding *find
     return false;
 }
 
-static int walk(const char *folder, uint64_t seed, uint64_t count, long seconds)
+static int walk(const char *folder, uint64_t seed, uint64_t count, long seconds, int threads)
 {
     static struct sequence sequence;
     struct finding finding;
     uint64_t number = 0, steps = 0, findings = 0;
     time_t end = time(NULL) + seconds;
     for (; findings < MOST_FINDINGS && (seconds > 0 ? time(NULL) < end : number < count); number++) {
-        make_sequence(&sequence, seed, number);
+        make_sequence(&sequence, seed, number, threads);
         walk_run(&sequence, &finding);
         steps += (uint64_t)sequence.count;
         if (finding.found && !is_known(&sequence, &finding)) {
@@ -273,16 +324,18 @@ int main(int argc, char **argv)
     long seconds = 0;
     bool counts = false;
     const char *folder = ".";
-    int at = 3;
+    int at = 4, threads = 0;
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
         if (strcmp(argv[at], "--gpu") == 0)
-            walk_settings.gpu = dlopen(argv[at + 1], RTLD_NOW) != NULL;
+            walk_settings.gpu = strcmp(argv[at + 1], "yes") == 0;
         else if (strcmp(argv[at], "--seed") == 0)
             seed = strtoull(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "--count") == 0)
             count = strtoull(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "--seconds") == 0)
             seconds = strtol(argv[at + 1], NULL, 10);
+        else if (strcmp(argv[at], "--threads") == 0)
+            threads = (int)strtol(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "--found") == 0)
             folder = argv[at + 1];
         else if (strcmp(argv[at], "--counts") == 0)
@@ -290,11 +343,12 @@ int main(int argc, char **argv)
         else
             return fprintf(stderr, "walk: what is %s?\n", argv[at]), 2;
     }
-    if (argc < 3 || !walk_rules_complete())
+    if (argc < 4 || !walk_rules_complete())
         return 2;
     walk_settings.image = argv[1];
-    walk_settings.cubin = argv[2];
-    int found = at < argc ? replay(argc - at, argv + at) : walk(folder, seed, count, seconds);
+    walk_settings.globals = argv[2];
+    walk_settings.cubin = argv[3];
+    int found = at < argc ? replay(argc - at, argv + at) : walk(folder, seed, count, seconds, threads);
     if (counts)
         walk_print_counts();
     return found;
