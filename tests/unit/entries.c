@@ -686,8 +686,7 @@ TEST_ON_FAKES(names_of_calls, 16, 18, 22, 23, 24)
         CHECK(strcmp(call->entries[1].name, calls ? "rex_call_env__kernel__" : "env__kernel__") ==
               0);
         CHECK(call->entries[0].address == &keys[0] && call->entries[1].address == &keys[1]);
-        /* What has been given once is not given again, but for LLVM 18, which is not given anything
-         * then. */
+        /* A table is given once; LLVM 18 gets nothing the second time. */
         CHECK_EQUAL((const void *)call->entries == (const void *)entries, !calls && i == 0);
         CHECK(call->entries != before || release == 18);
         before = call->entries;
