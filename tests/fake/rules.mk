@@ -43,7 +43,7 @@ $(O)/tests/fake/cubin: $(O)/obj/tests/fake/cubin.o $(LIB_A)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
 # The runtime programs and examples, for the fake GPU.
-fake_programs := $(filter-out $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(d))),$(example_dirs) $(runtime_dirs))
+fake_programs := $(filter-out examples/hotspot_mpi $(foreach d,$(example_dirs) $(runtime_dirs),$(if $(filter yes,$($(d).own)),$(d))),$(example_dirs) $(runtime_dirs))
 EXTRA += $(O)/fake-gpu/ready
 $(O)/fake-gpu/ready: tests/fake/place $(O)/tests/fake/cubin $(O)/tests/fake/cuda/libcuda.so $(EXAMPLES) $(RUNTIME)
 	$(call say,FAKE,$(@D))
