@@ -248,17 +248,17 @@ static void begin_part(int device, const struct part *part)
         attach(device, part, mapping);
 }
 
-static void end_part(int device, const struct part *part)
+/* Whether the row's bytes go back at once. */
+static bool end_part(struct mapping *mapping, const struct part *part)
 {
-    struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
-    if (mapping == NULL)
-        return;
     int count = part->type & REX_MAP_DELETE ? 0 : mapping->count - 1;
-    if ((part->type & REX_MAP_FROM) && (count == 0 || (part->type & REX_MAP_ALWAYS)))
+    bool goes_back = (part->type & REX_MAP_FROM) && (count == 0 || (part->type & REX_MAP_ALWAYS));
+    if (goes_back)
         to_host(&mapping->copy, part->begin - mapping->begin, part->host, part->begin,
                 part->size);
     if (!is_member(part))
         mapping->count = count;
+    return goes_back;
 }
 
 void model_begin(int device, const struct walk_map *map)
@@ -269,8 +269,17 @@ void model_begin(int device, const struct walk_map *map)
 
 void model_end(int device, const struct walk_map *map)
 {
-    for (int i = map->map.count - 1; i >= 0; i--)
-        end_part(device, &map->part[i]);
+    struct mapping *of[MOST_ROWS] = {NULL};
+    for (int i = map->map.count - 1; i >= 0; i--) {
+        struct mapping *mapping = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
+        if (mapping != NULL && !end_part(mapping, &map->part[i]))
+            of[i] = mapping;
+    }
+    /* LLVM 23 and 24 copy back what any row of the call says, where another one ends the mapping. */
+    for (int i = 0; rex_runtime_release() >= 23 && i < map->map.count; i++)
+        if (of[i] != NULL && of[i]->count == 0 && (map->part[i].type & REX_MAP_FROM))
+            to_host(&of[i]->copy, map->part[i].begin - of[i]->begin, map->part[i].host,
+                    map->part[i].begin, map->part[i].size);
 }
 
 void model_update(int device, const struct part *part, int64_t direction)
