@@ -22,7 +22,8 @@ enum { UNKNOWN, KNOWN, ATTACHED };
 enum { MAPPINGS = 24, POINTER = offsetof(struct walk_record, data) };
 
 struct mapping {
-    int host, begin, size, count; /* count 0: none */
+    int host, begin, size;
+    int count, hold;              /* both 0: there is none; HOLD has a count of its own */
     unsigned made;                /* a number of its own */
     const void *address;          /* on the device, once it was asked for */
     unsigned attached[RECORDS];   /* the mapping that the pointer of each record leads to */
@@ -140,15 +141,20 @@ void model_write(int host, int64_t first)
 
 /* ---- mappings ---------------------------------------------------------------------------------- */
 
+static bool is_there(const struct mapping *mapping)
+{
+    return mapping->count + mapping->hold > 0;
+}
+
 static bool contains(const struct mapping *mapping, const struct part *part)
 {
-    return mapping->count > 0 && mapping->host == part->host && mapping->begin <= part->begin &&
+    return is_there(mapping) && mapping->host == part->host && mapping->begin <= part->begin &&
            part->begin + part->size <= mapping->begin + mapping->size;
 }
 
 static bool overlaps(const struct mapping *mapping, const struct part *part)
 {
-    return mapping->count > 0 && mapping->host == part->host &&
+    return is_there(mapping) && mapping->host == part->host &&
            mapping->begin < part->begin + part->size &&
            part->begin < mapping->begin + mapping->size;
 }
@@ -178,7 +184,7 @@ bool model_any_mapping(void)
 {
     for (int device = 0; device < DEVICES; device++)
         for (int i = 0; i < MAPPINGS; i++)
-            if (mappings[device][i].count > 0)
+            if (is_there(&mappings[device][i]))
                 return true;
     return false;
 }
@@ -187,7 +193,7 @@ struct mapping *model_mapping(int device, int host, int *begin, int *size)
 {
     for (int i = 0; device >= 0 && i < MAPPINGS; i++) {
         struct mapping *mapping = &mappings[device][i];
-        if (mapping->count > 0 && mapping->host == host) {
+        if (is_there(mapping) && mapping->host == host) {
             *begin = mapping->begin;
             *size = mapping->size;
             return mapping;
@@ -224,13 +230,18 @@ static void attach(int device, const struct part *part, const struct mapping *ob
     }
 }
 
+static int *count_of(struct mapping *mapping, const struct part *part)
+{
+    return part->type & REX_MAP_OMPX_HOLD ? &mapping->hold : &mapping->count;
+}
+
 static void begin_part(int device, const struct part *part)
 {
     struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
     bool is_new = mapping == NULL;
     if (part->host >= 0 && !(is_new && part->size == 0)) {
         for (int i = 0; mapping == NULL && i < MAPPINGS; i++)
-            if (mappings[device][i].count == 0)
+            if (!is_there(&mappings[device][i]))
                 mapping = &mappings[device][i];
         if (is_new) {
             free_place(&mapping->copy);
@@ -238,8 +249,9 @@ static void begin_part(int device, const struct part *part)
                                         .size = part->size, .made = ++mappings_made};
             new_place(&mapping->copy, part->size);
         }
-        mapping->count += !is_member(part) || is_new;
-        is_new = is_new || (is_member(part) && mapping->count == 1);
+        if (!is_member(part) || is_new)
+            ++*count_of(mapping, part);
+        is_new = is_new || (is_member(part) && mapping->count + mapping->hold == 1);
         if ((part->type & REX_MAP_TO) && (is_new || (part->type & REX_MAP_ALWAYS)))
             to_device(&mapping->copy, part->begin - mapping->begin, part->host, part->begin,
                       part->size);
@@ -251,13 +263,15 @@ static void begin_part(int device, const struct part *part)
 /* Whether the row's bytes go back at once. */
 static bool end_part(struct mapping *mapping, const struct part *part)
 {
-    int count = part->type & REX_MAP_DELETE ? 0 : mapping->count - 1;
-    bool goes_back = (part->type & REX_MAP_FROM) && (count == 0 || (part->type & REX_MAP_ALWAYS));
+    int *count = count_of(mapping, part), before = *count;
+    *count = part->type & REX_MAP_DELETE || before == 0 ? 0 : before - 1;
+    bool goes_back =
+        (part->type & REX_MAP_FROM) && (!is_there(mapping) || (part->type & REX_MAP_ALWAYS));
     if (goes_back)
         to_host(&mapping->copy, part->begin - mapping->begin, part->host, part->begin,
                 part->size);
-    if (!is_member(part))
-        mapping->count = count;
+    if (is_member(part))
+        *count = before;
     return goes_back;
 }
 
@@ -277,7 +291,7 @@ void model_end(int device, const struct walk_map *map)
     }
     /* LLVM 23 and 24 copy back what any row of the call says, where another one ends the mapping. */
     for (int i = 0; rex_runtime_release() >= 23 && i < map->map.count; i++)
-        if (of[i] != NULL && of[i]->count == 0 && (map->part[i].type & REX_MAP_FROM))
+        if (of[i] != NULL && !is_there(of[i]) && (map->part[i].type & REX_MAP_FROM))
             to_host(&of[i]->copy, map->part[i].begin - of[i]->begin, map->part[i].host,
                     map->part[i].begin, map->part[i].size);
 }
@@ -342,7 +356,7 @@ bool model_can_end(int device, const struct walk_map *map)
 static bool lies_beside(int device, const struct part *part, const struct walk_map *map)
 {
     for (int i = 0; i < MAPPINGS; i++)
-        if (mappings[device][i].count > 0 && mappings[device][i].host == part->host &&
+        if (is_there(&mappings[device][i]) && mappings[device][i].host == part->host &&
             !contains(&mappings[device][i], part))
             return true;
     for (int i = 0; i < map->map.count; i++)
@@ -460,6 +474,13 @@ void model_copy_from(int memory, int host, int size)
 void model_copy_peer(int to, int from, int size)
 {
     copy(&memories[to], 0, &memories[from], 0, size);
+}
+
+/* The kernel walk_add, by its name in a library: the first CELLS cells of each at most. */
+void model_add(int to, int from, int64_t cells, int64_t a)
+{
+    struct walk_map map = {.form = FORM_ADD, .part = {{.value = cells}, {.value = a}}};
+    compute(&map, (struct cells){&memories[from], 0}, (struct cells){&memories[to], 0});
 }
 
 void model_fill(int memory, const void *pattern, int width, int size)
@@ -590,7 +611,7 @@ void model_forget(void)
     }
     for (int device = 0; device < DEVICES; device++)
         for (int i = 0; i < MAPPINGS; i++)
-            if (mappings[device][i].count > 0)
+            if (is_there(&mappings[device][i]))
                 memset(mappings[device][i].copy.known, UNKNOWN, (size_t)mappings[device][i].size);
     for (int i = 0; i < MEMORIES; i++)
         if (memories[i].value != NULL)

@@ -210,6 +210,11 @@ int walk_map_parameters(const struct walk_map *map)
     return count;
 }
 
+bool walk_fits(int key, const struct walk_map *map)
+{
+    return walk_map_parameters(map) == walk_parameters(key) && (map == NULL || !map->mixed);
+}
+
 /* As many rows as parameters are no proof: they have to be those of the kernel. */
 static const enum form forms[] = {FORM_ADD, FORM_SET, FORM_NOTHING, FORM_SUM, FORM_OBJECT};
 
@@ -230,7 +235,7 @@ bool walk_is_harmless(int number, const struct walk_map *map)
         walk_now.memory[map->memory].made != map->memory_made)
         return false;
     return walk_parameters(number) <= 0 || (map != NULL && map->wrong) ||
-           walk_map_parameters(map) != walk_parameters(number) || map->form == forms[number];
+           !walk_fits(number, map) || map->form == forms[number];
 }
 
 bool walk_may_refuse(void)

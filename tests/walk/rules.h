@@ -19,12 +19,13 @@ enum { EVENTS = 3, GRAPHS = 2, MAPS = 4, PINNED = 2, PACKETS = 3, COMMANDS = 64 
 enum { ADD, SET, NOTHING, SUM, OBJECT, KERNELS, BUMP = KERNELS, GLOBAL }; /* keys, as arguments.c has them */
 
 /* What a queue was told while it was captured. */
-enum kind_of_command { LAUNCH, COPY_TO, COPY_FROM, COPY_PEER, UPDATE, FILL };
+enum kind_of_command { LAUNCH, LIBRARY_ADD, COPY_TO, COPY_FROM, COPY_PEER, UPDATE, FILL };
 struct command {
     enum kind_of_command kind;
     struct walk_map map; /* of a launch or an update */
     int host, memory, from, size, width;
     uint32_t pattern;
+    int64_t cells, a; /* of a library's kernel */
 };
 struct captured {
     bool used;
@@ -56,6 +57,7 @@ extern _Thread_local struct variables {
     struct rex_image_list *list[2];
     int list_file[2]; /* of rulesother.c */
     struct rex_library *library[2];
+    int library_file[2], library_device[2];
     struct walk_map map[MAPS];
     int64_t object[MAPS][4]; /* firstprivate in the map */
     struct {
@@ -136,12 +138,21 @@ static inline bool walk_is_captured(const struct walk_queue *queue)
 /* How many parameters kernel KEY has; -1: it is none. How many the map's rows are. */
 int walk_parameters(int key);
 int walk_map_parameters(const struct walk_map *map);
+/* Whether they are as many, and none is of a kind that no kernel has there. */
+bool walk_fits(int key, const struct walk_map *map);
 /* Whether a launch of the key with the map cannot make the kernel go wild. */
 bool walk_is_harmless(int kernel, const struct walk_map *map);
 bool walk_has_types(const struct walk_map *map, int64_t types);
 bool walk_has_empty(const struct walk_map *map);
 /* Whether the sequence has said who launches, who may be unable to: the driver, or LLVM 18. */
 bool walk_may_refuse(void);
+
+/* ---- queues (rulesqueue.c) */
+
+/* What COMMAND needs is done before; and the queue has taken it. */
+void walk_order_command(const struct walk_queue *queue, const struct command *command);
+void walk_took(const struct walk_queue *queue, const struct command *command);
+bool walk_may_use(const struct walk_queue *queue, int memory, int64_t size);
 
 /* ---- order (rulesqueue.c) ----------------------------------------------------------------------- */
 

@@ -17,6 +17,15 @@ $(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 $(walk_built)/walk: $(walk_objects)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(walk_sanitize) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
+# The same with the library as it is built, whatever that is: for mutants and for coverage.
+walk_shared := $(patsubst %.c,$(walk_built)/shared/%.o,$(filter-out %/null.c,$(wildcard $(walk)/*.c)))
+$(walk_built)/shared/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
+	@mkdir -p $(@D)
+	$(call say,WALK,$<)
+	$(Q)$(CC) $(filter-out $(small_frames),$(lib_cflags)) -Itests -I$(walk) -I$(walk_built) -UREX_BUILDING_LIBRARY -c -o $@ $<
+$(walk_built)/walk-shared: $(walk_shared) $(O)/librex.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(walk_shared) -L$(O) -Wl,-rpath,'$$ORIGIN/../..' -lrex -lm -pthread
 $(eval $(call host-image,$(walk_built)/rex_lib_host.so,$(walk)/kernels.cu))
 $(eval $(call host-image,$(walk_built)/globals_host.so,$(walk)/globals.cu))
 # The same for the fake GPU.
@@ -28,7 +37,7 @@ $(walk_built)/globals_nvidia.cubin: $(walk_built)/globals_host.so $(O)/tests/fak
 	$(Q)$(O)/tests/fake/cubin $< $@
 
 ifeq ($(SAN),)
-EXTRA += $(walk_built)/walk $(walk_images)
+EXTRA += $(walk_built)/walk $(walk_built)/walk-shared $(walk_images)
 endif
 
 .PHONY: walk run-walk

@@ -33,7 +33,10 @@ static int64_t clause(const struct call *call, int argument)
                                     REX_MAP_PRESENT | REX_MAP_TO,
                                     REX_MAP_PRESENT | REX_MAP_FROM,
                                     REX_MAP_PRESENT,
-                                    REX_MAP_DELETE};
+                                    REX_MAP_DELETE,
+                                    REX_MAP_OMPX_HOLD | REX_MAP_TO,
+                                    REX_MAP_OMPX_HOLD | REX_MAP_TOFROM,
+                                    REX_MAP_CLOSE | REX_MAP_TOFROM};
     return types[call->step->argument[argument] % (sizeof types / sizeof *types)];
 }
 
@@ -134,6 +137,18 @@ void rule_map_for_set(struct call *call)
     add(map, REX_VALUE(walk_integer(call, 2)));
     add_part(map, call, 4, 3, 5, true);
     map->form = holds(map, 2, cells) ? FORM_SET : FORM_NONE;
+}
+
+/* (y, n, a), which no kernel takes. */
+void rule_map_mixed(struct call *call)
+{
+    struct walk_map *map = empty(call);
+    if (map == NULL)
+        return;
+    add_part(map, call, 3, 2, 4, true);
+    add(map, REX_VALUE(walk_integer(call, 1)));
+    add(map, REX_VALUE((double)1.0));
+    map->mixed = true;
 }
 
 /* (n, a, y) again, with device memory, whose address is a value. */
@@ -411,7 +426,7 @@ void rule_rex_module_launch_map(struct call *call)
     if (!walk_is_harmless(key, map) || is_foreign(device, map) || model_is_vague(device, map))
         return;
     bool ready = walk_is_registered() && module == &walk_modules[0] && device >= 0;
-    bool right = key >= 0 && key < KERNELS && walk_map_parameters(map) == walk_parameters(key) &&
+    bool right = key >= 0 && key < KERNELS && walk_fits(key, map) &&
                  (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(device, map));
     walk_order_rows(device, map);
@@ -422,6 +437,13 @@ void rule_rex_module_launch_map(struct call *call)
                                      : sure                    ? MUST_WORK
                                                                : EITHER))
         launched(walk_device(call, 2), map, key);
+}
+
+/* The same launch again and again, of which librex keeps what it has found. */
+void rule_launch_again(struct call *call)
+{
+    for (int64_t times = walk_integer(call, 7); times > 0; times--)
+        rule_rex_module_launch_map(call);
 }
 
 /* A raw launch checks less: librex(7) says what. */

@@ -18,6 +18,13 @@ static bool is_free(const struct call *call, int argument)
     return number < 0 || walk_now.library[number] == NULL;
 }
 
+static void keep_library(const struct call *call, int number, int file, struct rex_library *made)
+{
+    walk_now.library[number] = made;
+    walk_now.library_file[number] = file;
+    walk_now.library_device[number] = walk_device(call, 1);
+}
+
 /* Where it fails for what the sequence did before, as LLVM 18 after a device was used, it is an error like others. */
 void rule_rex_library_load(struct call *call)
 {
@@ -31,7 +38,7 @@ void rule_rex_library_load(struct call *call)
     walk_before();
     int result = rex_library_load(number >= 0 ? &made : NULL, walk_integer(call, 1), bytes, size, walk_string(call, 3));
     if (walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        walk_now.library[number] = made;
+        keep_library(call, number, file, made);
     else if (made != NULL)
         walk_found("it fails, and has stored a library");
 }
@@ -92,6 +99,34 @@ void rule_rex_library_launch(struct call *call)
     walk_before();
     int result = rex_library_launch(library_of(call, 1), &launch, arguments, (size_t)count);
     walk_judge_int(call, result, count < 0 || count > 4 ? MUST_FAIL : verdict_of(call, &launch));
+}
+
+/* y += a * x of device memory, which are arguments as they are. */
+void rule_library_add(struct call *call)
+{
+    const struct walk_queue *queue = walk_queue_of(call, 0);
+    struct rex_library *library = library_of(call, 1);
+    int64_t n = walk_integer(call, 2), a = walk_integer(call, 3);
+    int x = walk_variable(call, 4), y = walk_variable(call, 5);
+    if (queue == NULL || library == NULL || x < 0 || y < 0 || queue->device < 0 ||
+        walk_now.library_device[walk_variable(call, 1)] != queue->device ||
+        walk_now.library_file[walk_variable(call, 1)] != 0 || n > CELLS)
+        return;
+    if (walk_memory_of(call, 4) == NULL || walk_memory_of(call, 5) == NULL ||
+        !walk_may_use(queue, x, 8 * n) || !walk_may_use(queue, y, 8 * n))
+        return;
+    struct command command = {.kind = LIBRARY_ADD, .memory = y, .from = x, .host = -1,
+                              .cells = n, .a = a, .map = {.memory = -1}};
+    const void *key = rex_library_kernel(library, "walk_add__kernel__");
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
+    void *addresses[] = {walk_memory_of(call, 4), walk_memory_of(call, 5)};
+    void *arguments[] = {&n, &a, &addresses[0], &addresses[1]};
+    launch.queue = queue->queue;
+    walk_order_command(queue, &command);
+    walk_before();
+    int result = rex_library_launch(library, &launch, arguments, 4);
+    if (walk_judge_int(call, result, walk_is_captured(queue) ? EITHER : MUST_WORK))
+        walk_took(queue, &command);
 }
 
 /* With the last module all that is libomptarget's ends. */

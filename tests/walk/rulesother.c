@@ -199,12 +199,16 @@ const void *walk_share_key(void)
 /* ---- modules
  * ---------------------------------------------------------------------------------------------------------------------------------- */
 
+static bool has_ended; /* the module, once: LLVM 18 may not load it again */
+
 static enum verdict verdict_of_module(const struct call *call, int argument)
 {
     const struct rex_module *module = walk_module(call, argument);
     if (module == &walk_modules[3])
         return EITHER; /* LLVM 18 loads no image after a device was used */
-    return module != &walk_modules[0] ? MUST_FAIL : walk_is_registered() ? MUST_WORK : EITHER;
+    return module != &walk_modules[0] ? MUST_FAIL
+           : walk_is_registered() || !has_ended ? MUST_WORK
+                                                : EITHER;
 }
 
 #define ONE_MODULE(name)                                           \
@@ -235,15 +239,18 @@ void rule_rex_module_fini(struct call *call)
     for (int i = 0; i < QUEUES; i++)
         if (walk_now.queue[i].queue != NULL)
             return;
+    has_ended = has_ended || module == &walk_modules[0];
     walk_before();
     walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_modules[2] ? MUST_FAIL : EITHER);
 }
 
 void rule_rex_module_register(struct call *call)
 {
-    enum verdict verdict = verdict_of_module(call, 0);
+    const char *image = walk_string(call, 1);
+    enum verdict verdict =
+        image == NULL || walk_is_registered() ? verdict_of_module(call, 0) : EITHER;
     walk_before();
-    walk_judge_int(call, rex_module_register(walk_module(call, 0), walk_string(call, 1)), verdict);
+    walk_judge_int(call, rex_module_register(walk_module(call, 0), image), verdict);
 }
 
 void rule_rex_module_image_path(struct call *call)
@@ -269,9 +276,10 @@ void rule_rex_module_on_host(struct call *call)
 void rule_settings(struct call *call)
 {
     static const char *const variables[] = {"FAKE_CUDA_ORDER", "FAKE_CUDA_DEVICES",
-                                            "REX_LAUNCH_BY", "REX_COPY_THREADS", "REX_UNFINISHED"};
+                                            "REX_LAUNCH_BY", "REX_COPY_THREADS", "REX_UNFINISHED",
+                                            "REX_TRACE"};
     static bool is_over;
-    for (int i = 0; i < 5 && !is_over; i++) {
+    for (int i = 0; i < 6 && !is_over; i++) {
         const char *value = walk_value_text(call->rule->kinds[i], call->step->argument[i]);
         if (strcmp(value, "default") == 0)
             unsetenv(variables[i]);

@@ -105,6 +105,7 @@ static void touch_command(struct touches *touches, int device, const struct comm
 {
     switch (command->kind) {
     case LAUNCH: model_touch_copies(touches, device, &command->map); break;
+    case LIBRARY_ADD:
     case COPY_TO:
         model_touch_host(touches, command->host, false);
         model_touch_memory(touches, command->memory, true);
@@ -137,6 +138,9 @@ static void do_command(int device, const struct command *command)
             walk_found("a kernel was launched with memory that is not mapped");
         model_kernel(device, &command->map);
         break;
+    case LIBRARY_ADD:
+        model_add(command->memory, command->from, command->cells, command->a);
+        break;
     case COPY_TO: model_copy_to(command->memory, command->host, command->size); break;
     case COPY_FROM: model_copy_from(command->memory, command->host, command->size); break;
     case COPY_PEER: model_copy_peer(command->memory, command->from, command->size); break;
@@ -148,7 +152,7 @@ static void do_command(int device, const struct command *command)
 }
 
 /* What the command needs is done before, unless it is captured. */
-static void order_command(const struct walk_queue *queue, const struct command *command)
+void walk_order_command(const struct walk_queue *queue, const struct command *command)
 {
     struct touches touches = {.count = 0};
     if (queue == NULL || queue->captured >= 0)
@@ -158,7 +162,7 @@ static void order_command(const struct walk_queue *queue, const struct command *
 }
 
 /* QUEUE has taken COMMAND. */
-static void took(const struct walk_queue *queue, const struct command *command)
+void walk_took(const struct walk_queue *queue, const struct command *command)
 {
     struct touches touches = {.count = 0};
     if (queue->captured < 0) {
@@ -168,7 +172,7 @@ static void took(const struct walk_queue *queue, const struct command *command)
         return;
     }
     struct captured *captured = &walk_now.captured[queue->captured];
-    captured->launches += command->kind == LAUNCH;
+    captured->launches += command->kind == LAUNCH || command->kind == LIBRARY_ADD;
     if (captured->count == COMMANDS)
         captured->overfull = true;
     else
@@ -267,8 +271,7 @@ void rule_launch_in_queue(struct call *call)
                    walk_has_types(map, REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_PRIVATE)));
     /* Where a graph would launch nothing, librex does not look which kernel it is. */
     bool is_nowhere = queue->captured >= 0 && device < 0;
-    wrong |= !is_nowhere && (key < 0 || key >= KERNELS ||
-                             walk_map_parameters(map) != walk_parameters(key));
+    wrong |= !is_nowhere && (key < 0 || key >= KERNELS || !walk_fits(key, map));
     bool sure = !wrong && queue->captured < 0 && device >= 0 &&
                 (launch.device == -1 || launch.device == device) && launch.teams[0] < 8 &&
                 launch.threads[0] < 8 && launch.flags == 0 && !walk_has_empty(map);
@@ -277,16 +280,16 @@ void rule_launch_in_queue(struct call *call)
                            : map == NULL || model_all_mapped(device, map) ? MUST_WORK
                                                                             : MUST_FAIL;
     if (!wrong)
-        order_command(queue, &command);
+        walk_order_command(queue, &command);
     walk_before();
     int result =
         launch_module_in(queue->queue, walk_module(call, 0), &launch, map != NULL ? &map->map : NULL);
     if (walk_judge_int(call, result, verdict))
-        took(queue, &command);
+        walk_took(queue, &command);
 }
 
 /* Copies and fills of device memory. */
-static bool may_use(const struct walk_queue *queue, int memory, int64_t size)
+bool walk_may_use(const struct walk_queue *queue, int memory, int64_t size)
 {
     return memory < 0 || queue == NULL || walk_now.memory[memory].address == NULL ||
            (size <= walk_now.memory[memory].size &&
@@ -306,7 +309,7 @@ static void copied(struct call *call, int result, const struct command *command)
                                    walk_now.memory[command->memory].address == NULL));
     enum verdict verdict = null ? MUST_FAIL : walk_device_of_queue(queue) >= 0 ? MUST_WORK : EITHER;
     if (walk_judge_int(call, result, verdict) && command->size > 0)
-        took(queue, command);
+        walk_took(queue, command);
 }
 
 static struct command copy_command(const struct call *call, enum kind_of_command kind, int memory,
@@ -321,9 +324,9 @@ void rule_rex_queue_copy_to(struct call *call)
 {
     int memory = walk_variable(call, 1), host = walk_variable(call, 2);
     struct command command = copy_command(call, COPY_TO, memory, host);
-    if (!may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
+    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
         return;
-    order_command(walk_queue_of(call, 0), &command);
+    walk_order_command(walk_queue_of(call, 0), &command);
     walk_before();
     copied(call,
            rex_queue_copy_to(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2),
@@ -335,9 +338,9 @@ void rule_rex_queue_copy_from(struct call *call)
 {
     int memory = walk_variable(call, 2), host = walk_variable(call, 1);
     struct command command = copy_command(call, COPY_FROM, memory, host);
-    if (!may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
+    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
         return;
-    order_command(walk_queue_of(call, 0), &command);
+    walk_order_command(walk_queue_of(call, 0), &command);
     walk_before();
     copied(call,
            rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1), walk_memory_of(call, 2),
@@ -368,13 +371,13 @@ void rule_rex_queue_copy_peer(struct call *call)
                  (size > 0 && (walk_memory_of(call, 1) == NULL || walk_memory_of(call, 3) == NULL));
     bool sure = device >= 0 && walk_device(call, 2) >= 0 && walk_device(call, 4) >= 0 &&
                 (walk_device(call, 2) == device || walk_device(call, 4) == device);
-    order_command(queue, &command);
+    walk_order_command(queue, &command);
     walk_before();
     int result = rex_queue_copy_peer(walk_queue(call, 0), walk_memory_of(call, 1),
                                      walk_integer(call, 2), walk_memory_of(call, 3),
                                      walk_integer(call, 4), (size_t)size);
     if (walk_judge_int(call, result, wrong ? MUST_FAIL : sure ? MUST_WORK : EITHER) && size > 0)
-        took(queue, &command);
+        walk_took(queue, &command);
 }
 
 void rule_rex_queue_fill(struct call *call)
@@ -382,7 +385,7 @@ void rule_rex_queue_fill(struct call *call)
     const struct walk_queue *queue = walk_queue_of(call, 0);
     int memory = walk_variable(call, 1);
     int64_t width = walk_integer(call, 3), size = walk_integer(call, 4);
-    if (!may_use(queue, memory, size))
+    if (!walk_may_use(queue, memory, size))
         return;
     struct command command = {.kind = FILL, .memory = memory, .host = -1, .from = -1,
                               .size = (int)size, .width = (int)width, .map = {.memory = -1}};
@@ -391,12 +394,12 @@ void rule_rex_queue_fill(struct call *call)
         memcpy(&command.pattern, walk_host_of(call, 2), 4);
     bool wrong = queue == NULL || memory < 0 || walk_now.memory[memory].address == NULL ||
                  walk_host_of(call, 2) == NULL || (width != 1 && width != 2 && width != 4);
-    order_command(queue, &command);
+    walk_order_command(queue, &command);
     walk_before();
     int result = rex_queue_fill(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2),
                                 (size_t)width, (size_t)size);
     if (walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        took(queue, &command);
+        walk_took(queue, &command);
 }
 
 static void count_call(void *argument)
@@ -435,7 +438,7 @@ void rule_rex_queue_update(struct call *call)
     if (!wrong) {
         command.map = *map;
         keep_copies(&command.map);
-        order_command(queue, &command);
+        walk_order_command(queue, &command);
     }
     walk_before();
     int result = rex_queue_update(walk_queue(call, 0), map != NULL ? &map->map : NULL);
@@ -446,7 +449,7 @@ void rule_rex_queue_update(struct call *call)
             command.map.part[i].host = -1;
     if (queue->captured < 0 && queue->device >= 0 && !model_all_mapped(queue->device, &command.map))
         walk_found("it copies memory that is not mapped");
-    took(queue, &command);
+    walk_took(queue, &command);
 }
 
 void rule_rex_queue_sync(struct call *call)
@@ -751,16 +754,21 @@ void rule_rex_graph_set_args(struct call *call)
         return;
     struct command *command = NULL;
     for (int i = 0; captured != NULL && i < captured->count && command == NULL; i++)
-        if (captured->command[i].kind == LAUNCH && at++ == launch)
+        if ((captured->command[i].kind == LAUNCH || captured->command[i].kind == LIBRARY_ADD) &&
+            at++ == launch)
             command = &captured->command[i];
+    if (command != NULL && command->kind == LIBRARY_ADD)
+        return;
     bool harmless = command == NULL || command->map.form == FORM_NOTHING ||
-                    (map != NULL && (map->wrong || map->form == command->map.form));
+                    (map != NULL &&
+                     (map->wrong || map->mixed || map->form == command->map.form));
     if (!harmless || (map != NULL && (map->memory >= 0 || map->form == FORM_SUM ||
                                       walk_has_types(map, REX_MAP_RETURN_PARAM))))
         return;
     walk_before();
     int result = rex_graph_set_args(graph, (size_t)launch, map != NULL ? &map->map : NULL);
-    bool wrong = graph == NULL || launch < 0 || (map != NULL && map->wrong) || command == NULL;
+    bool wrong = graph == NULL || launch < 0 || command == NULL ||
+                 (map != NULL && (map->wrong || map->mixed));
     if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER) || command == NULL)
         return;
     enum form form = command->map.form;

@@ -82,7 +82,55 @@ static const char *const beginnings[] = {
     "rex_graph_set_args(graph0, 0, map0);",
     "rex_graph_launch(graph0, queue0);",
 };
-enum { BEGINNINGS = (int)(sizeof beginnings / sizeof *beginnings) };
+
+/* Some go on with what is large. */
+static const char *const large_beginnings[] = {
+    "rex_device_alloc(memory2, 4194816, 0);",
+    "map_of_one(map3, TOFROM, huge, 64);",
+    "rex_module_data_enter(&module, 0, map3);",
+    "rex_device_copy_to(memory2, huge, 4194816, 0);",
+    "rex_queue_copy_to(queue0, memory2, huge, 4194816);",
+    "host_write(huge, 3);",
+    "map_of_one(map2, TO, huge, 64);",
+    "rex_module_data_update(&module, 0, map2);",
+    "rex_queue_update(queue0, map2);",
+    "rex_queue_copy_from(queue0, huge, memory2, 4194816);",
+    "rex_device_copy_from(huge, memory2, 4194816, 0);",
+    "map_of_one(map2, ALWAYS_FROM, huge, 64);",
+    "rex_module_data_update(&module, 0, map2);",
+    "rex_queue_update(queue0, map2);",
+    "map_for_add(map0, 64, 3, large, TO, 64, large, TOFROM, 64);",
+    "rex_module_launch_map(&module, fitting, 0, 1, 1, 0, map0);",
+    "rex_module_region_end(&module, 0, map3);",
+    "map_for_set(map0, 64, 3, huge, ALWAYS_TOFROM, 64);",
+    "rex_module_launch_map(&module, fitting, 0, 1, 1, 0, map0);",
+};
+/* And others between two devices, and with a library. */
+static const char *const more_beginnings[] = {
+    "rex_device_alloc(memory2, 512, 1);",
+    "rex_module_queue_create(&queue2, &module, 1, NULL, 0, NULL);",
+    "rex_device_copy_to(memory0, host0, 512, 0);",
+    "rex_queue_copy_peer(queue0, memory2, 1, memory0, 0, 512);",
+    "rex_library_load(&library0, 0, image, \"walk\");",
+    "library_add(queue0, library0, 32, 3, memory0, memory1);",
+    "rex_graph_begin(queue1);",
+    "library_add(queue1, library0, 32, 3, memory0, memory1);",
+    "rex_event_record(event0, queue1);",
+    "rex_queue_wait_event(queue0, event0);",
+    "rex_queue_copy_from(queue0, host3, memory1, 256);",
+    "rex_queue_update(queue0, map1);",
+    "rex_event_record(event1, queue0);",
+    "rex_queue_wait_event(queue1, event1);",
+    "rex_graph_end(&graph1, queue1);",
+    "rex_graph_launch(graph1, queue1);",
+    "rex_image_list_open(&list0, image, \"walk\");",
+};
+
+enum {
+    BEGINNINGS = (int)(sizeof beginnings / sizeof *beginnings),
+    LARGE_BEGINNINGS = (int)(sizeof large_beginnings / sizeof *large_beginnings),
+    MORE_BEGINNINGS = (int)(sizeof more_beginnings / sizeof *more_beginnings)
+};
 
 static void read_step(struct step *step, const char *text)
 {
@@ -93,10 +141,24 @@ static void read_step(struct step *step, const char *text)
 /* Half of the sequences have the usual settings but for the order. */
 static void make_settings(struct step *step)
 {
-    read_step(step, "settings(early, 1, default, default, default);");
+    read_step(step, "settings(early, 1, default, default, default, default);");
     for (int i = 0; walk_rules[step->function].kinds[i] != '\0'; i++)
         if (i == 0 || state % 2 == 0)
             step->argument[i] = (uint16_t)chance((uint64_t)walk_values((char)('1' + i)));
+}
+
+/* Most of COUNT steps, for each of the threads; where those after them begin. */
+static int put_beginnings(struct sequence *sequence, int at, const char *const *texts, int count,
+                          int threads)
+{
+    for (int i = 0; i < count; i++)
+        for (int thread = 0; thread < threads && at < sequence->count; thread++)
+            if (chance(8) > 0) {
+                struct step *step = &sequence->step[at++];
+                read_step(step, texts[i]);
+                step->thread = (uint16_t)thread;
+            }
+    return at;
 }
 
 /* THREADS: how many the sequence has; 0: one, now and then two or four. */
@@ -115,14 +177,12 @@ static void make_sequence(struct sequence *sequence, uint64_t seed, uint64_t num
     }
     make_settings(&sequence->step[0]);
     int begin = chance(4) > 0 ? BEGINNINGS : 1; /* a module with queues and memory is not ended */
-    for (int i = 0; i < begin; i++)
-        if (chance(8) > 0)
-            for (int thread = 0; thread < chosen && i * chosen + thread + 1 < sequence->count;
-                 thread++) {
-                struct step *step = &sequence->step[1 + i * chosen + thread];
-                read_step(step, beginnings[i]);
-                step->thread = (uint16_t)thread;
-            }
+    int at = put_beginnings(sequence, 1, beginnings, begin, chosen);
+    if (begin > 1 && chance(5) == 0) {
+        sequence->step[0].argument[3] = 1; /* threads that copy */
+        put_beginnings(sequence, at, large_beginnings, LARGE_BEGINNINGS, chosen);
+    } else if (begin > 1 && chance(2) == 0)
+        put_beginnings(sequence, at, more_beginnings, MORE_BEGINNINGS, chosen);
 }
 
 /* ---- shrinking

@@ -141,6 +141,7 @@ struct walk_map {
     unsigned memory_made;
     bool wrong; /* librex refuses it wherever it is used */
     bool built; /* by rex_map_build() */
+    bool mixed; /* its parameters are of other kinds than any kernel's */
     bool returned; /* its columns have device addresses, which rex_map_address() gives */
 };
 
@@ -198,6 +199,7 @@ void model_memory_new(int memory, int size);
 void model_copy_to(int memory, int host, int size);
 void model_copy_from(int memory, int host, int size);
 void model_copy_peer(int to, int from, int size);
+void model_add(int to, int from, int64_t cells, int64_t a);
 void model_fill(int memory, const void *pattern, int width, int size);
 /* Arrays of the host may have changed in a way that is not known; so may all copies. */
 void model_forget(void);
