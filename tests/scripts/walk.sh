@@ -8,6 +8,11 @@ O=${O:-$(make -s --no-print-directory print-O)}
 export O
 [ -x "$O/tests/walk/walk" ] || { echo "skip: there is no $O/tests/walk/walk"; exit 77; }
 
+# A mutant meets fewer places and more sequences.
+if [ -n "${WALK_SHARED-}" ]; then
+    tests/walk/run --seed 1 --count 40 --on gpu-14 --on gpu-19 --on gpu-23
+    exit
+fi
 tests/walk/run --on gpu-14 --on gpu-18 --on gpu-24 --on 19 tests/walk/corpus/*.walk
 count=8
 [ -z "${TEST_ALL-}" ] || count=60

@@ -286,6 +286,10 @@ void rule_settings(struct call *call)
         else
             setenv(variables[i], value, 1);
     }
+    /* This one was read when the process began. */
+    const char *trace = getenv("REX_TRACE");
+    if (!is_over && trace != NULL && rex_configure(REX_OPTION_TRACE, trace) != REX_OK)
+        walk_found("nothing can be traced: %s", rex_last_error());
     is_over = true;
 }
 
