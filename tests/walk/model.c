@@ -284,11 +284,11 @@ void model_begin(int device, const struct walk_map *map)
 void model_end(int device, const struct walk_map *map)
 {
     struct mapping *of[MOST_ROWS] = {NULL};
-    for (int i = map->map.count - 1; i >= 0; i--) {
-        struct mapping *mapping = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
-        if (mapping != NULL && !end_part(mapping, &map->part[i]))
-            of[i] = mapping;
-    }
+    for (int i = 0; i < map->map.count; i++)
+        of[i] = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
+    for (int i = map->map.count - 1; i >= 0; i--)
+        if (of[i] != NULL && is_there(of[i]) && end_part(of[i], &map->part[i]))
+            of[i] = NULL;
     /* LLVM 23 and 24 copy back what any row of the call says, where another one ends the mapping. */
     for (int i = 0; rex_runtime_release() >= 23 && i < map->map.count; i++)
         if (of[i] != NULL && !is_there(of[i]) && (map->part[i].type & REX_MAP_FROM))
@@ -529,15 +529,50 @@ void model_touch_copies(struct touches *touches, int device, const struct walk_m
     model_touch_memory(touches, map->memory, true);
 }
 
-void model_touch_rows(struct touches *touches, int device, const struct walk_map *map)
+/* What is mapped already is copied where the row says `always`, and is else left alone. */
+void model_touch_begin(struct touches *touches, int device, const struct walk_map *map)
 {
     for (int i = 0; i < map->map.count; i++) {
-        struct mapping *mapping = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
-        model_touch_host(touches, map->part[i].host, true);
-        if (mapping != NULL)
+        const struct part *part = &map->part[i];
+        struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
+        bool copies = mapping == NULL || (part->type & (REX_MAP_ALWAYS | REX_MAP_PTR_AND_OBJ)) ||
+                      is_member(part);
+        if (copies && mapping != NULL)
             touch(touches, &mapping->copy, true);
+        if (copies && part->host >= 0)
+            touch(touches, &hosts[part->host], false);
     }
-    model_touch_memory(touches, map->memory, true);
+}
+
+void model_touch_end(struct touches *touches, int device, const struct walk_map *map)
+{
+    (void)device;
+    for (int i = 0; i < map->map.count; i++)
+        if (map->part[i].type & REX_MAP_FROM)
+            model_touch_host(touches, map->part[i].host, true);
+}
+
+void model_touch_update(struct touches *touches, int device, const struct walk_map *map)
+{
+    for (int i = 0; i < map->map.count; i++) {
+        const struct part *part = &map->part[i];
+        struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
+        model_touch_host(touches, part->host, (part->type & REX_MAP_FROM) != 0);
+        if (mapping != NULL)
+            touch(touches, &mapping->copy, (part->type & REX_MAP_TO) != 0);
+    }
+}
+
+void model_touch_launch(struct touches *touches, int device, const struct walk_map *map)
+{
+    model_touch_begin(touches, device, map);
+    model_touch_copies(touches, device, map);
+    for (int i = 0; i < map->map.count; i++) {
+        const struct part *part = &map->part[i];
+        if ((part->type & REX_MAP_FROM) &&
+            ((part->type & REX_MAP_ALWAYS) || part->host < 0 || find(device, part) == NULL))
+            model_touch_host(touches, part->host, true);
+    }
 }
 
 static unsigned known_to(int who, int queue)

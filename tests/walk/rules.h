@@ -160,7 +160,7 @@ bool walk_may_use(const struct walk_queue *queue, int memory, int64_t size);
 void walk_order(int who, const struct touches *touches);
 void walk_wait_for_queue(int queue);
 /* The same for a call that works on the map's rows, or a kernel's. */
-void walk_order_rows(int device, const struct walk_map *map);
+void walk_order_rows(int device, const struct walk_map *map, touch_rows *touch);
 void walk_order_memory(int memory, bool write);
 void walk_order_host(int host, bool write);
 /* The device's copy of an array is what the model says; nothing where there is none. */

@@ -429,7 +429,7 @@ void rule_rex_module_launch_map(struct call *call)
     bool right = key >= 0 && key < KERNELS && walk_fits(key, map) &&
                  (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(device, map));
-    walk_order_rows(device, map);
+    walk_order_rows(device, map, model_touch_launch);
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);
     bool sure = ready && is_usual(&launch) && !walk_has_empty(map) && !walk_may_refuse();
@@ -471,7 +471,7 @@ void rule_rex___tgt_target(struct call *call)
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
         return;
-    walk_order_rows(walk_device(call, 0), map);
+    walk_order_rows(walk_device(call, 0), map, model_touch_launch);
     walk_before();
     launched_raw(call, 0, 1, map,
                  exported_target(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
@@ -483,7 +483,7 @@ void rule_rex___tgt_target_teams(struct call *call)
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
         return;
-    walk_order_rows(walk_device(call, 0), map);
+    walk_order_rows(walk_device(call, 0), map, model_touch_launch);
     walk_before();
     launched_raw(call, 0, 1, map,
                  exported_target_teams(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
@@ -550,7 +550,7 @@ static void launch_packet(struct call *call, int first, launcher *send)
         return;
     if (packet != NULL)
         before = *packet;
-    walk_order_rows(walk_device(call, first), map);
+    walk_order_rows(walk_device(call, first), map, model_touch_launch);
     walk_before();
     int result = send(call, walk_integer(call, first), (int32_t)walk_integer(call, first + 1), (int32_t)walk_integer(call, first + 2),
                       (void *)(uintptr_t)walk_key(walk_kernel(call, first + 3, map)), packet);
@@ -613,19 +613,18 @@ static void check_put_back(struct walk_map *map)
             walk_found("the end has not put the base of row %d back", i);
 }
 
-/* Now and then a queue is still at work when a mapping is to end: that may be REX_EBUSY. */
-static void order_data(const struct call *call, int device, const struct walk_map *map, bool ends)
+/* An end while a queue still works on the copies may be REX_EBUSY, which is tried now and then. */
+static void order_data(const struct call *call, int device, const struct walk_map *map,
+                       change *changed)
 {
-    struct touches touches = {.count = 0};
+    bool ends = changed == model_end;
     if (map == NULL || map->wrong || device < 0)
         return;
-    if (!ends || call->step->argument[0] % 2 == 0) {
-        walk_order_rows(device, map);
-        return;
-    }
-    for (int i = 0; i < map->map.count; i++)
-        model_touch_host(&touches, map->part[i].host, true);
-    walk_order(HOST, &touches);
+    walk_order_rows(device, map, ends                     ? model_touch_end
+                                 : changed == model_begin ? model_touch_begin
+                                                          : model_touch_update);
+    if (ends && call->step->argument[0] % 2 == 0)
+        walk_order_rows(device, map, model_touch_update);
 }
 
 static void data(struct call *call, data_call *function, can *possible, int64_t refused,
@@ -642,7 +641,7 @@ static void data(struct call *call, data_call *function, can *possible, int64_t 
         return;
     if (model_is_vague(device, map))
         return;
-    order_data(call, device, map, ends);
+    order_data(call, device, map, changed);
     bool sure = ready && !wrong && !walk_has_empty(map);
     enum verdict verdict = wrong                                     ? MUST_FAIL
                            : sure && !ends && possible(device, map)  ? MUST_WORK
@@ -741,7 +740,7 @@ static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *po
         return;
     if (!walk_is_registered() || (device >= 0 && !possible(device, map)))
         return;
-    walk_order_rows(device, map);
+    order_data(call, device, map, changed);
     walk_before();
     function(walk_integer(call, 0), COLUMNS(map));
     walk_judge_loosely(call);

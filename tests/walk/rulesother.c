@@ -133,11 +133,12 @@ static void end_queues(void)
 static void end_mapping(int device, int host)
 {
     int begin, size;
-    while (model_mapping(device, host, &begin, &size) != NULL) {
+    for (int turn = 0; model_mapping(device, host, &begin, &size) != NULL; turn++) {
+        int64_t which = turn % 2 == 0 ? REX_MAP_DELETE : REX_MAP_OMPX_HOLD;
         walk_peek(device, host);
         struct rex_row rows[] = {rex_row_of((char *)model_address(host) + begin,
                                             (char *)model_address(host) + begin, size,
-                                            REX_MAP_FROM | REX_MAP_DELETE)};
+                                            REX_MAP_FROM | which)};
         struct walk_map end = {.memory = -1};
         end.map = rex_map_of(rows, 1, end.base, end.begin, end.sizes, end.types, NULL);
         end.part[0] = (struct part){host, begin, size, rows[0].type, 0};

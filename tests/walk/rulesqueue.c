@@ -69,12 +69,18 @@ void walk_order(int who, const struct touches *touches)
             wait_in(who, queue);
 }
 
-void walk_order_rows(int device, const struct walk_map *map)
+void walk_order_rows(int device, const struct walk_map *map, touch_rows *touch)
 {
     struct touches touches = {.count = 0};
     if (map != NULL && !map->wrong)
-        model_touch_rows(&touches, device, map);
+        touch(&touches, device, map);
     walk_order(HOST, &touches);
+    /* With LLVM 18 librex takes values for memory that any queue may use: a launch whose rows
+     * libomptarget maps, and the driver sends, is REX_EBUSY once its kernel has run. */
+    bool all = touch == model_touch_launch && walk_settings.gpu && rex_runtime_release() == 18;
+    for (int i = 0; all && i < QUEUES; i++)
+        if (walk_now.queue[i].queue != NULL && walk_now.queue[i].captured < 0)
+            wait_here(i);
 }
 
 void walk_order_memory(int memory, bool write)
@@ -118,7 +124,7 @@ static void touch_command(struct touches *touches, int device, const struct comm
         model_touch_memory(touches, command->memory, true);
         model_touch_memory(touches, command->from, false);
         break;
-    case UPDATE: model_touch_rows(touches, device, &command->map); break;
+    case UPDATE: model_touch_update(touches, device, &command->map); break;
     case FILL: model_touch_memory(touches, command->memory, true); break;
     }
 }

@@ -17,7 +17,9 @@
 
 #include "rules.h"
 
-enum { PATIENCE = 20 }; /* seconds */
+enum { PATIENCE = 20, LITTLE_PATIENCE = 5 }; /* seconds */
+
+bool walk_is_shrinking;
 
 struct settings walk_settings;
 
@@ -140,7 +142,7 @@ static void child(const struct sequence *sequence)
         _exit(2);
     dup2(output, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
-    alarm(PATIENCE);
+    alarm(walk_is_shrinking ? LITTLE_PATIENCE : PATIENCE);
     run_sequence(sequence);
     fflush(stdout);
     exit(0); /* with the ends of all libraries, and a look for leaks */
@@ -176,7 +178,7 @@ static void judge_end(int status, struct finding *finding)
         snprintf(finding->what, sizeof finding->what, "wrong");
         snprintf(finding->text, sizeof finding->text, "%s", told->text);
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(finding->what, sizeof finding->what, "hang of %d s", PATIENCE);
+        snprintf(finding->what, sizeof finding->what, "hang");
     else if (status != 0) {
         if (WIFSIGNALED(status))
             snprintf(finding->what, sizeof finding->what, "%s", strsignal(WTERMSIG(status)));

@@ -283,7 +283,9 @@ static void report(const char *folder, struct sequence *sequence, const struct f
     printf("\n%s in %s, on %s, sequence %llu of seed %llu: shrinking %d steps\n", finding->what, name_of_step(sequence, finding->step),
            device_of_run(), (unsigned long long)number, (unsigned long long)seed, steps);
     fflush(stdout);
+    walk_is_shrinking = true;
     shrink(sequence, finding);
+    walk_is_shrinking = false;
     walk_run(sequence, &again);
     print_sequence(stdout, sequence, again.found ? &again : finding);
     snprintf(path, sizeof path, "%s/%s-%llu-%llu.walk", folder, device_of_run(), (unsigned long long)seed, (unsigned long long)number);

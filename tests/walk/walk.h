@@ -87,6 +87,9 @@ struct settings {
 };
 extern struct settings walk_settings;
 
+/* A sequence that hangs is given up sooner. */
+extern bool walk_is_shrinking;
+
 /* Runs SEQUENCE in a child. */
 void walk_run(const struct sequence *sequence, struct finding *finding);
 
@@ -211,12 +214,13 @@ const char *model_compare(bool all);
 
 void model_touch_host(struct touches *touches, int host, bool write);
 void model_touch_memory(struct touches *touches, int memory, bool write);
-/* The copies of the map's rows, as a kernel uses them; with the host's own, as a data call does. */
+/* The copies of the map's rows, as a kernel uses them; and what data calls and launches use. */
 void model_touch_copies(struct touches *touches, int device, const struct walk_map *map);
 void model_touch_mapping(struct touches *touches, struct mapping *mapping);
 /* Whether queues may work on copies of the map's rows. */
 bool model_copies_unseen(int device, const struct walk_map *map);
-void model_touch_rows(struct touches *touches, int device, const struct walk_map *map);
+typedef void touch_rows(struct touches *touches, int device, const struct walk_map *map);
+touch_rows model_touch_begin, model_touch_end, model_touch_update, model_touch_launch;
 /* A queue that WHO has to wait for before it works on TOUCHES; -1: none. */
 int model_unseen(int who, const struct touches *touches);
 bool model_has_unseen(int queue);
