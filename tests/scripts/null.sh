@@ -152,7 +152,7 @@ print("%d functions, %d pointers, %d of them may be NULL, %d preconditions" % (
     len(api.functions()), len(seen), len(ALLOWED), len(listed)))
 PYTHON
 
-gcc -x c -std=gnu11 -O1 -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/walk/kernels.cu
+gcc -x c -std=gnu11 -O1 -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/walk/kernels.cu tests/walk/globals.cu
 gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Wno-nonnull -D_GNU_SOURCE -Iinclude -Ilibrex -Itests -I"$work" -o "$work/null" tests/walk/null.c \
     -L"$O" -lrex -Wl,-rpath,"$top/$O" -Wl,-z,nostart-stop-gc -pthread
 REX_LOG=off CUDA_VISIBLE_DEVICES='' tests/llvm "$release" "$work/null" "$work/rex_lib_host.so"

@@ -41,7 +41,7 @@ EXTRA += $(walk_built)/walk $(walk_built)/walk-shared $(walk_images)
 endif
 
 .PHONY: walk run-walk
-walk:  ## call every public function at random, SECONDS=60 SEED=1, on releases and a fake GPU; what is found is shrunk
+walk:  ## call every public function at random, SECONDS=60 SEED=1, on the fake GPU and the host device; what is found is shrunk
 	@tools/deps check
 	@tests/llvm
 	@+$(submake) run-walk
