@@ -106,7 +106,7 @@ void model_end_all(void)
             free_place(&mappings[device][i].copy);
 }
 
-/* ---- copies ------------------------------------------------------------------------------------ */
+/* ---- copies --------------------------------------------------------------------------------- */
 
 static void copy(struct place *to, int to_at, const struct place *from, int from_at, int size)
 {
@@ -139,7 +139,7 @@ void model_write(int host, int64_t first)
     memset(hosts[host].known, KNOWN, (size_t)model_size(host));
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 
 static bool is_there(const struct mapping *mapping)
 {
@@ -289,7 +289,7 @@ void model_end(int device, const struct walk_map *map)
     for (int i = map->map.count - 1; i >= 0; i--)
         if (of[i] != NULL && is_there(of[i]) && end_part(of[i], &map->part[i]))
             of[i] = NULL;
-    /* LLVM 23 and 24 copy back what any row of the call says, where another one ends the mapping. */
+    /* LLVM 23 and 24 copy back what any row of the call says, where another ends the mapping. */
     for (int i = 0; rex_runtime_release() >= 23 && i < map->map.count; i++)
         if (of[i] != NULL && !is_there(of[i]) && (map->part[i].type & REX_MAP_FROM))
             to_host(&of[i]->copy, map->part[i].begin - of[i]->begin, map->part[i].host,
@@ -308,7 +308,7 @@ void model_update(int device, const struct part *part, int64_t direction)
                 part->size);
 }
 
-/* ---- what can be done -------------------------------------------------------------------------- */
+/* ---- what can be done ----------------------------------------------------------------------- */
 
 /* As libomptarget does it, row for row; only which bytes are mapped is looked at. */
 bool model_can_map(int device, const struct walk_map *map)
@@ -374,7 +374,7 @@ bool model_is_vague(int device, const struct walk_map *map)
     return false;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 /* A row of a kernel's: bytes, and where they begin. */
 struct cells {
@@ -453,7 +453,7 @@ bool model_is_attached(int device, const struct walk_map *map)
     return record != NULL && array != NULL && record->attached[map->part[3].value] == array->made;
 }
 
-/* ---- device memory ----------------------------------------------------------------------------- */
+/* ---- device memory -------------------------------------------------------------------------- */
 
 void model_memory_new(int memory, int size)
 {
@@ -490,7 +490,7 @@ void model_fill(int memory, const void *pattern, int width, int size)
     memset(memories[memory].known, KNOWN, (size_t)size);
 }
 
-/* ---- order ------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 static void touch(struct touches *touches, struct place *place, bool write)
 {
@@ -636,7 +636,7 @@ void model_wait(int who, const unsigned now[QUEUES])
             seen[who][queue] = now[queue];
 }
 
-/* ---- against what is there --------------------------------------------------------------------- */
+/* ---- against what is there ------------------------------------------------------------------ */
 
 void model_forget(void)
 {

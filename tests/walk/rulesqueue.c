@@ -10,7 +10,7 @@
 
 enum { GONE = 1000 }; /* a capture that an event was recorded in, and that is forgotten */
 
-/* ---- order -------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 static int number_of(const struct walk_queue *queue)
 {
@@ -97,7 +97,7 @@ void walk_order_host(int host, bool write)
     walk_order(HOST, &touches);
 }
 
-/* ---- what a queue is told, done or kept ----------------------------------------------------------- */
+/* ---- what a queue is told, done or kept ----------------------------------------------------- */
 
 static struct captured *captured_in(const struct rex_graph *graph)
 {
@@ -186,10 +186,11 @@ void walk_took(const struct walk_queue *queue, const struct command *command)
 }
 
 /* ---- queues
- * ---------------------------------------------------------------------------------------------------------------------------------- */
+ * ------------------------------------------------------------------------------------------- */
 
 /* The call returned RESULT, and has stored MADE in queue NUMBER if it was RIGHT. */
-static void keep_queue(struct call *call, int number, bool right, int result, struct rex_queue *made)
+static void keep_queue(struct call *call, int number, bool right, int result,
+                       struct rex_queue *made)
 {
     bool known = right && walk_is_registered() && walk_device(call, 2) >= 0 &&
                  walk_module(call, 1) == &walk_modules[0];
@@ -210,8 +211,10 @@ void rule_rex_module_queue_create(struct call *call)
     bool right = number >= 0 && (module == &walk_modules[0] || module == &walk_modules[3]) &&
                  walk_integer(call, 4) < 8;
     walk_before();
-    int result = rex_module_queue_create(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), walk_string(call, 3),
-                                         (unsigned)walk_integer(call, 4), walk_variable(call, 5) >= 0 ? &default_stream : NULL);
+    int result = rex_module_queue_create(
+        number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2),
+        walk_string(call, 3), (unsigned)walk_integer(call, 4),
+        walk_variable(call, 5) >= 0 ? &default_stream : NULL);
     keep_queue(call, number, right, result, made);
 }
 
@@ -289,7 +292,8 @@ void rule_launch_in_queue(struct call *call)
         walk_order_command(queue, &command);
     walk_before();
     int result =
-        launch_module_in(queue->queue, walk_module(call, 0), &launch, map != NULL ? &map->map : NULL);
+        launch_module_in(queue->queue, walk_module(call, 0), &launch,
+                         map != NULL ? &map->map : NULL);
     if (walk_judge_int(call, result, verdict))
         walk_took(queue, &command);
 }
@@ -330,7 +334,8 @@ void rule_rex_queue_copy_to(struct call *call)
 {
     int memory = walk_variable(call, 1), host = walk_variable(call, 2);
     struct command command = copy_command(call, COPY_TO, memory, host);
-    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
+    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) ||
+        !has_bytes(host, command.size))
         return;
     walk_order_command(walk_queue_of(call, 0), &command);
     walk_before();
@@ -344,7 +349,8 @@ void rule_rex_queue_copy_from(struct call *call)
 {
     int memory = walk_variable(call, 2), host = walk_variable(call, 1);
     struct command command = copy_command(call, COPY_FROM, memory, host);
-    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) || !has_bytes(host, command.size))
+    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) ||
+        !has_bytes(host, command.size))
         return;
     walk_order_command(walk_queue_of(call, 0), &command);
     walk_before();
@@ -420,7 +426,8 @@ void rule_rex_queue_host_func(struct call *call)
     static int calls;
     int function = walk_variable(call, 1);
     walk_before();
-    int result = rex_queue_host_func(walk_queue(call, 0), function >= 0 ? count_call : NULL, function == 0 ? &calls : NULL);
+    int result = rex_queue_host_func(walk_queue(call, 0), function >= 0 ? count_call : NULL,
+                                     function == 0 ? &calls : NULL);
     walk_judge_int(call, result, function < 0 || walk_queue(call, 0) == NULL ? MUST_FAIL : EITHER);
 }
 
@@ -503,13 +510,14 @@ void rule_rex_module_queue_global(struct call *call)
 {
     walk_before();
     void *address =
-        rex_module_queue_global(walk_module(call, 0), walk_queue(call, 1), walk_key(walk_kernel(call, 2, NULL)));
+        rex_module_queue_global(walk_module(call, 0), walk_queue(call, 1),
+                                walk_key(walk_kernel(call, 2, NULL)));
     bool wrong = walk_queue(call, 1) == NULL || walk_module(call, 0) != &walk_modules[3] ||
                  walk_kernel(call, 2, NULL) != GLOBAL;
     walk_judge(call, address == NULL, 0, wrong ? MUST_FAIL : EITHER);
 }
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 void rule_rex_event_create(struct call *call)
 {
@@ -617,7 +625,7 @@ void rule_rex_event_elapsed(struct call *call)
         walk_found("it fails, and has stored %g seconds", seconds);
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------- */
+/* ---- graphs --------------------------------------------------------------------------------- */
 
 static struct rex_graph *graph_of(const struct call *call, int argument)
 {
