@@ -15,27 +15,44 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- telling ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- telling --------------------------------------------------------------------------------- */
 
-/* One write, whatever comes next. Nothing is told where nobody has asked: TORTURE_TELL is a descriptor. */
-void torture_tell(const char *format, ...)
+struct report *torture_report;
+
+void torture_tell_problem(const char *format, ...)
 {
-    static int fd;
     char line[1024];
     va_list arguments;
-    if (fd == 0)
-        fd = getenv("TORTURE_TELL") != NULL ? atoi(getenv("TORTURE_TELL")) : STDOUT_FILENO;
     va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (length >= (int)sizeof line - 1)
-        length = (int)sizeof line - 2;
-    for (int i = 0; i < length; i++)
-        if (line[i] == '\n')
-            line[i] = ' ';
-    line[length++] = '\n';
-    if (write(fd, line, (size_t)length) != length)
+    for (char *end; (end = strchr(line, '\n')) != NULL;)
+        *end = ' ';
+    struct report *to = torture_report;
+    pthread_mutex_lock(&lock);
+    if (to != NULL && to->problems_length + strlen(line) + 2 < sizeof to->problems)
+        to->problems_length += (size_t)sprintf(to->problems + to->problems_length, "%s\n", line);
+    pthread_mutex_unlock(&lock);
+}
+
+/* COUNT more of it. */
+static void tell(int count, const char *format, ...)
+{
+    struct held held = {.count = count}, *at = torture_report->held,
+                *end = at + torture_report->held_count;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(held.what, sizeof held.what, format, arguments);
+    va_end(arguments);
+    while (at < end && strcmp(at->what, held.what) != 0)
+        at++;
+    if (at < end) {
+        at->count += count;
+        return;
+    }
+    if (torture_report->held_count++ == sizeof torture_report->held / sizeof *at)
         _exit(97);
+    *at = held;
 }
 
 /* Where the program is loaded differs from run to run; a return address is behind its call. */
@@ -45,9 +62,9 @@ size_t torture_offset(const void *site)
     return (uintptr_t)site - 1 - (uintptr_t)__executable_start;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-enum { MOST = 1 << 16 };
+enum { MOST = 1 << 12 };
 static struct {
     uintptr_t address; /* 0: free */
     int call;
@@ -91,7 +108,7 @@ void torture_let_go(void *memory)
         PROBLEM("memory is freed that librex did not allocate, or twice");
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static struct {
     const char *what;
@@ -110,10 +127,21 @@ void torture_balance(const char *what, int change)
     pthread_mutex_unlock(&lock);
 }
 
-/* The driver keeps one of the GPU for each piece of memory that it has pinned, also where it says that it could not unpin it. */
+/*
+ * The driver keeps one of the GPU for each piece of memory that it has pinned, also where it says
+ * that it could not unpin it.
+ */
 static bool is_drivers(const char *target)
 {
     return strncmp(target, "/dev/nvidia", strlen("/dev/nvidia")) == 0;
+}
+
+/* The name of a file in the folder of this process is the same in another one's. */
+static const char *short_name(const char *target)
+{
+    const char *own = getenv("TORTURE_FOLDER");
+    size_t length = own != NULL ? strlen(own) : 0;
+    return length > 0 && strncmp(target, own, length) == 0 ? target + length : target;
 }
 
 static void tell_descriptors(void)
@@ -123,8 +151,9 @@ static void tell_descriptors(void)
         char target[512] = "";
         if (entry->d_name[0] == '.' || atoi(entry->d_name) == dirfd(folder))
             continue;
-        if (readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1) > 0 && !is_drivers(target))
-            torture_tell("held descriptor:%s 1", target);
+        if (readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1) > 0 &&
+            !is_drivers(target))
+            tell(1, "descriptor:%s", short_name(target));
     }
     if (folder != NULL)
         closedir(folder);
@@ -134,10 +163,11 @@ void torture_tell_held(void)
 {
     for (size_t i = 0; i < MOST; i++)
         if (held[i].address > 1)
-            torture_tell("held %s@%zx 1", torture_calls[held[i].call].name, torture_offset(held[i].site));
+            tell(1, "%s@%zx", torture_calls[held[i].call].name, torture_offset(held[i].site));
     /* A library is there once, however often it was opened. */
     for (size_t i = 0; i < sizeof balances / sizeof *balances && balances[i].what != NULL; i++)
         if (balances[i].count != 0)
-            torture_tell("held %s: %d", balances[i].what, strstr(balances[i].what, ".so") != NULL ? 1 : balances[i].count);
+            tell(strstr(balances[i].what, ".so") != NULL ? 1 : balances[i].count, "%s",
+                 balances[i].what);
     tell_descriptors();
 }

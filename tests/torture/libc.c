@@ -222,28 +222,28 @@ FUNCTION(char *, dlerror, void)
     return given;
 }
 
-/* What a library lacks it lacks whenever it is asked, and what it has it has. */
-static bool was_found(const char *name, bool found)
+/* The name as it stands among those that were found, or room for it. */
+static char *found_name(const char *name)
 {
     static char names[256][48];
     size_t i = 0;
     while (i < 255 && names[i][0] != '\0' && strcmp(names[i], name) != 0)
         i++;
-    bool is_known = strcmp(names[i], name) == 0;
-    if (found && !is_known)
-        snprintf(names[i], sizeof names[i], "%s", name);
-    return is_known;
+    return names[i];
 }
 
+/* What a library lacks it lacks whenever it is asked, and what it has it has. */
 FUNCTION(void *, dlsym, void *handle, const char *name)
 {
     static char lacking[64];
-    if (!was_found(name, false) && NEXT(dlsym) != 0)
+    char *found = found_name(name);
+    if (strcmp(found, name) != 0 && NEXT(dlsym) != 0)
         snprintf(lacking, sizeof lacking, "%s", name);
     if (strcmp(lacking, name) == 0)
         return NULL;
     void *address = dlsym(handle, name);
-    was_found(name, address != NULL);
+    if (address != NULL)
+        snprintf(found, 48, "%s", name);
     return handle == RTLD_DEFAULT ? address : torture_before(name, address);
 }
 

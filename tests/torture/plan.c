@@ -10,19 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cuda/driver.h"
 #include "torture.h"
 
-/* ---- which calls there are ---------------------------------------------------------------------------------------------------------- */
+/* ---- which calls there are ------------------------------------------------------------------- */
 
 #define LIBC_CALL(name, kind, ...) {#name, KIND_##kind, {__VA_ARGS__}},
-#define DRIVER_CALL(group, function, name, since, parameters) {#function, KIND_DRIVER, {2, 1, 3, 700, 209}},
+#define DRIVER_CALL(group, function, name, since, parameters) \
+    {#function, KIND_DRIVER, {2, 1, 3, 700, 209}},
 #define RUNTIME_CALL(name) {#name, KIND_RUNTIME, {1}},
 #define RUNTIME_VOID(name) {#name, KIND_RUNTIME, {0}},
-const struct call torture_calls[] = {TORTURE_LIBC(LIBC_CALL) REX_CUDA_FUNCTIONS(DRIVER_CALL) TORTURE_RUNTIME(RUNTIME_CALL, RUNTIME_VOID)};
+const struct call torture_calls[] = {TORTURE_LIBC(LIBC_CALL) REX_CUDA_FUNCTIONS(DRIVER_CALL)
+                                         TORTURE_RUNTIME(RUNTIME_CALL, RUNTIME_VOID)};
 const size_t torture_call_count = sizeof torture_calls / sizeof *torture_calls;
-static int counts[sizeof torture_calls / sizeof *torture_calls];
+_Static_assert(sizeof torture_calls / sizeof *torture_calls <= CALLS_MAX, "each call has a count");
+static int counts[CALLS_MAX];
 
 int torture_find(const char *name)
 {
@@ -63,49 +68,84 @@ static const struct {
 };
 enum { WORDS = sizeof words / sizeof *words };
 
-const char *torture_word(enum kind kind, int code)
+static const char *word_of(bool is_driver, int code)
 {
     for (size_t i = 0; i < WORDS; i++)
-        if (words[i].is_driver == (kind == KIND_DRIVER) && words[i].code == code)
+        if (words[i].is_driver == is_driver && words[i].code == code)
             return words[i].word;
     return "?";
 }
 
-int torture_code_of(enum kind kind, const char *word)
+/* 0: there is no such word. */
+static int code_of(bool is_driver, const char *word)
 {
     for (size_t i = 0; i < WORDS; i++)
-        if (words[i].is_driver == (kind == KIND_DRIVER) && strcmp(words[i].word, word) == 0)
+        if (words[i].is_driver == is_driver && strcmp(words[i].word, word) == 0)
             return words[i].code;
     return 0;
 }
 
-/* ---- the plan ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static struct plan plan = {.call = -1};
-static bool is_read, armed = true, fired;
+static bool armed = true, fired;
 static const void *first_site; /* where the plan's call was made */
 static const void *again;      /* and from where the next one fails, too */
 __thread int torture_inside;
 
-static void read_plan(void)
+bool plan_read(struct plan *to, const char *text)
 {
     char name[64], how[16], word[64];
-    int number;
-    const char *text = getenv(PLAN_VARIABLE);
-    is_read = true;
-    if (text == NULL || sscanf(text, "%63[^:]:%d:%15[^:]:%63s", name, &number, how, word) != 4)
-        return;
-    int call = torture_find(name);
-    if (call >= 0)
-        plan = (struct plan){call, number, torture_code_of(torture_calls[call].kind, word), strcmp(how, "lasting") == 0};
+    *to = (struct plan){.call = -1};
+    if (sscanf(text, "%63[^:]:%d:%15[^:]:%63s", name, &to->number, how, word) == 4)
+        to->call = torture_find(name);
+    if (to->call < 0)
+        return strcmp(text, "-") == 0;
+    to->code = code_of(torture_calls[to->call].kind == KIND_DRIVER, word);
+    to->lasting = strcmp(how, "lasting") == 0;
+    return to->code != 0;
+}
+
+void plan_write(const struct plan *from, char text[PLAN_MAX])
+{
+    const struct call *call = from->call < 0 ? NULL : &torture_calls[from->call];
+    snprintf(text, PLAN_MAX, "-");
+    if (call != NULL)
+        snprintf(text, PLAN_MAX, "%s:%d:%s:%s", call->name, from->number,
+                 from->lasting ? "lasting" : "once",
+                 word_of(call->kind == KIND_DRIVER, from->code));
+}
+
+void torture_follow(struct report *report)
+{
+    torture_report = report;
+    plan = report->plan;
+}
+
+static void follow_descriptor(const char *number)
+{
+    void *report =
+        mmap(NULL, sizeof(struct report), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(number), 0);
+    if (report == MAP_FAILED)
+        _exit(97);
+    close(atoi(number));
+    torture_follow(report);
 }
 
 /* librex's constructors call before main(). */
 const struct plan *torture_plan(void)
 {
-    if (!is_read)
-        read_plan();
+    static bool has_looked;
+    const char *number = has_looked ? NULL : getenv(REPORT_VARIABLE);
+    has_looked = true;
+    if (number != NULL)
+        follow_descriptor(number);
     return &plan;
+}
+
+bool torture_is_early(const struct plan *of)
+{
+    return of->call >= 0 && of->number <= counts[of->call];
 }
 
 static bool is_lost(const struct plan *of)
@@ -117,7 +157,8 @@ static bool is_lost(const struct plan *of)
 static bool is_shared(const struct plan *of, int call)
 {
     enum kind kind = torture_calls[call].kind;
-    return call == of->call || (kind == torture_calls[of->call].kind && (kind == KIND_MEMORY || is_lost(of)));
+    return call == of->call ||
+           (kind == torture_calls[of->call].kind && (kind == KIND_MEMORY || is_lost(of)));
 }
 
 int torture_next(int call, const void *site)
@@ -135,7 +176,7 @@ int torture_next(int call, const void *site)
     if (is_it && !torture_fired()) {
         __atomic_store_n(&fired, true, __ATOMIC_RELAXED);
         first_site = site;
-        torture_tell("fired %zx", torture_offset(site));
+        torture_report->fired = torture_offset(site);
     }
     if (is_again)
         __atomic_store_n(&again, NULL, __ATOMIC_RELAXED);
@@ -172,7 +213,5 @@ bool torture_fired(void)
 
 void torture_tell_counts(void)
 {
-    for (size_t i = 0; i < torture_call_count; i++)
-        if (counts[i] > 0)
-            torture_tell("count %s %d", torture_calls[i].name, counts[i]);
+    memcpy(torture_report->counts, counts, sizeof counts);
 }

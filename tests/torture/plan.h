@@ -1,8 +1,9 @@
 /*
  * plan.h - which call of librex's fails, and how; and how often each was made.
  *
- * The program is linked with librex's own objects, in which the names of the C library's functions are those of libc.c; its dlsym() gives
- * it the functions of tables.c in the place of the driver's and libomptarget's. So what counts here are the calls of librex alone.
+ * The program is linked with librex's own objects, in which the names of the C library's functions
+ * are those of libc.c; its dlsym() gives it the functions of tables.c in the place of the driver's
+ * and libomptarget's. So what counts here are the calls of librex alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,10 +15,13 @@
 
 enum kind { KIND_MEMORY, KIND_FILES, KIND_LOADER, KIND_THREADS, KIND_DRIVER, KIND_RUNTIME };
 
-/* Beside errno's values: less is read or written than was asked for; nothing is, as at the end of a file. */
+/*
+ * Beside errno's values: less is read or written than was asked for; nothing is, as at the end of a
+ * file.
+ */
 enum { CODE_SHORT = -1, CODE_END = -2 };
 
-#define CODES_MAX 6
+enum { CODES_MAX = 6, CALLS_MAX = 256 };
 
 struct call {
     const char *name;
@@ -30,23 +34,32 @@ extern const size_t torture_call_count;
 /* The call of this name; -1: there is none. */
 int torture_find(const char *name);
 
-/* "ENOMEM", "CUDA_ERROR_OUT_OF_MEMORY", "short", and back; 0: there is no such word. */
-const char *torture_word(enum kind kind, int code);
-int torture_code_of(enum kind kind, const char *word);
-
-/*
- * The plan is "NAME:NUMBER:once:WORD" or "NAME:NUMBER:lasting:WORD" in the environment's TORTURE_PLAN: which call, counted from 1, fails
- * with what, alone or with all that come after. Memory that has run out lasts for every kind of allocation, a lost device for every call of
- * the driver.
- */
-#define PLAN_VARIABLE "TORTURE_PLAN"
-
+/* Which call, counted from 1, fails with what, alone or with all that come after. */
 struct plan {
     int call; /* -1: none */
     int number, code;
-    bool lasting;
+    bool lasting; /* memory that has run out for every kind of allocation, a lost device for every
+                     call of the driver */
+    int rounds;   /* so often: what stays behind once, and not more often, is a note that is kept */
 };
+
+/*
+ * The plan is written "NAME:NUMBER:once:WORD" or "NAME:NUMBER:lasting:WORD", as
+ * "malloc:3:once:ENOMEM"; "-": none.
+ */
+bool plan_read(struct plan *plan, const char *text);
+#define PLAN_MAX 160
+void plan_write(const struct plan *plan, char text[PLAN_MAX]);
+
+struct report;
+
+/* From now on the process follows the plan of REPORT, and tells there what comes of it. */
+void torture_follow(struct report *report);
+/* The plan of the report that the environment names; in the process that tries them all: none. */
 const struct plan *torture_plan(void);
+
+/* Whether librex's constructors, which run before main(), have made the plan's call. */
+bool torture_is_early(const struct plan *plan);
 
 /* Counts CALL, and is what it is to fail with, or 0; SITE is where librex calls it. */
 int torture_next(int call, const void *site);
@@ -64,7 +77,10 @@ bool torture_fired(void);
 /* How often each call was made. */
 void torture_tell_counts(void);
 
-/* This thread is inside a call of librex's of somebody else: what comes back into librex from there is not librex's doing. */
+/*
+ * This thread is inside a call of librex's of somebody else: what comes back into librex from there
+ * is not librex's doing.
+ */
 extern __thread int torture_inside;
 
 #endif

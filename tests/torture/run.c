@@ -1,5 +1,9 @@
 /*
- * run.c - one run of a scenario in a process of its own, and what is wrong with it.
+ * run.c - a scenario in a process of its own, and what is wrong with it.
+ *
+ * The process is a copy of this one, in which librex has done nothing but its constructors: to
+ * start the program anew would take as long as the scenario does. _Fork() calls none of librex's
+ * handlers, so librex and the driver take the copy for the process that they were loaded into.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,6 +11,7 @@
 
 #include <ftw.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +20,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static char folder[512];
+static int output, report_file;
+static struct report *shared;
+
+static void give_up(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
 /* Seconds. */
 static unsigned limit(void)
 {
@@ -22,146 +39,134 @@ static unsigned limit(void)
     return set != NULL ? (unsigned)atoi(set) : 20;
 }
 
-/* ---- the process -------------------------------------------------------------------------------------------------------------------- */
-
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
 {
     (void)status, (void)type;
     return where->level == 0 ? 0 : remove(path);
 }
 
-void run_empty(const char *folder)
+static void empty_folder(void)
 {
     nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void become(const struct run *run, const char *folder)
+void run_open(void)
 {
-    char number[16], cache[512];
-    snprintf(number, sizeof number, "%d", dup(run->tell)); /* which stays, and no other run has it */
+    const char *parent = getenv("TMPDIR");
+    char cache[sizeof folder + 8];
+    snprintf(folder, sizeof folder, "%s/torture.XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        give_up(folder);
     snprintf(cache, sizeof cache, "%s/cache", folder);
-    setenv("TORTURE_TELL", number, 1);
     setenv("TORTURE_FOLDER", folder, 1);
     setenv("REX_CACHE", cache, 1);
-    if (run->plan[0] != '\0')
-        setenv(PLAN_VARIABLE, run->plan, 1);
-    if (run->rounds > 0) {
-        snprintf(number, sizeof number, "%d", run->rounds);
-        setenv("TORTURE_ROUNDS", number, 1);
-    }
-    dup2(run->output, STDOUT_FILENO);
-    dup2(run->output, STDERR_FILENO);
-    alarm(limit());
-    execl("/proc/self/exe", "torture", "--play", run->scenario->name, (char *)NULL);
+    output = memfd_create("output", MFD_CLOEXEC);
+    report_file = memfd_create("report", MFD_CLOEXEC);
+    if (output < 0 || report_file < 0 || ftruncate(report_file, sizeof *shared) != 0)
+        give_up("torture");
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, report_file, 0);
+    if (shared == MAP_FAILED)
+        give_up("torture");
+}
+
+void run_close(void)
+{
+    empty_folder();
+    if (rmdir(folder) != 0)
+        perror(folder);
+}
+
+/* From the start, where a call of librex's constructors fails. */
+static void start_anew(const char *scenario)
+{
+    char number[16];
+    int file = dup(report_file); /* which stays open */
+    snprintf(number, sizeof number, "%d", file);
+    setenv(REPORT_VARIABLE, number, 1);
+    execl("/proc/self/exe", "torture", "--play", scenario, (char *)NULL);
     _exit(96);
 }
 
-void run_start(struct run *run, const char *folder)
+static void become(const struct scenario *scenario)
 {
-    run_empty(folder);
-    run->tell = memfd_create("tell", MFD_CLOEXEC);
-    run->output = memfd_create("output", MFD_CLOEXEC);
-    run->process = run->tell < 0 || run->output < 0 ? -1 : fork();
-    if (run->process == 0)
-        become(run, folder);
-    if (run->process > 0)
-        return;
-    perror("torture");
-    exit(2);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    alarm(limit());
+    if (torture_is_early(&shared->plan))
+        start_anew(scenario->name);
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+    torture_follow(shared);
+    torture_play(scenario);
+    exit(0);
 }
 
-static char *whole(int fd)
+struct run {
+    const struct scenario *scenario;
+    int status; /* as of waitpid() */
+    struct report report;
+};
+
+static void run_once(struct run *run, const struct plan *plan)
 {
-    off_t size = lseek(fd, 0, SEEK_END);
+    empty_folder();
+    fflush(NULL);
+    *shared = (struct report){.plan = *plan};
+    if (ftruncate(output, 0) != 0 || lseek(output, 0, SEEK_SET) != 0)
+        give_up("torture");
+    pid_t process = _Fork();
+    if (process == 0)
+        become(run->scenario);
+    if (process < 0 || waitpid(process, &run->status, 0) != process)
+        give_up("torture");
+    run->report = *shared;
+}
+
+char *run_written(void)
+{
+    off_t size = lseek(output, 0, SEEK_END);
     char *text = malloc((size_t)size + 1);
-    if (text == NULL || pread(fd, text, (size_t)size, 0) != size) {
-        perror("torture");
-        exit(2);
-    }
+    if (text == NULL || pread(output, text, (size_t)size, 0) != size)
+        give_up("torture");
     text[size] = '\0';
     return text;
 }
 
-char *run_told(const struct run *run)
-{
-    return whole(run->tell);
-}
+/* ---- what it held ---------------------------------------------------------------------------- */
 
-char *run_written(const struct run *run)
+static int count_of(const struct report *report, const char *what)
 {
-    return whole(run->output);
-}
-
-void run_close(struct run *run)
-{
-    close(run->tell);
-    close(run->output);
-}
-
-/* ---- what it held ------------------------------------------------------------------------------------------------------------------- */
-
-static void add(struct baseline *baseline, const char *what, int count)
-{
-    for (size_t i = 0; i < baseline->held_count; i++)
-        if (strcmp(baseline->held[i].what, what) == 0) {
-            baseline->held[i].count += count;
-            return;
-        }
-    struct held *grown = realloc(baseline->held, (baseline->held_count + 1) * sizeof *grown);
-    char *copy = strdup(what);
-    if (grown == NULL || copy == NULL)
-        abort();
-    baseline->held = grown;
-    grown[baseline->held_count++] = (struct held){copy, count};
-}
-
-static int count_of(const struct baseline *baseline, const char *what)
-{
-    for (size_t i = 0; i < baseline->held_count; i++)
-        if (strcmp(baseline->held[i].what, what) == 0)
-            return baseline->held[i].count;
+    for (int i = 0; i < report->held_count; i++)
+        if (strcmp(report->held[i].what, what) == 0)
+            return report->held[i].count;
     return 0;
 }
 
-void baseline_read(struct baseline *baseline, const char *told)
+/* How much more of the I-th of what NOW holds there is than before. */
+static int excess(const struct report *before, const struct report *now, int i)
 {
-    char name[64], *copy = strdup(told), *rest = copy;
-    int count, used;
-    *baseline = (struct baseline){.counts = calloc(torture_call_count, sizeof(int))};
-    if (copy == NULL || baseline->counts == NULL)
-        abort();
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        if (sscanf(line, "count %63s %d", name, &count) == 2 && torture_find(name) >= 0)
-            baseline->counts[torture_find(name)] = count;
-        if (sscanf(line, "registrations %d", &count) == 1)
-            baseline->registrations = count;
-        char *number = strncmp(line, "held ", 5) == 0 ? strrchr(line, ' ') : NULL;
-        if (number != NULL && sscanf(number, " %d%n", &count, &used) == 1) {
-            *number = '\0';
-            add(baseline, line + 5, count);
-        }
-    }
-    free(copy);
+    int more = now->held[i].count - count_of(before, now->held[i].what),
+        registered = now->registrations - before->registrations;
+    return more - (more > 0 && registered > 0 ? registered : 0);
 }
 
-static void baseline_free(struct baseline *baseline)
+static bool holds_more(const struct report *before, const struct report *now)
 {
-    for (size_t i = 0; i < baseline->held_count; i++)
-        free(baseline->held[i].what);
-    free(baseline->held);
-    free(baseline->counts);
+    for (int i = 0; i < now->held_count; i++)
+        if (excess(before, now, i) > 0)
+            return true;
+    return false;
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
-/* The line of the source at OFFSET, hexadecimal, of the program. */
-static void name_place(const char *offset, char *place, size_t size)
+/* The line of the source at OFFSET of the program. */
+static void name_place(size_t offset, char *place, size_t size)
 {
     char command[256], self[200];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    snprintf(place, size, "%s", offset);
-    snprintf(command, sizeof command, "addr2line -pfe %s %s 2>/dev/null", self, offset);
+    snprintf(place, size, "%zx", offset);
+    snprintf(command, sizeof command, "addr2line -pfe %s %zx 2>/dev/null", self, offset);
     FILE *tool = popen(command, "r");
     if (tool != NULL && fgets(place, (int)size, tool) != NULL)
         place[strcspn(place, "\n")] = '\0';
@@ -169,15 +174,24 @@ static void name_place(const char *offset, char *place, size_t size)
         pclose(tool);
 }
 
-static void print_head(const struct run *run, const char *told)
+static void print_head(const struct run *run)
 {
-    char place[512] = "", offset[32];
-    const char *fired = strstr(told, "fired ");
-    if (fired != NULL && sscanf(fired, "fired %31s", offset) == 1)
-        name_place(offset, place, sizeof place);
-    printf("\n%s, %s%s%s\n", run->scenario->name, run->plan[0] != '\0' ? run->plan : "nothing fails", *place != '\0' ? ", at " : "", place);
-    printf("    to see it again: tests/torture/run --one %s %s %s\n", getenv("TORTURE_ON"), run->scenario->name,
-           run->plan[0] != '\0' ? run->plan : "-");
+    char place[512] = "", plan[PLAN_MAX];
+    plan_write(&run->report.plan, plan);
+    if (run->report.fired != 0)
+        name_place(run->report.fired, place, sizeof place);
+    printf("\n%s, %s%s%s\n", run->scenario->name, plan, *place != '\0' ? ", at " : "", place);
+    printf("    to see it again: tests/torture/run --one %s %s %s\n", getenv("TORTURE_ON"),
+           run->scenario->name, plan);
+}
+
+/* One more finding, in LENGTH bytes of TEXT. */
+static int print_finding(const struct run *run, int found, const char *text, size_t length)
+{
+    if (found == 0)
+        print_head(run);
+    printf("    %.*s\n", (int)length, text);
+    return found + 1;
 }
 
 static void print_last_lines(const char *text)
@@ -191,7 +205,7 @@ static void print_last_lines(const char *text)
 }
 
 /* How librex's process ended, if not well. */
-static const char *bad_end(const struct run *run, const char *told, char text[64])
+static const char *bad_end(const struct run *run, char text[64])
 {
     int status = run->status;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
@@ -200,104 +214,54 @@ static const char *bad_end(const struct run *run, const char *told, char text[64
         snprintf(text, 64, "it crashes: %s", strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0)
         snprintf(text, 64, "it ends with status %d", WEXITSTATUS(status));
-    else if (strstr(told, "end\n") == NULL)
+    else if (!run->report.ended)
         snprintf(text, 64, "it ends before its end");
     else
         return NULL;
     return text;
 }
 
-/* How much more of the I-th of what NOW holds there is than before. */
-static int excess(const struct baseline *before, const struct baseline *now, size_t i)
-{
-    int more = now->held[i].count - count_of(before, now->held[i].what), registered = now->registrations - before->registrations;
-    return more - (more > 0 && registered > 0 ? registered : 0);
-}
-
-static bool holds_more(const struct baseline *before, const struct baseline *now)
-{
-    for (size_t i = 0; i < now->held_count; i++)
-        if (excess(before, now, i) > 0)
-            return true;
-    return false;
-}
-
+/* ROUNDS - 1 more failures have left as many more of something behind. */
 #define ROUNDS 4
 
-void run_start_again(const struct run *run, struct run *again, const char *folder)
+static int print_leaks(const struct run *run, const struct report *more, int found)
 {
-    *again = (struct run){.scenario = run->scenario, .rounds = ROUNDS};
-    memcpy(again->plan, run->plan, sizeof again->plan);
-    run_start(again, folder);
-}
-
-static void read_run(struct baseline *baseline, const struct run *run)
-{
-    char *told = run_told(run);
-    baseline_read(baseline, told);
-    free(told);
-}
-
-static int print_leaks(const struct run *run, const char *told, const struct run *again, int found)
-{
-    struct baseline now, more;
-    baseline_read(&now, told);
-    read_run(&more, again);
-    for (size_t i = 0; i < more.held_count; i++) {
-        const char *what = more.held[i].what, *offset = strchr(what, '@');
-        char place[512] = "";
-        if (excess(&now, &more, i) < ROUNDS - 1)
+    for (int i = 0; i < more->held_count; i++) {
+        const char *what = more->held[i].what, *offset = strchr(what, '@');
+        char place[512] = "", text[700];
+        if (excess(&run->report, more, i) < ROUNDS - 1)
             continue;
-        if (found++ == 0)
-            print_head(run, told);
         if (offset != NULL)
-            name_place(offset + 1, place, sizeof place);
-        printf("    leaks %s %s\n", what, place);
-    }
-    baseline_free(&now);
-    baseline_free(&more);
-    return found;
-}
-
-static int print_problems(const struct run *run, const char *told, int found)
-{
-    for (const char *line = told; (line = strstr(line, "problem ")) != NULL; line++) {
-        if (line > told && line[-1] != '\n')
-            continue;
-        if (found++ == 0)
-            print_head(run, told);
-        printf("    %.*s\n", (int)strcspn(line + 8, "\n"), line + 8);
+            name_place(strtoul(offset + 1, NULL, 16), place, sizeof place);
+        snprintf(text, sizeof text, "leaks %s %s", what, place);
+        found = print_finding(run, found, text, strlen(text));
     }
     return found;
 }
 
-bool run_is_suspect(const struct run *run, const struct baseline *baseline)
+int run_try(const struct scenario *scenario, const struct plan *plan, const struct report *before,
+            struct report *report)
 {
-    char *told = run_told(run), text[64];
-    struct baseline now;
-    baseline_read(&now, told);
-    bool is_suspect = bad_end(run, told, text) == NULL && holds_more(baseline, &now);
-    baseline_free(&now);
-    free(told);
-    return is_suspect;
-}
-
-int run_judge(const struct run *run, const struct run *again, bool *reached)
-{
-    char *told = run_told(run), *written = run_written(run), text[64];
-    int found = print_problems(run, told, 0);
-    const char *end = bad_end(run, told, text);
-    *reached = strstr(told, "fired ") != NULL;
-    if (end != NULL && found++ == 0)
-        print_head(run, told);
+    struct run run = {.scenario = scenario}, more = run;
+    char text[64];
+    int found = 0;
+    run_once(&run, plan);
+    char *written = run_written();
+    const char *end = bad_end(&run, text);
+    for (const char *line = run.report.problems; *line != '\0'; line = strchr(line, '\n') + 1)
+        found = print_finding(&run, found, line, strcspn(line, "\n"));
     if (end != NULL)
-        printf("    %s\n", end);
-    if (again != NULL)
-        found = print_leaks(run, told, again, found);
+        found = print_finding(&run, found, end, strlen(end));
+    if (end == NULL && before != NULL && holds_more(before, &run.report)) {
+        struct plan often = *plan;
+        often.rounds = ROUNDS;
+        run_once(&more, &often);
+        found = print_leaks(&run, &more.report, found);
+    }
     if (found > 0)
         print_last_lines(written);
     fflush(stdout);
-    free(told);
     free(written);
+    *report = run.report;
     return found;
 }

@@ -82,14 +82,6 @@ static void book(int call)
             torture_balance(books[n].what, books[n].change);
 }
 
-bool torture_makes(int call)
-{
-    for (size_t n = 0; n < sizeof books / sizeof *books; n++)
-        if (books[n].call == call && books[n].change > 0)
-            return torture_calls[call].kind == KIND_DRIVER;
-    return call == CALL_cuLaunchKernel || call == CALL_cuGraphLaunch;
-}
-
 /* Whether CALL ends something: it is gone where that fails, too, as nobody could end it then. */
 static bool is_end(int call)
 {

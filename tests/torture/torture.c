@@ -1,212 +1,189 @@
 /*
- * torture.c - runs scenarios again and again, each time with another call of librex's failing. tests/torture/run says how to start it.
+ * torture.c - runs scenarios again and again, each time with another call of librex's failing.
+ * tests/torture/run says how to start it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "torture.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "run.h"
+#include "sample.h"
 
-enum { SCENARIOS = 64 };
+enum { SCENARIOS = 64, ENOUGH = 25 }; /* so many findings end it */
 
-static struct baseline baselines[SCENARIOS];
+/* Memory of all processes. */
 static struct {
-    int calls, failures, reached, findings;
-} rows[SCENARIOS];
-
-/* ---- what comes of them ------------------------------------------------------------------------------------------------------------- */
-
-static void judge(struct job *job, bool *reached)
-{
-    rows[job->scenario].findings += run_judge(&job->run, job->is_again ? &job->again : NULL, reached) > 0;
-}
-
-static void end_failure(struct job *job)
-{
-    bool reached;
-    judge(job, &reached);
-    rows[job->scenario].failures++;
-    rows[job->scenario].reached += reached;
-}
-
-/* What a run without a failure counts and holds. */
-static void end_baseline(struct job *job)
-{
-    bool reached;
-    char *told = run_told(&job->run);
-    judge(job, &reached);
-    baseline_read(&baselines[job->scenario], told);
-    free(told);
-}
+    size_t next, done; /* tasks */
+    struct row {
+        int failures, reached, findings;
+    } rows[SCENARIOS];
+    struct report before[SCENARIOS]; /* without a failure */
+} *common;
 
 static int findings(void)
 {
     int count = 0;
     for (size_t i = 0; i < torture_scenario_count; i++)
-        count += rows[i].findings;
+        count += common->rows[i].findings;
     return count;
 }
 
-/* ---- many of them ------------------------------------------------------------------------------------------------------------------- */
+/* ---- many runs ------------------------------------------------------------------------------- */
 
-static double now(void)
+static void try(const struct task *task)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    bool fails = task->plan.call >= 0;
+    struct row *row = &common->rows[task->scenario];
+    struct report *before = &common->before[task->scenario], after;
+    int found = run_try(&torture_scenarios[task->scenario], &task->plan, fails ? before : NULL,
+                        fails ? &after : before);
+    __atomic_add_fetch(&row->findings, found > 0, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&row->failures, fails, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&row->reached, fails && after.fired != 0, __ATOMIC_RELAXED);
 }
 
-/* On a terminal each, elsewhere a line in 30 seconds. */
-static void show(size_t done, size_t count)
+static void work(const struct sample *sample)
 {
-    static double last;
-    if (last == 0)
-        last = now();
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, done < count ? "\r%zu of %zu" : "\r                    \r", done, count);
-    else if (now() - last >= 30) {
-        fprintf(stderr, "%s: %zu of %zu runs, %d findings\n", getenv("TORTURE_ON"), done, count, findings());
-        last = now();
+    size_t next;
+    run_open();
+    while (findings() < ENOUGH &&
+           (next = __atomic_fetch_add(&common->next, 1, __ATOMIC_RELAXED)) < sample->count) {
+        try(&sample->task[next]);
+        size_t done = __atomic_add_fetch(&common->done, 1, __ATOMIC_RELAXED);
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, done < sample->count ? "\r%zu of %zu" : "\r                    \r",
+                    done, sample->count);
     }
+    run_close();
 }
 
-static void start_task(struct job *job, const struct task *task)
+/* By COUNT processes. */
+static void run_sample(const struct sample *sample, int count)
 {
-    char plan[PLAN_MAX] = "";
-    if (task->plan.call >= 0)
-        sample_write_plan(task, plan);
-    job_start(job, task->scenario, plan);
+    int status;
+    common->next = common->done = 0;
+    fflush(NULL);
+    for (int i = 0; i < count; i++)
+        if (_Fork() == 0) {
+            work(sample);
+            _exit(0);
+        }
+    while (wait(&status) > 0)
+        ;
+    if (common->done < sample->count)
+        printf("%s: only %zu of %zu runs were made\n", getenv("TORTURE_ON"), common->done,
+               sample->count);
+    if (common->done < sample->count && findings() < ENOUGH)
+        exit(2);
 }
 
-/* COUNT at a time. After SECONDS, 0 for never, none is begun but those that are sure; how many were not. */
-static size_t run_sample(const struct sample *sample, int count, double seconds, void (*end)(struct job *))
-{
-    size_t next = 0, done = 0, last = sample->count;
-    double begin = now();
-    for (int i = 0; i < count && next < last; i++)
-        start_task(&jobs[i], &sample->task[next++]);
-    while (done < next) {
-        struct job *job = job_wait();
-        if (!job_is_done(job, &baselines[job->scenario]))
-            continue;
-        end(job);
-        job_close(job);
-        show(++done, last);
-        if (seconds > 0 && now() - begin > seconds)
-            last = next > sample->sure ? next : sample->sure;
-        if (next < last)
-            start_task(job, &sample->task[next++]);
-    }
-    return sample->count - done;
-}
-
-/* ---- all -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct scenario *scenario, const char *pattern)
 {
     char device[16];
     snprintf(device, sizeof device, "%s ", getenv("TORTURE_DEVICE"));
-    return strstr(scenario->devices, device) != NULL && (pattern == NULL || fnmatch(pattern, scenario->name, 0) == 0);
+    return strstr(scenario->devices, device) != NULL &&
+           fnmatch(pattern, scenario->name, FNM_EXTMATCH) == 0;
 }
 
 static void print_table(const char *pattern)
 {
-    for (size_t i = 0; i < torture_scenario_count; i++)
+    for (size_t i = 0; i < torture_scenario_count; i++) {
+        const struct row *row = &common->rows[i];
+        int calls = 0;
+        for (size_t call = 0; call < torture_call_count; call++)
+            calls += common->before[i].counts[call];
         if (is_wanted(&torture_scenarios[i], pattern))
-            printf("%-10s %-10s %6d calls %7d failures %7d reached %5d findings\n", getenv("TORTURE_ON"), torture_scenarios[i].name,
-                   rows[i].calls, rows[i].failures, rows[i].reached, rows[i].findings);
+            printf("%-10s %-10s %6d calls %7d failures %7d reached %5d findings\n",
+                   getenv("TORTURE_ON"), torture_scenarios[i].name, calls, row->failures,
+                   row->reached, row->findings);
+    }
 }
 
+/* What each counts and holds without a failure. */
 static void measure(const char *pattern, int count)
 {
     struct sample without = {0};
     for (size_t i = 0; i < torture_scenario_count; i++)
         if (is_wanted(&torture_scenarios[i], pattern))
             sample_add_none(&without, i);
-    run_sample(&without, count, 0, end_baseline);
+    run_sample(&without, count);
     free(without.task);
 }
 
-static int run_all(const char *pattern, size_t most, int count, double seconds)
+static int run_all(const char *pattern, size_t most, int count)
 {
     struct sample sample = {0};
     measure(pattern, count);
-    for (size_t i = 0; i < torture_scenario_count; i++)
-        if (is_wanted(&torture_scenarios[i], pattern)) {
-            sample_add(&sample, i, baselines[i].counts);
-            for (size_t call = 0; call < torture_call_count; call++)
-                rows[i].calls += baselines[i].counts[call];
-        }
+    for (size_t i = 0; i < torture_scenario_count && findings() == 0; i++)
+        if (is_wanted(&torture_scenarios[i], pattern))
+            sample_add(&sample, i, common->before[i].counts);
     if (most > 0)
         sample_thin_out(&sample, most);
-    size_t left = run_sample(&sample, count, seconds, end_failure);
+    run_sample(&sample, count);
     print_table(pattern);
-    if (left > 0)
-        printf("%s: %zu of %zu failures were not tried, as %g seconds were over\n", getenv("TORTURE_ON"), left, sample.count, seconds);
     free(sample.task);
     return findings();
 }
 
-static int play(const char *name)
+/* One failure alone, and what the process wrote. */
+static int run_one(size_t scenario, const char *text)
 {
-    for (size_t i = 0; i < torture_scenario_count; i++)
-        if (strcmp(torture_scenarios[i].name, name) == 0) {
-            torture_play(&torture_scenarios[i]);
-            return 0;
-        }
-    return 2;
+    struct task task = {.scenario = scenario};
+    if (!plan_read(&task.plan, text))
+        return 1;
+    measure(torture_scenarios[scenario].name, 1);
+    if (task.plan.call < 0)
+        return findings();
+    run_open();
+    try(&task);
+    char *written = run_written();
+    printf("%s\n%s", written,
+           common->rows[scenario].reached > 0 ? "" : "the call that was to fail did not come\n");
+    free(written);
+    run_close();
+    return findings();
 }
 
-static void run_alone(size_t scenario, const char *plan)
-{
-    bool reached;
-    job_start(jobs, scenario, plan);
-    while (!job_is_done(job_wait(), &baselines[scenario]))
-        ;
-    judge(jobs, &reached);
-    printf("%s\n%s", run_written(&jobs->run), reached ? "" : "the call that was to fail did not come\n");
-    job_close(jobs);
-}
-
-static int run_one(const char *name, const char *plan)
+static size_t scenario_of(const char *name)
 {
     for (size_t i = 0; i < torture_scenario_count; i++)
-        if (strcmp(torture_scenarios[i].name, name) == 0) {
-            measure(name, 1);
-            if (strcmp(plan, "-") != 0)
-                run_alone(i, plan);
-            return findings();
-        }
-    return 1;
+        if (strcmp(torture_scenarios[i].name, name) == 0)
+            return i;
+    fprintf(stderr, "torture: there is no scenario '%s'\n", name);
+    exit(2);
 }
 
 /* Behind librex's own destructors: what they free is free, and what they call has been counted. */
 __attribute__((destructor(101))) static void tell_end(void)
 {
-    if (getenv("TORTURE_TELL") == NULL)
+    if (torture_report == NULL)
         return;
     torture_tell_held();
-    torture_tell("end");
+    torture_report->ended = true;
 }
 
-/* --play SCENARIO, --one SCENARIO PLAN, or --all PATTERN MOST JOBS SECONDS */
+/* --play SCENARIO, --one SCENARIO PLAN, or --all PATTERN MOST JOBS */
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "--play") == 0)
-        return play(argv[2]);
-    bool is_all = argc == 6 && strcmp(argv[1], "--all") == 0;
-    int count = is_all ? atoi(argv[4]) : 1, found = 1;
-    count = count < 1 ? 1 : count < JOBS ? count : JOBS;
-    job_make_folders(count);
-    if (is_all)
-        found = run_all(argv[2], strtoul(argv[3], NULL, 10), count, atof(argv[5]));
-    else if (argc == 4 && strcmp(argv[1], "--one") == 0)
-        found = run_one(argv[2], argv[3]);
-    job_remove_folders(count);
-    return found > 0;
+    const char *command = argc > 2 ? argv[1] : "";
+    if (argc == 3 && strcmp(command, "--play") == 0) {
+        torture_play(&torture_scenarios[scenario_of(argv[2])]);
+        return 0;
+    }
+    common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (common == MAP_FAILED)
+        return 2;
+    if (argc == 5 && strcmp(command, "--all") == 0)
+        return run_all(argv[2], strtoul(argv[3], NULL, 10), atoi(argv[4])) > 0;
+    return argc != 4 || strcmp(command, "--one") != 0 || run_one(scenario_of(argv[2]), argv[3]) > 0;
 }

@@ -81,15 +81,34 @@
     V(__tgt_target_data_end_mapper)   \
     V(__tgt_target_data_update_mapper)
 
-/* ---- what a run tells of itself: lines in a file that stays when it crashes ------------------------------------------------------- */
+/* ---- what a run tells of itself --------------------------------------------------------------------------------------------------- */
 
-void torture_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Memory that the run shares with the process that waits for it: it stays when the run crashes. */
+struct report {
+    struct plan plan;
+    size_t fired; /* where in the program the plan's call was made; 0: it was not */
+    bool ended;
+    int counts[CALLS_MAX]; /* how often each call was made */
+    int registrations;     /* each leaves something: libomptarget may look at it for ever */
+    int held_count;
+    struct held {
+        char what[128];
+        int count;
+    } held[256];
+    size_t problems_length;
+    char problems[8192]; /* lines */
+};
+extern struct report *torture_report; /* NULL: nothing is told */
+
+/* The descriptor of a report's memory, for a program that follows it from its constructors on. */
+#define REPORT_VARIABLE "TORTURE_REPORT"
+
+/* Something is wrong: librex did what it should not. */
+#define PROBLEM(...) torture_tell_problem(__VA_ARGS__)
+void torture_tell_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where in the program SITE is: a number for addr2line. */
 size_t torture_offset(const void *site);
-
-/* Something is wrong: librex did what it should not. */
-#define PROBLEM(...) torture_tell("problem " __VA_ARGS__)
 
 /* ---- what librex holds ------------------------------------------------------------------------------------------------------------ */
 
@@ -103,9 +122,6 @@ void torture_tell_held(void);
 /* ---- calls that were made and went well ------------------------------------------------------------------------------------------- */
 
 int torture_done(const char *name);
-
-/* Whether CALL is the driver's, and makes something, memory too, or launches. */
-bool torture_makes(int call);
 
 /* Librex's dlsym() gives it these: the function that stands before NAME, REAL; REAL where there is none. And back. */
 void *torture_before(const char *name, void *real);
@@ -122,7 +138,7 @@ struct scenario {
 extern const struct scenario torture_scenarios[];
 extern const size_t torture_scenario_count;
 
-/* Runs it in this process, with the plan of the environment. */
+/* Runs it in this process. */
 void torture_play(const struct scenario *scenario);
 
 #endif
