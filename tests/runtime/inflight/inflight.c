@@ -364,7 +364,6 @@ TEST(register_beside_launches)
 
 /* On the host device the kernel does not stay. */
 static int64_t flags_of_host[2], *flags, value;
-static int64_t *nowhere = (int64_t *)65536; /* behind the first page, which a launch refuses */
 
 /* A hang is a failure. */
 static void start_staying(void)
@@ -375,24 +374,6 @@ static void start_staying(void)
     flags = gpu_present() ? rex_host_alloc(sizeof flags_of_host) : flags_of_host;
     assert_non_null(flags);
     memset(flags, 0, sizeof flags_of_host);
-}
-
-static int launch_map(const void *key, uint32_t with_flags, const struct rex_map *map)
-{
-    return rex_launch(&(struct rex_launch_config){key, -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, with_flags}, map);
-}
-
-static int stay(void)
-{
-    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_TOFROM(&value, 1));
-    return launch_map(REX_KERNEL_ID(stay), 0, &map);
-}
-
-/* When it may leave it meets with a fault. */
-static int stay_and_fault(void)
-{
-    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_IS_DEVICE_PTR(nowhere), REX_NO_PARAM(REX_TOFROM(&value, 1)));
-    return launch_map(REX_KERNEL_ID(stay), 0, &map);
 }
 
 struct caller {
@@ -441,38 +422,6 @@ static void call_beside_kernel(int (*launch_it)(void), int (*call)(void))
     usleep(50000);
     assert_int_equal(end_kernel(&kernel), 0);
     assert_int_equal(result_of_call(&beside), 0);
-}
-
-static int data_of_value(int (*call)(int64_t, const struct rex_map *), int64_t type)
-{
-    REX_MAP(map, REX_OBJECT(type, value));
-    return call(-1, &map);
-}
-
-static int begin_value(void)
-{
-    return data_of_value(rex_data_enter, TOFROM);
-}
-
-static int end_value(void)
-{
-    return data_of_value(rex_data_exit, TOFROM);
-}
-
-/* The kernel waits for what comes after a begin and an update of mapped memory. */
-TEST(map_again_beside_a_kernel)
-{
-    struct caller kernel;
-    start_staying();
-    assert_int_equal(begin_value(), 0);
-    start_kernel(&kernel, stay);
-    assert_int_equal(begin_value(), 0);
-    assert_int_equal(data_of_value(rex_data_update, FROM), 0);
-    assert_int_equal(end_kernel(&kernel), 0);
-    assert_int_equal(end_value(), 0);
-    value = -1;
-    assert_int_equal(end_value(), 0);
-    assert_int_equal(value, 1);
 }
 
 /*
@@ -549,25 +498,6 @@ static int end_by_mapper(void)
     return data_by_mapper(rex_data_exit);
 }
 
-TEST(map_by_mapper_beside_a_kernel)
-{
-    start_staying();
-    call_beside_kernel(stay, begin_by_mapper);
-    assert_int_equal(end_by_mapper(), 0);
-    assert_int_equal(value, 1);
-}
-
-TEST(end_by_mapper_beside_a_kernel)
-{
-    start_staying();
-    assert_int_equal(begin_value(), 0);
-    assert_int_equal(begin_by_mapper(), 0);
-    assert_int_equal(end_value(), 0);
-    call_beside_kernel(stay, end_by_mapper);
-    assert_int_equal(value, 1);
-    assert_false(rex_target_is_present(&value, 1, -1));
-}
-
 /* On the device it is another address. */
 TEST(update_a_pointer_of_a_mapper)
 {
@@ -581,27 +511,6 @@ TEST(update_a_pointer_of_a_mapper)
     assert_ptr_equal(holder.value, &value);
     assert_int_equal(end_by_mapper(), 0);
     assert_int_equal(rex_data_exit(-1, &plain), 0);
-}
-
-/* ---- on a GPU alone */
-
-/* The first call that is not waited for leaves launches by the driver as they are. */
-TEST(end_beside_a_kernel_after_nowait, .gpu = ON_GPU)
-{
-    int64_t seven = 7;
-    static int64_t result;
-    struct caller kernel, beside;
-    start_staying();
-    REX_MAP(map, REX_VALUE(seven), REX_TOFROM(&result, 1));
-    assert_int_equal(begin_value(), 0);
-    start_kernel(&kernel, stay);
-    if (launch_map(REX_KERNEL_ID(square), REX_LAUNCH_NOWAIT, &map) == REX_EUNSUPPORTED) /* of LLVM 18 */
-        assert_int_equal(release_of_test(), 18);
-    start_call(&beside, end_value);
-    usleep(50000);
-    assert_int_equal(end_kernel(&kernel), 0);
-    assert_int_equal(result_of_call(&beside), 0);
-    assert_int_equal(value, 1);
 }
 
 /* A region's begin copies large rows later than it maps them: an update that comes between must not bring back what is not there yet. */
@@ -633,20 +542,6 @@ TEST(update_beside_regions, .gpu = ON_GPU)
     result_of_call(&beside);
     for (int64_t i = 0; i < LARGE; i++)
         assert_int_equal(large[i], 3 * i + 1);
-}
-
-/* What waits for a kernel that loses the device fails as well; libomptarget would abort. */
-TEST(end_beside_a_fault, .gpu = ON_GPU)
-{
-    struct caller kernel, beside;
-    start_staying();
-    assert_int_equal(begin_value(), 0);
-    start_kernel(&kernel, stay_and_fault);
-    start_call(&beside, end_value);
-    usleep(50000);
-    assert_int_equal(end_kernel(&kernel), REX_ECUDA);
-    assert_int_equal(result_of_call(&beside), REX_ECUDA);
-    _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
 }
 
 int before_tests(int argc, char **argv)

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "runtime/checks.h"
 #include "runtime/runtime.h"
 
 REX_KERNEL(nothing);
@@ -34,22 +35,6 @@ static int launch(const struct rex_map *map)
     return rex_launch(&description, map);
 }
 
-#define BEGINS(code, ...)                                                                                              \
-    do {                                                                                                               \
-        REX_MAP(map_, __VA_ARGS__);                                                                               \
-        int result_ = rex_data_enter(-1, &map_);                                                                       \
-        if (result_ != (code))                                                                                         \
-            fail_msg("line %d: %s: %s", __LINE__, rex_error_name(result_), rex_last_error());                          \
-        if (result_ == 0)                                                                                              \
-            assert_int_equal(rex_data_exit(-1, &map_), 0);                                                              \
-    } while (0)
-
-#define SAYS(word)                                                                                                     \
-    do {                                                                                                               \
-        if (strstr(rex_last_error(), (word)) == NULL)                                                                  \
-            fail_msg("line %d: no \"%s\" in: %s", __LINE__, (word), rex_last_error());                                 \
-    } while (0)
-
 static void nothing_is_mapped(void)
 {
     for (int i = 0; i < BYTES; i++)
@@ -57,31 +42,6 @@ static void nothing_is_mapped(void)
 }
 
 /* ---- rows of one map --------------------------------------------------------------------------------------------------- */
-
-TEST(rows_of_one_map)
-{
-    start();
-    BEGINS(0, part(0, 32, TO), part(32, 32, TO));              /* neighbours */
-    BEGINS(0, part(0, 32, TO), part(0, 32, FROM));             /* the same */
-    BEGINS(0, part(0, 32, TO), part(8, 8, TO), part(24, 8, 0)); /* parts of an earlier one */
-    BEGINS(REX_EOVERLAP, part(8, 8, TO), part(0, 32, TO));
-    SAYS("map row 1, 32 bytes");
-    SAYS("overlaps row 0, 8 bytes");
-    SAYS("put the larger row first");
-    BEGINS(REX_EOVERLAP, part(0, 32, TO), part(16, 32, TO));
-    assert_null(strstr(rex_last_error(), "larger row first"));
-    BEGINS(REX_EOVERLAP, part(16, 32, TO), part(0, 32, TO));
-    BEGINS(REX_EOVERLAP, part(0, 16, TO), part(16, 16, TO), part(0, 32, TO)); /* side by side they are not one */
-    SAYS("map row 2");
-    BEGINS(REX_EOVERLAP, part(64, 8, TO), part(0, 16, TO), part(128, 4, TO), part(60, 8, TO));
-    SAYS("map row 3");
-    SAYS("overlaps row 0");
-    /* It counts as mapped; 23 and 24 would copy past the end of what is. */
-    BEGINS(rex_runtime_release() >= 23 ? REX_EOVERLAP : 0, part(0, 32, TO), part(16, 32, TO | REX_MAP_IMPLICIT));
-    BEGINS(0, part(0, 32, TO), part(16, 32, REX_MAP_IMPLICIT));
-    BEGINS(REX_EOVERLAP, part(0, 32, TO), part(16, 32, TO | REX_MAP_IMPLICIT | REX_MAP_ALWAYS)); /* would be copied whole */
-    nothing_is_mapped();
-}
 
 /* The bytes behind what is mapped are the host's own, whatever the release does with such rows. */
 TEST(bytes_behind_an_implicit_row)
@@ -94,21 +54,6 @@ TEST(bytes_behind_an_implicit_row)
     assert_int_equal(launch(&rows), rex_runtime_release() >= 23 ? REX_EOVERLAP : 0);
     for (int i = 32; i < 64; i++)
         assert_int_equal(memory[i], (char)i);
-    nothing_is_mapped();
-}
-
-TEST(rows_of_a_launch)
-{
-    int64_t n = 1;
-    start();
-    REX_MAP(parts, REX_VALUE(n), part(0, 32, TOFROM), part(8, 8, TO), part(16, 0, 0));
-    REX_MAP(larger, REX_VALUE(n), part(8, 8, TO), part(0, 32, TO));
-    REX_MAP(before, REX_VALUE(n), part(16, 0, 0), part(0, 32, TO));
-    assert_int_equal(launch(&parts), 0);
-    assert_int_equal(launch(&larger), REX_EOVERLAP);
-    SAYS("nothing__kernel__");
-    /* LLVM 14 ends in such a launch what it has not begun. */
-    assert_int_equal(launch(&before), rex_runtime_release() == 14 ? REX_EOVERLAP : 0);
     nothing_is_mapped();
 }
 
@@ -131,30 +76,11 @@ TEST(many_rows)
     sizes[ROWS] = 2;
     map.count++;
     assert_int_equal(rex_data_enter(-1, &map), REX_EOVERLAP);
-    SAYS("map row 3000, 2 bytes");
+    assert_non_null(strstr(rex_last_error(), "map row 3000, 2 bytes"));
     assert_false(rex_target_is_present(array, 1, -1));
 }
 
 /* ---- rows and what is mapped ---------------------------------------------------------------------------------------------- */
-
-TEST(around_and_across_what_is_mapped)
-{
-    start();
-    REX_MAP(middle, part(64, 16, TO));
-    REX_DATA_REGION_MAP(NULL, -1, middle) {
-        BEGINS(REX_EOVERLAP, part(32, 64, TO));
-        SAYS("in its middle");
-        BEGINS(REX_EOVERLAP, part(32, 40, TO));
-        BEGINS(REX_EOVERLAP, part(72, 40, TO));
-        BEGINS(0, part(32, 64, TO | REX_MAP_IMPLICIT));
-        BEGINS(0, part(32, 32, TO), part(80, 32, TO), part(68, 4, TO));
-        /* A count more and less changes nothing. */
-        BEGINS(0, part(64, 16, TO));
-        BEGINS(REX_EOVERLAP, part(32, 64, TO));
-    }
-    BEGINS(0, part(32, 64, TO));
-    nothing_is_mapped();
-}
 
 TEST(side_by_side)
 {
@@ -194,100 +120,10 @@ TEST(mappings_that_end_elsewhere)
     nothing_is_mapped();
 }
 
-/* ---- members and pointers --------------------------------------------------------------------------------------------------- */
-
-struct record {
-    int32_t first, second, third, fourth;
-};
-
-/* LLVM 14 to 16 map such a parent from the multiple of 8 below it. */
-TEST(parents_beside_other_rows)
-{
-    struct record *record = (struct record *)(void *)memory;
-    int rounds = rex_runtime_release() <= 16;
-    start();
-    rounds = rex_runtime_release() <= 16;
-    BEGINS(rounds ? REX_EOVERLAP : 0, part(0, 4, TO), REX_STRUCT(*record, second, third), REX_MEMBER(1, TO, *record, second));
-    BEGINS(0, part(0, 4, TO), REX_STRUCT(*record, third, fourth), REX_MEMBER(1, TO, *record, third));
-    REX_MAP(first, part(0, 4, TO));
-    REX_DATA_REGION_MAP(NULL, -1, first)
-        BEGINS(rounds ? REX_EOVERLAP : 0, REX_STRUCT(*record, second, third), REX_MEMBER(0, TO, *record, second));
-    nothing_is_mapped();
-}
-
-TEST(members_outside_of_their_parent)
-{
-    struct record *record = (struct record *)(void *)memory;
-    start();
-    BEGINS(REX_EINVAL, REX_STRUCT(*record, first, second), REX_MEMBER(0, TO, *record, third));
-    SAYS("does not lie in the row that it is a member of");
-    BEGINS(REX_EINVAL, REX_STRUCT(*record, second, third), REX_MEMBER(0, TO, *record, first));
-    BEGINS(REX_EINVAL, REX_STRUCT(*record, first, second), rex_row_member(part(4, 8, TO), 0));
-    BEGINS(0, REX_STRUCT(*record, first, second), REX_MEMBER(0, TO, *record, second));
-    nothing_is_mapped();
-}
-
-TEST(pointers_that_are_mapped_in_part)
-{
-    int64_t value = 0;
-    int64_t *pointer[2] = {&value, &value};
-    start();
-    REX_MAP(part_of_it, rex_row_object((char *)pointer + 4, 8, TO));
-    REX_DATA_REGION_MAP(NULL, -1, part_of_it) {
-        BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[0], 0, 1));
-        BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[1], 0, 1));
-    }
-    /* What it points to is the pointer, and more: the pointer is mapped first. */
-    void **self = (void **)(void *)memory;
-    *self = memory;
-    BEGINS(REX_EOVERLAP, rex_row_of(self, memory, 16, TO | REX_MAP_PTR_AND_OBJ));
-}
-
-/* ---- what asks for presence --------------------------------------------------------------------------------------------------- */
-
-TEST(presence_without_length)
-{
-    int64_t n = 1;
-    start();
-    REX_MAP(arguments, REX_VALUE(n), REX_PRESENT(part(0, 0, 0)));
-    REX_MAP(nothing, REX_PRESENT(part(0, 0, TO)));
-    REX_MAP(whole, part(0, 64, TO));
-    assert_int_equal(launch(&arguments), REX_EABSENT);
-    assert_int_equal(rex_data_enter(-1, &nothing), REX_EABSENT);
-    assert_int_equal(rex_data_update(-1, &nothing), REX_EABSENT);
-    assert_int_equal(rex_data_exit(-1, &nothing), REX_EABSENT);
-    assert_int_equal(rex_module_region_end(&rex_this_module, -1, &nothing), 0);
-    REX_DATA_REGION_MAP(NULL, -1, whole) {
-        assert_int_equal(launch(&arguments), 0);
-        assert_int_equal(rex_data_update(-1, &nothing), 0);
-    }
-}
-
-/* What an earlier row of the call maps is present when a later one asks. */
 /* From 23 on what must be present must be so before the call. */
 static bool counts_earlier_rows(void)
 {
     return rex_runtime_release() < 23;
-}
-
-TEST(presence_by_an_earlier_row)
-{
-    int64_t n = 1;
-    start();
-    REX_MAP(after, REX_VALUE(n), part(0, 32, TO), REX_PRESENT(part(8, 8, TOFROM)));
-    REX_MAP(before, REX_VALUE(n), REX_PRESENT(part(8, 8, TOFROM)), part(0, 32, TO));
-    assert_int_equal(launch(&before), REX_EABSENT);
-    assert_int_equal(launch(&after), counts_earlier_rows() ? 0 : REX_EABSENT);
-    if (!counts_earlier_rows())
-        return;
-    BEGINS(0, part(0, 32, TO), REX_PRESENT(part(0, 32, 0)), REX_PRESENT(part(8, 0, 0)), REX_PRESENT(part(31, 1, TO)));
-    BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(16, 32, 0)));
-    SAYS("map row 1, 32 bytes");
-    BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(32, 0, 0)));
-    BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(64, 4, TO)));
-    BEGINS(REX_EABSENT, part(0, 16, TO), part(16, 16, TO), REX_PRESENT(part(8, 16, TO)));
-    BEGINS(REX_EABSENT, part(0, 8, TO), part(0, 16, TO | REX_MAP_IMPLICIT), REX_PRESENT(part(8, 8, TO))); /* is not mapped */
-    nothing_is_mapped();
 }
 
 TEST(what_ends_twice_in_a_call)
@@ -305,8 +141,310 @@ TEST(what_ends_twice_in_a_call)
     assert_int_equal(rex_data_exit(-1, &implicit), REX_EOVERLAP);
     assert_int_equal(rex_data_exit(-1, &parts), 0);
     nothing_is_mapped();
-    BEGINS(0, part(0, 0, 0), part(0, 64, TO));
-    nothing_is_mapped();
+}
+
+/* ---- tables of rows ------------------------------------------------------------------------------------------------------------------- */
+
+enum purpose { BEGIN, END, UPDATE, LAUNCH, QUEUE };
+enum { MAPPED = 512, MAPPED_BYTES = 64, LENGTH = 1024, NOWHERE = 5000, MOST = 4 };
+static char bytes[LENGTH] __attribute__((aligned(64)));
+static struct rex_queue *queue;
+
+/* From NOWHERE on it lies at NULL. */
+struct row {
+    int base, begin, size;
+    int64_t type;
+};
+
+static void *at(int place)
+{
+    return place < NOWHERE ? bytes + place : NULL;
+}
+
+/* What the call returns; what it has begun is ended. */
+static int call(enum purpose purpose, const struct row *row, int count)
+{
+    void *base[MOST + 1], *begin[MOST + 1];
+    int64_t sizes[MOST + 1], types[MOST + 1];
+    struct rex_map map = {count, base, begin, sizes, types, NULL, NULL};
+    for (int i = 0; i <= count; i++) {
+        base[i] = i < count ? at(row[i].base) : NULL;
+        begin[i] = i < count ? at(row[i].begin) : NULL;
+        sizes[i] = i < count ? row[i].size : 8;
+        types[i] = i < count ? row[i].type : (LITERAL | PARAMETER); /* of the kernel */
+    }
+    map.count += purpose >= LAUNCH;
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(nothing), 1, 1);
+    int result = 0;
+    switch (purpose) {
+    case BEGIN:
+        result = rex_data_enter(-1, &map);
+        return result == 0 ? rex_module_region_end(&rex_this_module, -1, &map) : result;
+    case END: return rex_data_exit(-1, &map);
+    case UPDATE: return rex_data_update(-1, &map);
+    case LAUNCH: return launch(&map);
+    default: return launch_in(queue, &config, &map);
+    }
+}
+
+#define POINTER REX_MAP_PTR_AND_OBJ
+#define PRESENT REX_MAP_PRESENT
+#define IMPLICIT REX_MAP_IMPLICIT
+#define PRIVATE REX_MAP_PRIVATE
+#define IN(row) REX_MAP_MEMBER_OF(row)
+
+/* The second of two rows, of which the first has 64 bytes, while all bytes are mapped. */
+static const struct {
+    enum purpose purpose;
+    struct row row;
+    const char *words; /* NULL: nothing is wrong */
+} single[] = {
+#define ARGUMENTS "is a kernel's argument, and this is not a launch"
+#define STRANGE "has type bits that are no map type"
+#define ADDRESS "asks for its device address, which only a data region gives back"
+#define DELETES "deletes, which only the end of a mapping can"
+#define OUTSIDE                                                                                    \
+    "does not lie in the row that it is a member of: memory elsewhere needs an attached pointer"
+#define EARLY "is a member of a row that does not come before it"
+#define COPIES "is a literal and asks for a copy"
+    {BEGIN, {0, 0, -1, TO}, "has a negative size"},
+    {BEGIN, {0, 0, 0, TO}, NULL},
+    {BEGIN, {0, 0, 8, TO | IN(1)}, EARLY},
+    {BEGIN, {0, 0, 8, TO | IN(2)}, EARLY},
+    {BEGIN, {0, 56, 8, TO | IN(0)}, NULL},
+    {BEGIN, {0, 57, 8, TO | IN(0)}, OUTSIDE},
+    {END, {0, 57, 8, TO | IN(0)}, OUTSIDE},
+    {UPDATE, {0, 57, 8, TO | IN(0)}, NULL},
+    {BEGIN, {0, 100, 8, TO | IN(0)}, OUTSIDE},
+    {BEGIN, {0, 100, 0, TO | IN(0)}, NULL},
+    {LAUNCH, {0, 100, 8, LITERAL | IN(0)}, NULL},
+    {BEGIN, {0, NOWHERE, 1, TO}, "begins at NULL"},
+    {BEGIN, {0, NOWHERE, 0, TO}, NULL},
+    {LAUNCH, {0, NOWHERE, 8, LITERAL}, NULL},
+    {BEGIN, {NOWHERE, 0, 8, TO | POINTER}, "is attached to a pointer at NULL"},
+    {BEGIN, {NOWHERE, 0, 8, TO}, NULL},
+    {UPDATE, {0, 0, 8, 0}, "is neither to nor from"},
+    {UPDATE, {0, 0, 8, PRESENT}, "is neither to nor from"},
+    {UPDATE, {0, 0, 8, TO}, NULL},
+    {UPDATE, {0, 0, 8, FROM}, NULL},
+    {BEGIN, {0, 0, 8, 0}, NULL},
+    {LAUNCH,
+     {0, 0, 9, LITERAL},
+     "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use "
+     "REX_FIRSTPRIVATE"},
+    {LAUNCH, {0, 0, 9, TO}, NULL},
+    {QUEUE, {0, 0, 9, LITERAL}, NULL},
+    {BEGIN, {0, 0, 8, INT64_C(0x800)}, STRANGE},
+    {BEGIN, {0, 0, 8, REX_MAP_KIND(REX_KIND_I32)}, STRANGE},
+    {LAUNCH, {0, 0, 8, LITERAL | PRIVATE}, "is both a literal and private"},
+    {LAUNCH, {0, 0, 8, LITERAL | TO}, COPIES},
+    {LAUNCH, {0, 0, 8, LITERAL | FROM}, COPIES},
+    {END, {0, 0, 8, LITERAL | REX_MAP_DELETE}, COPIES},
+    {LAUNCH, {0, 0, 8, LITERAL | REX_MAP_ALWAYS}, COPIES},
+    {LAUNCH, {0, 0, 8, PRIVATE | TO}, NULL},
+    {LAUNCH, {0, 0, 8, PRIVATE | FROM}, "is private and asks for a copy back"},
+    {BEGIN, {0, 0, 8, LITERAL}, ARGUMENTS},
+    {END, {0, 0, 8, PRIVATE}, ARGUMENTS},
+    {UPDATE, {0, 0, 8, PRIVATE | TO}, ARGUMENTS},
+    {QUEUE,
+     {0, 0, 8, PRIVATE},
+     "is private, which a queue has no memory for: pass a value, or map it"},
+    {QUEUE,
+     {0, 0, 8, TO | REX_MAP_ALWAYS},
+     "asks for a copy at every launch, which a queue does not make: use rex_queue_update()"},
+    {LAUNCH, {0, 0, 8, TO | REX_MAP_ALWAYS}, NULL},
+    {LAUNCH, {0, 0, 8, REX_MAP_RETURN_PARAM}, ADDRESS},
+    {QUEUE, {0, 0, 8, REX_MAP_RETURN_PARAM}, ADDRESS},
+    {BEGIN, {0, 0, 8, REX_MAP_RETURN_PARAM}, NULL},
+    {LAUNCH, {0, 0, 8, REX_MAP_DELETE}, DELETES},
+    {QUEUE, {0, 0, 8, REX_MAP_DELETE}, DELETES},
+    {BEGIN, {0, 0, 8, REX_MAP_DELETE}, DELETES},
+    {UPDATE, {0, 0, 8, TO | REX_MAP_DELETE}, NULL},
+    {END, {0, 0, 8, REX_MAP_DELETE}, NULL},
+};
+
+TEST(single_rows)
+{
+    char said[300];
+    start();
+    OK(rex_queue_create(&queue, -1, NULL, 0));
+    REX_MAP(all, rex_row_object(bytes, LENGTH, TO));
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        const struct row rows[] = {{0, 0, 64, TO}, single[i].row}, *row = &single[i].row;
+        OK(rex_data_enter(-1, &all));
+        bool fits = single[i].words == NULL || (row->size == 9 && gpu_present());
+        int result = call(single[i].purpose, rows, 2);
+        if (result != (fits ? 0 : REX_EINVAL))
+            fail_msg("row %zu: %s", i, rex_error_name(result));
+        snprintf(said, sizeof said, "map row 1 %s (base %p, begin %p, %d bytes, type 0x%llx)",
+                 single[i].words, at(row->base), at(row->begin), row->size,
+                 (unsigned long long)row->type);
+        if (!fits && strstr(rex_last_error(), said) == NULL)
+            fail_msg("row %zu: %s, not: %s", i, rex_last_error(), said);
+        OK(rex_queue_sync(queue));
+        OK(rex_data_exit(-1, &all));
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* Rows against what is mapped, and against each other; "[N]" in a message is the address of byte N.
+ */
+static const struct {
+    int from, to; /* of these releases */
+    enum purpose purpose;
+    struct row rows[MOST];
+    int count, result;
+    const char *words;
+} several[] = {
+#define ALL 14, 24
+#define DONE 0, NULL
+#define ABSENT(row, size, place)                                                                   \
+    REX_EABSENT, "row " #row ", " #size " bytes at [" #place "], is not mapped on device 0"
+#define IN_PART(row, size, place)                                                                  \
+    REX_EABSENT, "row " #row ", " #size " bytes at [" #place "], is mapped in part on device 0"
+#define OVER_MAPPED(row, size, place)                                                              \
+    REX_EOVERLAP, "row " #row ", " #size " bytes at [" #place                                      \
+                  "], is mapped in part on device 0: libomptarget aborts on that"
+#define OVER_ROW(row, size, place, other, other_size, other_place, rest)                           \
+    REX_EOVERLAP,                                                                                  \
+        "row " #row ", " #size " bytes at [" #place "], overlaps row " #other ", " #other_size     \
+        " bytes at [" #other_place                                                                 \
+        "], and does not lie in it: libomptarget aborts on that, or copies past its end" rest
+#define LATER(row, place, other)                                                                   \
+    REX_EOVERLAP, "row " #row ", of no length at [" #place "], lies in row " #other                \
+                  ": LLVM 14 aborts on that, unless it comes after it"
+    /* a pointer that no parent maps is mapped, too */
+    {ALL, BEGIN, {{100, 0, 16, TO | POINTER}, {0, 100, 8, TO}}, 2, DONE},
+    {ALL,
+     BEGIN,
+     {{100, 0, 16, TO | POINTER}, {0, 104, 8, TO}},
+     2,
+     OVER_ROW(1, 8, 104, 0, 8, 100, "")},
+    {ALL,
+     BEGIN,
+     {{0, 0, 64, 0}, {60, 128, 16, TO | POINTER | IN(0)}},
+     2,
+     OVER_ROW(1, 8, 60, 0, 64, 0, "")},
+    {ALL, BEGIN, {{572, 0, 16, TO | POINTER}}, 1, OVER_MAPPED(0, 8, 572)},
+    {ALL, BEGIN, {{0, 0, 8, TO}, {0, 504, 16, TO}}, 2, OVER_MAPPED(1, 16, 504)},
+    {ALL, LAUNCH, {{0, 504, 16, TO}}, 1, OVER_MAPPED(0, 16, 504)},
+    {ALL, END, {{0, 504, 16, TO}}, 1, DONE},
+    {ALL,
+     BEGIN,
+     {{0, 500, 100, TO}},
+     1,
+     REX_EOVERLAP,
+     "is mapped in its middle on device 0: libomptarget aborts on that; 64 bytes at [512] are "
+     "mapped"},
+    /* an implicit row may be larger than its mapping where nothing of it is copied */
+    {ALL, BEGIN, {{0, 500, 100, IMPLICIT}}, 1, DONE},
+    {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT}}, 1, DONE},
+    {ALL, BEGIN, {{0, 504, 16, TO | IMPLICIT | REX_MAP_ALWAYS}}, 1, OVER_MAPPED(0, 16, 504)},
+    {ALL, BEGIN, {{0, 504, 16, IMPLICIT | REX_MAP_ALWAYS}}, 1, DONE},
+    {ALL, END, {{0, 504, 16, FROM | IMPLICIT}}, 1, OVER_MAPPED(0, 16, 504)},
+    {ALL, BEGIN, {{0, 0, 8, TO}, {0, 4, 8, IMPLICIT}, {0, 10, 4, TO}}, 3, DONE},
+    {ALL,
+     BEGIN,
+     {{0, 0, 8, TO}, {0, 4, 8, IMPLICIT}, {0, 10, 4, TO}, {0, 12, 4, TO}},
+     4,
+     OVER_ROW(3, 4, 12, 2, 4, 10, "")},
+    {14, 22, BEGIN, {{0, 0, 8, TO}, {0, 4, 8, TO | IMPLICIT}}, 2, DONE},
+    {23, 24, BEGIN, {{0, 0, 8, TO}, {0, 4, 8, TO | IMPLICIT}}, 2, OVER_ROW(1, 8, 4, 0, 8, 0, "")},
+    /* parents begin where an aligned word does */
+    {14,
+     16,
+     BEGIN,
+     {{0, 0, 4, TO}, {4, 4, 64, 0}, {4, 12, 8, TO | IN(1)}},
+     3,
+     OVER_ROW(1, 68, 0, 0, 4, 0, "; put the larger row first")},
+    {17, 24, BEGIN, {{0, 0, 4, TO}, {4, 4, 64, 0}, {4, 12, 8, TO | IN(1)}}, 3, DONE},
+    /* what has to be there, or will be by then */
+    {ALL, BEGIN, {{0, 100, 8, TO}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
+    {ALL, UPDATE, {{0, 512, 8, TO}, {0, 508, 8, TO}}, 2, IN_PART(1, 8, 508)},
+    {ALL, END, {{0, 100, 8, TO}, {0, 16, 4, PRESENT}}, 2, ABSENT(1, 4, 16)},
+    {ALL, BEGIN, {{0, 8, 0, TO}, {0, 0, 64, TO}}, 2, DONE},
+    {ALL, BEGIN, {{0, 16, 0, PRESENT}}, 1, ABSENT(0, 0, 16)},
+    {ALL, BEGIN, {{0, 512, 0, PRESENT}}, 1, DONE},
+    {14, 22, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, DONE},
+    {23, 24, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 56)},
+    {ALL, BEGIN, {{0, 0, 64, TO}, {0, 57, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 57)},
+    {ALL, BEGIN, {{0, 8, 8, TO | PRESENT}, {0, 0, 64, TO}}, 2, ABSENT(0, 8, 8)},
+    {ALL, BEGIN, {{0, 0, 64, IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
+    {ALL, END, {{0, 0, 64, TO}, {0, 8, 8, PRESENT}}, 2, ABSENT(1, 8, 8)},
+    /* a row may lie in an earlier one */
+    {ALL, BEGIN, {{0, 0, 64, TO}, {0, 0, 8, TO}, {0, 56, 8, TO}}, 3, DONE},
+    {ALL, BEGIN, {{0, 16, 8, TO}, {0, 8, 8, TO}, {0, 0, 8, TO}}, 3, DONE},
+    {ALL,
+     BEGIN,
+     {{0, 0, 8, TO}, {0, 0, 64, TO}},
+     2,
+     OVER_ROW(1, 64, 0, 0, 8, 0, "; put the larger row first")},
+    {ALL,
+     BEGIN,
+     {{0, 4, 8, TO}, {0, 100, 1, TO}, {0, 8, 16, TO}},
+     3,
+     OVER_ROW(2, 16, 8, 0, 8, 4, "")},
+    /* a row of no length ends with the launch what a later one maps */
+    {14, 14, LAUNCH, {{0, 8, 0, TO}, {0, 8, 8, TO}}, 2, LATER(0, 8, 1)},
+    {14, 14, LAUNCH, {{0, 15, 0, TO}, {0, 100, 8, TO}, {0, 8, 8, TO}}, 3, LATER(0, 15, 2)},
+    {15, 24, LAUNCH, {{0, 8, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 8, 8, TO}, {0, 8, 0, TO}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 16, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 7, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
+    /* a queue maps nothing */
+    {ALL, QUEUE, {{0, 512, 64, TO}}, 1, DONE},
+    {ALL, QUEUE, {{0, 0, 0, TO}}, 1, DONE},
+    {ALL, QUEUE, {{0, 512, 65, TO}}, 1, IN_PART(0, 65, 512)},
+    {ALL, QUEUE, {{0, 0, 0, PRESENT}}, 1, ABSENT(0, 0, 0)},
+    {ALL, QUEUE, {{0, 512, 8, TO}, {0, 0, 8, 0}}, 2, ABSENT(1, 8, 0)},
+};
+
+/* "[N]" becomes the address of bytes[N]. */
+static void name_addresses(const char *words, char *text, size_t size)
+{
+    size_t used = 0;
+    for (; *words != '\0' && used + 1 < size; words++) {
+        int place = 0, length = 0;
+        if (sscanf(words, "[%d]%n", &place, &length) == 1 && length > 0) {
+            used += (size_t)snprintf(text + used, size - used, "%p", at(place));
+            words += length - 1;
+        } else
+            text[used++] = *words;
+    }
+    text[used] = '\0';
+}
+
+/* An attached pointer may stay mapped. */
+static void delete_pointers(void)
+{
+    for (int i = 0; i < LENGTH; i++) {
+        REX_MAP(pointer, rex_row_object(bytes + i, 1, REX_MAP_DELETE));
+        if (rex_target_is_present(bytes + i, 1, -1))
+            OK(rex_data_exit(-1, &pointer));
+    }
+}
+
+TEST(rows_together)
+{
+    char said[512];
+    start();
+    OK(rex_queue_create(&queue, -1, NULL, 0));
+    REX_MAP(part, rex_row_object(bytes + MAPPED, MAPPED_BYTES, TO));
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        if (rex_runtime_release() < several[i].from || rex_runtime_release() > several[i].to)
+            continue;
+        OK(rex_data_enter(-1, &part));
+        int result = call(several[i].purpose, several[i].rows, several[i].count);
+        if (result != several[i].result)
+            fail_msg("case %zu: %s, %s", i, rex_error_name(result), rex_last_error());
+        name_addresses(several[i].words != NULL ? several[i].words : "", said, sizeof said);
+        if (strstr(rex_last_error(), said) == NULL)
+            fail_msg("case %zu: %s, not: %s", i, rex_last_error(), said);
+        OK(rex_queue_sync(queue));
+        OK(rex_data_exit(-1, &part));
+        delete_pointers();
+    }
+    OK(rex_queue_destroy(queue));
 }
 
 /* ---- at random, against a model ------------------------------------------------------------------------------------------------- */
@@ -397,21 +535,21 @@ struct table {
     struct rex_map map;
 };
 
-enum operation { BEGIN, END, EXIT, UPDATE, LAUNCH, OPERATIONS };
+enum operation { BEGINS, ENDS, EXITS, UPDATES, LAUNCHES, OPERATIONS };
 
 static void draw_rows(struct table *table, enum operation operation)
 {
     int32_t count = 1 + (int32_t)draw(3);
     table->map = (struct rex_map){count, table->begin, table->begin, table->sizes, table->types, NULL, NULL};
     for (int32_t i = 0; i < count; i++) {
-        int64_t lower = draw(BYTES / GRAIN) * GRAIN, length = draw(6) == 0 && operation != LAUNCH ? 0 : (1 + draw(6)) * GRAIN;
+        int64_t lower = draw(BYTES / GRAIN) * GRAIN, length = draw(6) == 0 && operation != LAUNCHES ? 0 : (1 + draw(6)) * GRAIN;
         table->begin[i] = memory + lower;
         table->sizes[i] = lower + length <= BYTES ? length : BYTES - lower;
-        table->types[i] = operation == UPDATE ? 1 + draw(2) : draw(4);
-        if (operation == LAUNCH && draw(4) == 0)
+        table->types[i] = operation == UPDATES ? 1 + draw(2) : draw(4);
+        if (operation == LAUNCHES && draw(4) == 0)
             table->types[i] |= REX_MAP_PRESENT;
     }
-    if (operation == LAUNCH) {
+    if (operation == LAUNCHES) {
         table->begin[count] = NULL;
         table->sizes[count] = 8;
         table->types[count] = LITERAL | PARAMETER;
@@ -422,10 +560,10 @@ static void draw_rows(struct table *table, enum operation operation)
 static int both_do(struct model *model, enum operation operation, const struct rex_map *map, int *expected)
 {
     switch (operation) {
-    case BEGIN: *expected = model_begin(model, map); return rex_data_enter(-1, map);
-    case END: *expected = model_end(model, map); return rex_data_exit(-1, map);
-    case EXIT: *expected = model_end(model, map); return rex_data_exit(-1, map);
-    case UPDATE: *expected = model_update(model, map); return rex_data_update(-1, map);
+    case BEGINS: *expected = model_begin(model, map); return rex_data_enter(-1, map);
+    case ENDS: *expected = model_end(model, map); return rex_data_exit(-1, map);
+    case EXITS: *expected = model_end(model, map); return rex_data_exit(-1, map);
+    case UPDATES: *expected = model_update(model, map); return rex_data_update(-1, map);
     default:
         *expected = model_begin(model, map);
         if (*expected == 0)
@@ -465,8 +603,8 @@ TEST(at_random)
         random_state = (uint64_t)round + 1;
         for (int step = 0; step < 40; step++) {
             enum operation operation = (enum operation)draw(OPERATIONS);
-            struct table *rows = operation == BEGIN && count < KEPT ? &kept[count] : &table;
-            if (operation == END && count > 0)
+            struct table *rows = operation == BEGINS && count < KEPT ? &kept[count] : &table;
+            if (operation == ENDS && count > 0)
                 rows = &kept[--count];
             else
                 draw_rows(rows, operation);
@@ -474,7 +612,7 @@ TEST(at_random)
             if (result != expected && !are_both_wrong(&rows->map, result, expected))
                 fail_msg("round %d, step %d: %s instead of %s: %s", round, step, rex_error_name(result), rex_error_name(expected),
                          rex_last_error());
-            count += operation == BEGIN && result == 0 && rows != &table;
+            count += operation == BEGINS && result == 0 && rows != &table;
             *(result == 0 ? &done : &refused) += 1;
             check_table(&model, round);
         }
@@ -503,11 +641,11 @@ static void types_at_random(uint64_t seed)
         struct model ignored = {.count = 0};
         int expected;
         draw_rows(rows, operation);
-        for (int32_t i = 0; i < rows->map.count - (operation == LAUNCH); i++) {
+        for (int32_t i = 0; i < rows->map.count - (operation == LAUNCHES); i++) {
             rows->types[i] |= draw(3) == 0 ? INT64_C(1) << draw(16) : 0;
             rows->types[i] |= draw(6) == 0 ? REX_MAP_PRESENT << draw(2) : 0;
             rows->types[i] |= draw(4) == 0 ? REX_MAP_MEMBER_OF(draw(4)) : 0;
-            rows->types[i] &= operation == LAUNCH ? ~REX_MAP_TARGET_PARAM : -1;
+            rows->types[i] &= operation == LAUNCHES ? ~REX_MAP_TARGET_PARAM : -1;
         }
         both_do(&ignored, operation, &rows->map, &expected);
     }

@@ -1,0 +1,765 @@
+/*
+ * Memory that is present, and launches on it: who launches and why, what waits for what, what is
+ * copied and what is refused, and what is left when all is over.
+ *
+ * On the host device a kernel does not stay, and libomptarget launches: the results are the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "calls.h"
+
+static void start(void)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS); /* a hang is a failure */
+    OK(rex_offload_init());
+}
+
+/* ---- beside a kernel ------------------------------------------------------------------------- */
+
+static int64_t flags_of_host[] = {0, 1}, *flags;
+
+static int stays(void)
+{
+    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_TOFROM(y, CELLS));
+    return launch(REX_KERNEL_ID(stay), 0, &map);
+}
+
+struct call {
+    int (*make)(void);
+    pthread_t thread;
+    int result;
+    bool is_over;
+};
+
+static void *make(void *argument)
+{
+    struct call *call = argument;
+    call->result = call->make();
+    __atomic_store_n(&call->is_over, true, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void start_call(struct call *call, int (*what)(void))
+{
+    *call = (struct call){.make = what};
+    assert_int_equal(pthread_create(&call->thread, NULL, make, call), 0);
+}
+
+static int result_of(struct call *call)
+{
+    pthread_join(call->thread, NULL);
+    return call->result;
+}
+
+static void start_kernel(struct call *kernel, int (*what)(void))
+{
+    flags = gpu_present() ? rex_host_alloc(sizeof flags_of_host) : flags_of_host;
+    assert_non_null(flags);
+    flags[0] = 0;
+    flags[1] = !gpu_present();
+    start_call(kernel, what);
+    while (__atomic_load_n(&flags[0], __ATOMIC_SEQ_CST) == 0)
+        sched_yield();
+}
+
+static int end_kernel(struct call *kernel)
+{
+    __atomic_store_n(&flags[1], 1, __ATOMIC_SEQ_CST);
+    return result_of(kernel);
+}
+
+enum waits { PASSES, WAITS };
+
+/* What a call that waits has not done by then it does later. */
+static void await(struct call *call, enum waits waits)
+{
+    for (int i = 0; gpu_present() && waits == WAITS && i < 30; i++) {
+        assert_false(__atomic_load_n(&call->is_over, __ATOMIC_SEQ_CST));
+        usleep(1000);
+    }
+    while (waits == PASSES && !__atomic_load_n(&call->is_over, __ATOMIC_SEQ_CST))
+        usleep(100);
+}
+
+/* Ends whatever has begun: y is then what ADDS kernels have made of it. */
+static void finish(int64_t adds)
+{
+    REX_MAP(rest, REX_FROM(y, CELLS));
+    while (rex_target_is_present(y, sizeof x, -1))
+        OK(rex_data_exit(-1, &rest));
+    assert_int_equal(y[0], adds);
+    for (int i = 1; i < CELLS; i++)
+        assert_int_equal(y[i], 0);
+    /*
+     * After attached pointers LLVM 14's plugin for GPUs destroys an event twice as the process
+     * ends.
+     */
+    if (release_of_test() == 14 && gpu_present())
+        _exit(0);
+}
+
+static void beside_kernel(int (*before)(void), bool nowait, int (*what)(void), enum waits waits,
+                          int64_t adds)
+{
+    struct call kernel, call;
+    bool refused = what == launches_nowait && gpu_present() && release_of_test() == 18;
+    start();
+    if (what == launches_raw && !takes_raw())
+        leave_out("LLVM %d takes no packet as it is", release_of_test());
+    if (before != NULL)
+        OK(before());
+    start_kernel(&kernel, stays);
+    if (nowait)
+        ADD(REX_LAUNCH_NOWAIT, 0, REX_TOFROM(x, CELLS));
+    start_call(&call, what);
+    /* On LLVM 18 such a launch maps its rows by data calls. */
+    bool ends = what == launches_attached && release_of_test() == 18;
+    await(&call, refused ? PASSES : ends ? WAITS : waits);
+    OK(end_kernel(&kernel));
+    assert_int_equal(result_of(&call), refused ? REX_EUNSUPPORTED : 0);
+    finish(adds - refused);
+}
+
+#define BESIDE(name, ...)                                                                          \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        beside_kernel(__VA_ARGS__);                                                                \
+    }
+/*
+ * Another call that finds y present leaves it so; what the kernel's launch maps for itself an
+ * update does not find.
+ */
+BESIDE(begin_present, begins, false, begins, PASSES, 1)
+BESIDE(begin_present_raw, begins, false, begins_raw, PASSES, 1)
+BESIDE(update_present, begins, false, updates, PASSES, 1)
+BESIDE(update_present_raw, begins, false, updates_raw, PASSES, 1)
+BESIDE(update_absent, NULL, false, updates_raw, PASSES, 1)
+BESIDE(launch_on_present, begins, false, launches, PASSES, 2)
+BESIDE(launch_attached_on_present, begins, false, launches_attached, PASSES, 2)
+BESIDE(begin_by_mapper_beside_present, begins, false, begins_by_mapper, PASSES, 1)
+BESIDE(end_others, begins_all, false, ends_others, PASSES, 1)
+/* Two that map y for themselves come one after the other, so that no addition is lost. */
+BESIDE(begin_absent, NULL, false, begins, WAITS, 1)
+BESIDE(begin_absent_raw, NULL, false, begins_raw, WAITS, 1)
+BESIDE(launch_on_absent, NULL, false, launches, WAITS, 2)
+BESIDE(launch_attached_on_absent, NULL, false, launches_attached, WAITS, 2)
+BESIDE(launch_nowait_on_absent, NULL, false, launches_nowait, WAITS, 2)
+BESIDE(launch_raw_on_absent, NULL, false, launches_raw, WAITS, 2)
+/* A mapper may name what the kernel works on. */
+BESIDE(begin_by_mapper, NULL, false, begins_by_mapper, WAITS, 1)
+BESIDE(launch_by_mapper, NULL, false, launches_by_mapper, WAITS, 1)
+BESIDE(end_by_mapper, begins_both, false, ends_by_mapper, WAITS, 1)
+BESIDE(end_present, begins, false, ends, WAITS, 1)
+BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
+/*
+ * A call that is not waited for turns launches over to libomptarget; a kernel of the driver's at
+ * work is waited for as before.
+ */
+BESIDE(end_after_nowait, begins, true, ends, WAITS, 1)
+BESIDE(begin_after_nowait, NULL, true, begins, WAITS, 1)
+BESIDE(launch_after_nowait, NULL, true, launches, WAITS, 2)
+
+/* ---- beside a kernel that fails -------------------------------------------------------------- */
+
+static int64_t *nowhere = (int64_t *)65536; /* behind the first page, which a launch refuses */
+
+static int stays_and_fails(void)
+{
+    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_IS_DEVICE_PTR(nowhere),
+            REX_NO_PARAM(REX_TOFROM(y, CELLS)));
+    return launch(REX_KERNEL_ID(stay), 0, &map);
+}
+
+/* libomptarget, which would abort, is not asked for anything more. */
+static void beside_failure(int (*before)(void), int (*what)(void))
+{
+    struct call kernel, call;
+    start();
+    OK(before != NULL ? before() : 0);
+    start_kernel(&kernel, stays_and_fails);
+    start_call(&call, what);
+    await(&call, WAITS);
+    assert_int_equal(end_kernel(&kernel), REX_ECUDA);
+    assert_int_equal(result_of(&call), REX_ECUDA);
+    _exit(0); /* the end of libomptarget with a context that is lost is its own affair */
+}
+
+#define BESIDE_FAILURE(name, ...)                                                                  \
+    TEST(name, .gpu = ON_GPU)                                                                      \
+    {                                                                                              \
+        beside_failure(__VA_ARGS__);                                                               \
+    }
+BESIDE_FAILURE(end_beside_failure, begins, ends)
+BESIDE_FAILURE(begin_beside_failure, NULL, begins)
+BESIDE_FAILURE(launch_attached_beside_failure, NULL, launches_attached)
+
+/* ---- many threads ---------------------------------------------------------------------------- */
+
+enum { THREADS = 8, ROUNDS = 50 };
+
+/* Each thread adds to a cell of its own; half of them map y around each launch. */
+static void *add_often(void *number)
+{
+    int64_t at = (intptr_t)number;
+    for (int i = 0; i < ROUNDS; i++) {
+        bool maps = at % 2 != 0;
+        if ((maps && begins() != 0) || ADD(0, at, REX_TOFROM(y, CELLS)) != 0 ||
+            (i % 8 == 0 && at == 1 && updates() != 0) || (maps && ends() != 0))
+            return number;
+    }
+    return NULL;
+}
+
+/* How often the fake driver's function was called. */
+static int fake_calls(const char *name)
+{
+    int (*count)(const char *);
+    void *found = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls");
+    assert_non_null(found);
+    memcpy(&count, &found, sizeof count);
+    return count(name);
+}
+
+/*
+ * None may copy back what another has changed since. Without the driver two launches beside each
+ * other may.
+ */
+TEST(threads_share_an_array, .gpu = ON_GPU)
+{
+    pthread_t threads[THREADS];
+    void *failed;
+    start();
+    for (int mapped = 0; mapped < 2; mapped++) {
+        if (mapped)
+            OK(begins());
+        for (intptr_t i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, add_often, (void *)i), 0);
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], &failed);
+            assert_null(failed);
+        }
+    }
+    OK(ends());
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(y[i], 2 * ROUNDS);
+    assert_false(rex_target_is_present(y, 1, -1));
+    if (!gpu_is_real())
+        assert_in_range(fake_calls("cuStreamCreate"), 1, 100);
+}
+
+/* ---- who launches, and why ------------------------------------------------------------------- */
+
+static int launches_alone(void)
+{
+    REX_MAP(map, REX_VALUE(UINT64_C(1)));
+    return launch(REX_KERNEL_ID(nothing), 0, &map);
+}
+
+static int launches_always(void)
+{
+    return ADD(0, 0, REX_ALWAYS(REX_TOFROM(y, CELLS)));
+}
+
+static int launches_private(void)
+{
+    int64_t own[1] = {7};
+    int result = ADD(0, 0, REX_FIRSTPRIVATE(own));
+    assert_int_equal(own[0], 7);
+    return result;
+}
+
+static int launches_nested(void)
+{
+    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TOFROM, y, 8, 8)));
+}
+
+static int launches_crossed(void)
+{
+    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TO, y, 8, 8)));
+}
+
+static int launches_on_section(void)
+{
+    return ADD(0, 0, REX_SECTION(TOFROM, y, 0, 8));
+}
+
+static int launches_without_length(void)
+{
+    return ADD(0, 0, REX_SECTION(TOFROM, y, 0, 0));
+}
+
+static int launches_on_members(void)
+{
+    REX_MAP(map, REX_VALUE(UINT64_C(1)), REX_NO_PARAM(REX_OBJECT(TO, holder)),
+            REX_MEMBER(1, TO, holder, cells));
+    return launch(REX_KERNEL_ID(nothing), 0, &map);
+}
+
+/* By libomptarget's own function: librex does not see it. */
+static int maps_unseen(const char *name, int64_t *cells)
+{
+    void (*call)(int64_t, int32_t, void **, void **, int64_t *, int64_t *);
+    void *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD),
+         *found = library != NULL ? dlsym(library, name) : NULL;
+    assert_non_null(found);
+    memcpy(&call, &found, sizeof call);
+    REX_MAP(map, rex_row_object(cells, sizeof x, TOFROM));
+    call(0, REX_MAP_ARGUMENTS(map));
+    rex_mappings_changed();
+    return 0;
+}
+
+static int begins_unseen(void)
+{
+    return maps_unseen("__tgt_target_data_begin", y);
+}
+
+static int ends_unseen(void)
+{
+    return maps_unseen("__tgt_target_data_end", y);
+}
+
+int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
+                             int device);
+int omp_target_disassociate_ptr(const void *host, int device);
+static void *associated;
+
+static int associates(void)
+{
+    associated = rex_device_alloc(sizeof x, 0);
+    assert_non_null(associated);
+    OK(rex_device_copy_to(associated, y, sizeof x, 0));
+    return omp_target_associate_ptr(y, associated, sizeof x, 0, 0);
+}
+
+static int disassociates(void)
+{
+    int result = omp_target_disassociate_ptr(y, 0);
+    OK(rex_device_copy_from(y, associated, sizeof x, 0));
+    rex_device_free(associated, 0);
+    return result;
+}
+
+#define UNSEEN "a row is mapped in part, or by what librex has not seen"
+#define TYPE "a row has a type that only libomptarget maps"
+/*
+ * In this order, around each launch two other calls, if any; launches add 1, or not where they have
+ * no y.
+ */
+static const struct sender {
+    int (*before)(void), (*launches)(void), (*after)(void);
+    int adds;
+    const char *because; /* NULL: by the driver */
+} senders[] = {
+    {NULL, launches_alone, NULL, 0, NULL},
+    {NULL, launches, NULL, 1, NULL},
+    {NULL, launches_always, NULL, 1, NULL},
+    {NULL, launches_private, NULL, 0, NULL},
+    {NULL, launches_nested, NULL, 1, NULL},
+    {NULL, launches_crossed, NULL, 1, "rows that are mapped for the launch overlap"},
+    {begins, launches, ends, 1, NULL},
+    {begins, launches_on_section, ends, 1, NULL},
+    {begins, launches_without_length, ends, 1, NULL},
+    {begins, launches_crossed, ends, 1, NULL},
+    {begins, launches_always, ends, 1, NULL},
+    {begins_raw, launches, ends_raw, 1, NULL},
+    {begins_raw, launches_on_section, ends, 1, NULL},
+    {associates, launches, disassociates, 1, UNSEEN},
+    {NULL, launches, NULL, 1, NULL},
+    {begins_unseen, launches, ends_unseen, 1, UNSEEN},
+    {NULL, launches, NULL, 1, NULL},
+    {NULL, launches_on_members, NULL, 0, TYPE},
+    {NULL, launches_attached, NULL, 1, TYPE},
+    {NULL, launches_by_mapper, NULL, 0, "a row has a mapper"},
+    {NULL, launches, NULL, 1, NULL},
+    {NULL, launches_raw, NULL, 1, "the program calls libomptarget itself"},
+    {NULL, launches_nowait, NULL, 1, "it is not waited for"},
+    {NULL, launches, NULL, 1,
+     "the program has made launches or data calls that are not waited for"},
+};
+enum { SENDERS = sizeof senders / sizeof *senders };
+
+/* LLVM 18 has no way to run a plain kernel; its rows libomptarget maps. */
+static const char *because_of(const struct sender *sender)
+{
+    return release_of_test() == 18 ? NULL : sender->because;
+}
+
+static bool is_left_out(const struct sender *sender)
+{
+    return sender->launches == launches_nowait ? release_of_test() == 18 && gpu_present()
+                                               : sender->launches == launches_raw && !takes_raw();
+}
+
+static int64_t launch_all(void)
+{
+    int64_t adds = 0;
+    start();
+    for (int i = 0; i < SENDERS; i++) {
+        const struct sender *sender = &senders[i];
+        if (is_left_out(sender))
+            continue;
+        OK(sender->before != NULL ? sender->before() : 0);
+        if (sender->launches() != 0)
+            fail_msg("sender %d: %s", i, rex_last_error());
+        OK(sender->after != NULL ? sender->after() : 0);
+        adds += sender->adds;
+        if (y[0] != adds)
+            fail_msg("sender %d: %d, not %d", i, (int)y[0], (int)adds);
+    }
+    return adds;
+}
+
+/* The process that leaves the trace. */
+TEST(launch_in_every_way)
+{
+    finish(launch_all());
+}
+
+/* Each row has an allocation of its own. */
+TEST(launch_in_every_way_checked)
+{
+    OK(rex_configure(REX_OPTION_CHECK, "full"));
+    finish(launch_all());
+}
+
+static char *trace_of(const char *test)
+{
+    static struct path path;
+    path = temporary_file("trace.json");
+    setenv("REX_TRACE", path.text, 1);
+    assert_int_equal(run_self(test), 0);
+    unsetenv("REX_TRACE");
+    struct bytes trace = read_bytes(path.text);
+    trace.bytes[trace.size - 1] = '\0';
+    unlink(path.text);
+    return (char *)trace.bytes;
+}
+
+/* On LLVM 14 that process ends too early for its trace. */
+TEST(senders_in_the_trace, .gpu = ON_GPU, .on = "15 16 17 18 19 21 22 23 24")
+{
+    char expected[160];
+    char *trace = trace_of("launch_in_every_way"), *at = trace;
+    for (int i = 0; i < SENDERS; i++) {
+        const char *because = because_of(&senders[i]);
+        if (is_left_out(&senders[i]))
+            continue;
+        snprintf(expected, sizeof expected,
+                 because == NULL ? "\"by\":\"driver\"}"
+                                 : "\"by\":\"libomptarget\",\"because\":\"%s\"}",
+                 because);
+        at = strstr(at, "\"by\":");
+        if (at == NULL || strncmp(at, expected, strlen(expected)) != 0)
+            fail_msg("sender %d: not %s, but %.120s", i, expected, at != NULL ? at : "no more");
+        at++;
+    }
+    assert_null(strstr(at, "\"by\":"));
+    free(trace);
+}
+
+/* What stands against the driver for the whole process is told as well. */
+TEST(launch_once)
+{
+    start();
+    OK(launches_alone());
+}
+
+TEST(settings_that_choose, .gpu = ON_GPU, .on = "14 15 16 17 19 21 22 23 24")
+{
+    static const char *const settings[][3] = {
+        {"REX_LAUNCH_BY", "runtime", "REX_LAUNCH_BY=runtime"},
+        {"OMP_TEAM_LIMIT", "3", "OMP_TEAM_LIMIT is set, which libomptarget obeys"},
+        {"OMP_NUM_TEAMS", "2", "OMP_NUM_TEAMS is set, which libomptarget obeys"},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        setenv(settings[i][0], settings[i][1], 1);
+        char *trace = trace_of("launch_once"), *because = strstr(trace, "\"because\":\"");
+        unsetenv(settings[i][0]);
+        assert_non_null(because);
+        assert_int_equal(strncmp(because + 11, settings[i][2], strlen(settings[i][2])), 0);
+        free(trace);
+    }
+}
+
+/* Where the driver is demanded another way is an error, but not where there is no GPU. */
+TEST(the_driver_is_demanded)
+{
+    OK(rex_configure(REX_OPTION_LAUNCH_BY, "driver"));
+    start();
+    OK(launches());
+    if (gpu_present() && release_of_test() != 18)
+        FAILS(launches_attached(), REX_EUNSUPPORTED,
+              "REX_LAUNCH_BY=driver, and only libomptarget can launch it: " TYPE);
+    finish(1);
+}
+
+/* ---- launches that are like the one before, but for one thing
+ * --------------------------------------------------------------------------- */
+
+enum change {
+    ROWS,
+    VALUE_TYPE,
+    TYPE_MORE,
+    TYPE_LESS,
+    SIZE,
+    BEGIN_LATER,
+    NO_BASE,
+    NO_BEGIN,
+    NO_SIZES,
+    NO_TYPES
+};
+static const struct {
+    enum change change;
+    int64_t value;
+    int result;
+} changed[] = {
+    {ROWS, 2, REX_EPARAMS},
+    {ROWS, 0, REX_EPARAMS},
+    {ROWS, -1, REX_EINVAL},
+    {VALUE_TYPE, TO, REX_EINVAL},
+    {TYPE_MORE, REX_MAP_DELETE, REX_EINVAL},
+    {TYPE_LESS, PARAMETER, REX_EPARAMS},
+    {SIZE, sizeof x + 1, REX_EOVERLAP},
+    {SIZE, -1, REX_EINVAL},
+    {BEGIN_LATER, 8, REX_EOVERLAP},
+    {NO_BASE, 0, REX_EINVAL},
+    {NO_BEGIN, 0, REX_EINVAL},
+    {NO_SIZES, 0, REX_EINVAL},
+    {NO_TYPES, 0, REX_EINVAL},
+};
+
+static int launch_changed(enum change change, int64_t value)
+{
+    REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_PRESENT(REX_TOFROM(y, CELLS)));
+    map.count = change == ROWS ? (int32_t)value : map.count;
+    map.types[1] |= change == VALUE_TYPE ? value : 0;
+    map.types[2] |= change == TYPE_MORE ? value : 0;
+    map.types[2] &= change == TYPE_LESS ? ~value : -1;
+    map.types[2] &= change == SIZE || change == BEGIN_LATER ? ~REX_MAP_PRESENT : -1;
+    map.sizes[2] = change == SIZE ? value : map.sizes[2];
+    map.begin[2] = change == BEGIN_LATER ? (char *)map.begin[2] + value : map.begin[2];
+    map.base = change == NO_BASE ? NULL : map.base;
+    map.begin = change == NO_BEGIN ? NULL : map.begin;
+    map.sizes = change == NO_SIZES ? NULL : map.sizes;
+    map.types = change == NO_TYPES ? NULL : map.types;
+    return launch(REX_KERNEL_ID(add), 0, &map);
+}
+
+TEST(changes_after_a_launch)
+{
+    int64_t adds = 0;
+    start();
+    OK(begins());
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        for (int j = 0; j < 3; j++, adds++)
+            OK(launch_changed(ROWS, 3));
+        int result = launch_changed(changed[i].change, changed[i].value);
+        if (result != changed[i].result)
+            fail_msg("change %zu: %s, %s", i, rex_error_name(result), rex_last_error());
+    }
+    OK(ends());
+    assert_int_equal(y[0], adds);
+    assert_int_equal(launch_changed(ROWS, 3), REX_EABSENT);
+    finish(adds);
+}
+
+/* ---- mapped again ---------------------------------------------------------------------------- */
+
+static int ends_nothing(void)
+{
+    REX_MAP(empty, rex_row_object(x, 0, REX_MAP_ALLOC));
+    int result = rex_data_exit(-1, &empty);
+    return result == 0 ? ends() : result;
+}
+
+static int ends_with_module(void)
+{
+    int result = ends();
+    return result == 0 && loads_late() ? rex_offload_fini() == 0 && rex_offload_init() == 0 ? 0 : -1
+                                       : result;
+}
+
+static int (*const ways_to_end[])(void) = {ends,         ends_region, ends_raw,
+                                           ends_nothing, ends_unseen, ends_with_module};
+
+/*
+ * Whatever way its mapping ends, y is used where it is mapped next, which is elsewhere; a queue
+ * knows as well.
+ */
+TEST(mapped_elsewhere)
+{
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
+    struct rex_queue *queue;
+    int64_t adds = 0;
+    start();
+    for (size_t i = 0; i < sizeof ways_to_end / sizeof *ways_to_end; i++) {
+        void *first = NULL;
+        for (int round = 0; round < 2; round++) {
+            if (first != NULL)
+                first = rex_device_alloc(sizeof x, -1); /* the place that y had */
+            OK(begins());
+            OK(rex_queue_create(&queue, -1, NULL, 0));
+            REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_TOFROM(y, CELLS));
+            OK(launch_in(queue, &config, &map));
+            OK(rex_queue_sync(queue));
+            OK(launches());
+            adds += 2;
+            OK(rex_queue_destroy(queue));
+            first = rex_mapped_ptr(y, -1);
+            OK(ways_to_end[i]());
+            if (y[0] != adds)
+                fail_msg("way %zu, round %d: %d, not %d", i, round, (int)y[0], (int)adds);
+            OK(launches()); /* of y, which is not mapped */
+            assert_int_equal(y[0], ++adds);
+        }
+    }
+    finish(adds);
+}
+
+/*
+ * What librex has not seen is larger than the row that it sees, and ends by rows that lie elsewhere
+ * in it.
+ */
+TEST(half_of_an_unseen_mapping)
+{
+    start();
+    OK(begins_unseen());
+    REX_MAP(first, rex_row_object(y, sizeof x / 2, TOFROM));
+    REX_MAP(second, rex_row_object(y + CELLS / 2, sizeof x / 2, TOFROM));
+    OK(rex_data_enter(-1, &first));
+    OK(launches());
+    OK(rex_data_exit(-1, &second));
+    OK(rex_data_exit(-1, &second));
+    assert_false(rex_target_is_present(y, 1, -1));
+    int64_t before = y[0];
+    OK(launches());
+    OK(rex_data_enter(-1, &first));
+    OK(ADD(0, 0, REX_SECTION(TOFROM, y, 0, CELLS / 2)));
+    OK(rex_data_exit(-1, &first));
+    finish(before + 2);
+}
+
+/* A row of no length may end its neighbours; what is mapped then is as libomptarget says. */
+TEST(neighbours_of_a_row_without_length)
+{
+    start();
+    for (int place = 0; place <= 48; place += 8) {
+        int64_t *middle = y + 16, before = y[0];
+        REX_MAP(rows, rex_row_object(y, 64, TOFROM), rex_row_object(middle, 64, TOFROM));
+        REX_MAP(empty, rex_row_object(y + place, 0, REX_MAP_ALLOC));
+        OK(rex_data_enter(-1, &rows));
+        OK(rex_data_exit(-1, &empty));
+        for (int i = 0; i < 2; i++) {
+            bool present = rex_target_is_present(y, 64, -1);
+            OK(ADD(0, 0, REX_SECTION(TOFROM, y, 0, 8), REX_NO_PARAM(REX_TOFROM(middle, 8))));
+            assert_int_equal(y[0], before + (present ? 0 : i + 1));
+        }
+        OK(rex_data_exit(-1, &rows));
+        assert_int_equal(y[0], before + 2);
+    }
+    finish(y[0]);
+}
+
+/* ---- copies, and memory for them ------------------------------------------------------------- */
+
+enum { LARGEST = (1 << 20) + 1 };
+static int64_t from[LARGEST + 1], to[LARGEST + 1];
+
+static int add_all(int64_t n, const int64_t *source)
+{
+    REX_MAP(map, REX_VALUE(n), REX_TO(source, n), REX_TOFROM(to, n));
+    return launch(REX_KERNEL_ID(add_all), 0, &map);
+}
+
+/* Often enough for every way that librex has to send them; a pinned source is copied by the device.
+ */
+TEST(rows_of_every_size)
+{
+    static const int64_t sizes[] = {1,    2,    63,    64,     65,     1000,  4095,
+                                    8191, 8193, 60000, 131072, 140000, 300000};
+    enum { TURNS = 20, MOST_PINNED = 300000 };
+    start();
+    int64_t *pinned = gpu_present() ? rex_host_alloc(MOST_PINNED * sizeof *pinned) : from;
+    assert_non_null(pinned);
+    for (int64_t i = 0; i < MOST_PINNED; i++)
+        from[i] = pinned[i] = i + 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(to, 0, sizeof to);
+        for (int turn = 0; turn < TURNS; turn++)
+            OK(add_all(sizes[i], i % 3 == 2 ? pinned : from));
+        for (int64_t j = 0; j <= sizes[i]; j++)
+            if (to[j] != (j < sizes[i] ? TURNS * (j + 1) : 0))
+                fail_msg("%d values: value %d is %d", (int)sizes[i], (int)j, (int)to[j]);
+    }
+}
+
+/*
+ * Launches that differ in values alone, with a copy and without: so many that each way of sending
+ * them comes.
+ */
+TEST(values_that_change)
+{
+    enum { LAUNCHES = 2 * CELLS };
+    start();
+    for (int mapped = 0; mapped < 2; mapped++) {
+        OK(mapped ? begins() : 0);
+        for (int i = 0; i < LAUNCHES; i++)
+            OK(ADD(0, i % CELLS, REX_TOFROM(y, CELLS)));
+    }
+    OK(ends());
+    for (int i = 0; i < CELLS; i++)
+        assert_int_equal(y[i], 2 * LAUNCHES / CELLS);
+}
+
+/* Rows fit that are not rounded up; device memory that librex keeps is there for the program. */
+TEST(rows_that_just_fit, .gpu = ON_GPU)
+{
+    enum { MIB = 1 << 20 };
+    if (gpu_is_real())
+        skip();
+    setenv("FAKE_CUDA_MEMORY", "17", 1);
+    start();
+    for (int64_t i = 0; i < 3; i++) {
+        from[LARGEST - 1] = 1;
+        OK(add_all(LARGEST, from));
+        assert_int_equal(to[LARGEST - 1], i + 1);
+        void *memory = rex_device_alloc(16 * MIB, 0);
+        assert_non_null(memory);
+        FAILS(add_all(LARGEST, from), REX_ENOMEM, "bytes: cuMemAlloc");
+        rex_device_free(memory, 0);
+    }
+}
+
+/* ---- at the end of the process --------------------------------------------------------------- */
+
+TEST(leave_mapped)
+{
+    start();
+    OK(getenv("REX_LOG") != NULL ? begins_all() : 0);
+}
+
+TEST(regions_that_never_end)
+{
+    char value[PATH_MAX + 80];
+    struct path path = temporary_file("log");
+    snprintf(value, sizeof value, "warn:%s", path.text);
+    setenv("REX_LOG", value, 1);
+    assert_int_equal(run_self("leave_mapped"), 0);
+    struct bytes log = read_bytes(path.text);
+    log.bytes[log.size - 1] = '\0';
+    assert_non_null(strstr((char *)log.bytes, "a region was never ended: 512 bytes at "));
+    assert_non_null(
+        strstr((char *)log.bytes, " are still mapped on device 0, and 20 more mappings"));
+    free(log.bytes);
+    unlink(path.text);
+}
+
+int before_tests(int argc, char **argv)
+{
+    /* The driver may load no kernel while another one stays on the GPU. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    (void)argc, (void)argv;
+    return -1;
+}
