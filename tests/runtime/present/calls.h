@@ -67,7 +67,9 @@ static int launches_raw(void)
                                             .ArgsBase = map.base,
                                             .Args = map.begin,
                                             .ArgSizes = map.sizes,
-                                            .ArgTypes = map.types};
+                                            .ArgTypes = map.types,
+                                            .Teams = {1, 1, 1},
+                                            .Threads = {1, 1, 1}};
     return __rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(add), &packet);
 }
 
