@@ -113,7 +113,7 @@ def header(path="include/rex/offload.h"):
     yield "/* Written by tests/walk/api.py from the headers. */"
     for name, one in functions().items():
         yield "#define ERRORS_%s 0x%xu" % (name, sum(1 << numbers[e] for e in one.errors))
-    yield "#define EXPORTED " + ", ".join('"%s"' % name for name in functions())
+    yield "#define EXPORTED_NAMES " + ", ".join('"%s"' % name for name in functions())
 
 
 if __name__ == "__main__":

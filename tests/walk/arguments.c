@@ -131,7 +131,7 @@ int walk_variable(const struct call *call, int argument)
 
 void walk_step_text(const struct step *step, char text[TEXT])
 {
-    const struct rule *rule = &walk_rules[step->function];
+    const struct rule *rule = walk_rules[step->function];
     int used = step->thread > 0 ? snprintf(text, TEXT, "%d: ", step->thread) : 0;
     used += snprintf(text + used, (size_t)(TEXT - used), "%s(", rule->name);
     for (int i = 0; rule->kinds[i] != '\0'; i++)
@@ -161,13 +161,13 @@ bool walk_step_read(const char *text, struct step *step)
         text += 2 + strspn(text + 2, " ");
     }
     int function = 0;
-    while (function < walk_rule_count && (strlen(walk_rules[function].name) != (size_t)(open - text) ||
-                                          strncmp(walk_rules[function].name, text, (size_t)(open - text)) != 0))
+    while (function < WALK_RULE_COUNT && (strlen(walk_rules[function]->name) != (size_t)(open - text) ||
+                                          strncmp(walk_rules[function]->name, text, (size_t)(open - text)) != 0))
         function++;
-    if (function == walk_rule_count)
+    if (function == WALK_RULE_COUNT)
         return false;
     step->function = (uint16_t)function;
-    const char *kinds_of = walk_rules[function].kinds, *at = open + 1;
+    const char *kinds_of = walk_rules[function]->kinds, *at = open + 1;
     for (int i = 0; kinds_of[i] != '\0'; i++) {
         size_t length = strcspn(at, ",)");
         if (!read_value(kinds_of[i], at, length, &step->argument[i]))

@@ -10,35 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk_errors.h"
-
 _Thread_local struct variables walk_now;
 bool walk_is_alone = true;
 
 /* ---- the table
  * ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* The walk's own: maps, as REX_MAP() and REX_MAP() make them, and a cursor that counts. */
-#define OWN 0u
-struct rule walk_rules[] = {
-#define FUNCTION(name, kinds, weight) {#name, kinds, weight, rule_##name, ERRORS_##name},
-#define OURS(name, kinds, weight) {#name, kinds, weight, rule_##name, OWN},
-#include "rules.list"
-#undef FUNCTION
-#undef OURS
-};
-const int walk_rule_count = (int)(sizeof walk_rules / sizeof *walk_rules);
-
 bool walk_rules_complete(void)
 {
-    static const char *const exported[] = {EXPORTED};
+    static const char *const exported[] = {EXPORTED_NAMES};
     bool complete = true;
     for (size_t i = 0; i < sizeof exported / sizeof *exported; i++) {
         bool found = false;
-        for (int j = 0; j < walk_rule_count; j++)
-            found = found || strcmp(walk_rules[j].name, exported[i]) == 0;
+        for (int j = 0; j < WALK_RULE_COUNT; j++)
+            found = found || strcmp(walk_rules[j]->name, exported[i]) == 0;
         if (!found)
-            fprintf(stderr, "walk: %s has no rule: add one to tests/walk/rules.c\n", exported[i]);
+            fprintf(stderr, "walk: %s has no rule: add one to tests/walk/rules*.c\n", exported[i]);
         complete = complete && found;
     }
     return complete;
@@ -68,7 +55,7 @@ bool walk_judge(const struct call *call, bool failed, int code, enum verdict ver
 {
     int error = rex_last_error_code();
     bool is_untouched = walk_is_untouched();
-    walk_count(call->rule, !failed);
+    walk_count(call, !failed);
     const char *message = rex_last_error();
     bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0;
     if (failed && is_untouched && !silent)

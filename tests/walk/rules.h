@@ -9,6 +9,7 @@
 #define REX_TESTS_WALK_RULES_H
 
 #include "walk.h"
+#include "walk_errors.h"
 
 #define REX_KMP_INTERNAL
 #include "rex/configure.h"
@@ -166,11 +167,15 @@ void walk_order_host(int host, bool write);
 /* The device's copy of an array is what the model says; nothing where there is none. */
 void walk_peek(int device, int host);
 
-/* The rules of each file, as the table calls them. */
-#define FUNCTION(name, kinds, weight) void rule_##name(struct call *call);
-#define OURS FUNCTION
-#include "rules.list"
-#undef FUNCTION
-#undef OURS
+/* RULE(function, a letter for each argument, how often): the head of a rule, which the table finds by itself. OWN_RULE(): of
+ * what is no function of librex's. arguments.c has the letters. */
+#define RULE(name, kinds, weight) RULE_PROMISING(name, kinds, weight, ERRORS_##name)
+#define OWN_RULE(name, kinds, weight) RULE_PROMISING(name, kinds, weight, 0)
+#define RULE_PROMISING(name, kinds, weight, errors)                                                \
+    static void rule_##name(struct call *call);                                                    \
+    static const struct rule name##_rule = {#name, kinds, weight, rule_##name, errors};            \
+    static const struct rule *const name##_listed                                                  \
+        __attribute__((__used__, __section__("walk_rules"))) = &name##_rule;                       \
+    static void rule_##name(struct call *call)
 
 #endif

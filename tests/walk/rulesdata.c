@@ -114,7 +114,7 @@ static bool holds(const struct walk_map *map, int row, int64_t cells)
     return part->host >= 0 && part->begin == 0 && part->size >= 8 * cells && part->size > 0;
 }
 
-void rule_map_for_add(struct call *call)
+OWN_RULE(map_for_add, "Mnihcwhcw", 6)
 {
     struct walk_map *map = empty(call);
     int64_t cells = walk_integer(call, 1);
@@ -127,7 +127,7 @@ void rule_map_for_add(struct call *call)
     map->form = holds(map, 2, cells) && holds(map, 3, cells) ? FORM_ADD : FORM_NONE;
 }
 
-void rule_map_for_set(struct call *call)
+OWN_RULE(map_for_set, "Mnihcw", 6)
 {
     struct walk_map *map = empty(call);
     int64_t cells = walk_integer(call, 1);
@@ -140,7 +140,7 @@ void rule_map_for_set(struct call *call)
 }
 
 /* (y, n, a), which no kernel takes. */
-void rule_map_mixed(struct call *call)
+OWN_RULE(map_mixed, "Mihcw", 1)
 {
     struct walk_map *map = empty(call);
     if (map == NULL)
@@ -152,7 +152,7 @@ void rule_map_mixed(struct call *call)
 }
 
 /* (n, a, y) again, with device memory, whose address is a value. */
-void rule_map_for_memory(struct call *call)
+OWN_RULE(map_for_memory, "Mniy", 3)
 {
     int memory = walk_variable(call, 3);
     if (memory < 0 || walk_now.memory[memory].address == NULL)
@@ -178,7 +178,7 @@ static int map_record(struct rex_map_builder *builder, void *element)
 }
 
 /* (n, record): a struct, its members one by one and what one of them points to. */
-void rule_map_for_sum(struct call *call)
+OWN_RULE(map_for_sum, "MnXcc", 5)
 {
     int record = walk_variable(call, 2);
     struct walk_map *map = record >= 0 ? empty(call) : NULL;
@@ -195,7 +195,7 @@ void rule_map_for_sum(struct call *call)
 }
 
 /* (object, y): four numbers of the kernel's own. */
-void rule_map_for_object(struct call *call)
+OWN_RULE(map_for_object, "Mihcw", 3)
 {
     struct walk_map *map = empty(call);
     if (map == NULL)
@@ -217,7 +217,7 @@ static int some_records(struct rex_map_builder *builder, void *context)
     return rex_map_add_mapped(builder, map_record, section, sizeof *walk_record);
 }
 
-void rule_map_of_records(struct call *call)
+OWN_RULE(map_of_records, "MX", 2)
 {
     int first = walk_variable(call, 1);
     struct walk_map *map = empty(call);
@@ -230,14 +230,14 @@ void rule_map_of_records(struct call *call)
         map->part[i] = part_of(&map->map, i);
 }
 
-void rule_map_of_one(struct call *call)
+OWN_RULE(map_of_one, "Mchw", 8)
 {
     struct walk_map *map = empty(call);
     if (map != NULL)
         add_part(map, call, 1, 2, 3, false);
 }
 
-void rule_map_add_row(struct call *call)
+OWN_RULE(map_add_row, "Mchw", 3)
 {
     struct walk_map *map = walk_map_of(call, 0);
     if (map == NULL || map->built || map->wrong || map->map.count == MOST_ROWS)
@@ -247,7 +247,7 @@ void rule_map_add_row(struct call *call)
 }
 
 /* The region stores the device address of the array in the row. */
-void rule_map_use_device_ptr(struct call *call)
+OWN_RULE(map_use_device_ptr, "Mh", 2)
 {
     struct walk_map *map = walk_map_of(call, 0);
     void *array = walk_host_of(call, 1);
@@ -258,7 +258,7 @@ void rule_map_use_device_ptr(struct call *call)
     map->form = FORM_NONE;
 }
 
-void rule_map_break(struct call *call)
+OWN_RULE(map_break, "Mb", 2)
 {
     struct walk_map *map = walk_map_of(call, 0);
     if (map == NULL || map->built || map->map.count < 1)
@@ -316,7 +316,7 @@ static bool is_same_row(const struct rex_map *built, int at, const struct rex_ma
 }
 
 /* A map that is wrong, or of another kind, may be refused or not. */
-void rule_rex_map_build(struct call *call)
+RULE(rex_map_build, "MMRM", 3)
 {
     struct walk_map *map = walk_map_of(call, 0), *prefix = walk_map_of(call, 1),
                     *suffix = walk_map_of(call, 3);
@@ -359,7 +359,7 @@ void rule_rex_map_build(struct call *call)
     *map = built;
 }
 
-void rule_rex_map_free(struct call *call)
+RULE(rex_map_free, "M", 2)
 {
     struct walk_map *map = walk_map_of(call, 0);
     walk_before();
@@ -417,7 +417,7 @@ static bool is_foreign(int device, const struct walk_map *map)
             (map->memory >= 0 && walk_now.memory[map->memory].device != device));
 }
 
-void rule_rex_module_launch_map(struct call *call)
+RULE(rex_module_launch_map, "mkdttxM", 10)
 {
     struct rex_module *module = walk_module(call, 0);
     struct walk_map *map = walk_map_of(call, 6);
@@ -440,7 +440,7 @@ void rule_rex_module_launch_map(struct call *call)
 }
 
 /* The same launch again and again, of which librex keeps what it has found. */
-void rule_launch_again(struct call *call)
+OWN_RULE(launch_again, "mkdttxM7", 3)
 {
     for (int64_t times = walk_integer(call, 7); times > 0; times--)
         rule_rex_module_launch_map(call);
@@ -466,7 +466,7 @@ static void launched_raw(struct call *call, int device, int key, const struct wa
 
 #define COLUMNS(map) (map)->map.count, (map)->map.base, (map)->map.begin, (map)->map.sizes, (map)->map.types
 
-void rule_rex___tgt_target(struct call *call)
+RULE(rex___tgt_target, "dkM", 1)
 {
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
@@ -478,7 +478,7 @@ void rule_rex___tgt_target(struct call *call)
                                  COLUMNS(map)));
 }
 
-void rule_rex___tgt_target_teams(struct call *call)
+RULE(rex___tgt_target_teams, "dkMTT", 2)
 {
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
@@ -494,7 +494,7 @@ void rule_rex___tgt_target_teams(struct call *call)
 /* ---- packets
  * --------------------------------------------------------------------------------------------------------------------------------- */
 
-void rule_packet_fill(struct call *call)
+OWN_RULE(packet_fill, "jttxM", 4)
 {
     int number = walk_variable(call, 0), map_number = walk_variable(call, 4);
     struct walk_map *map = walk_map_of(call, 4);
@@ -573,12 +573,12 @@ static int by_key(const struct call *call, int64_t device, int32_t teams, int32_
     return exported_target_kernel(device, teams, threads, key, packet);
 }
 
-void rule_rex_module_launch(struct call *call)
+RULE(rex_module_launch, "mdTTkj", 6)
 {
     launch_packet(call, 1, by_module);
 }
 
-void rule_rex___tgt_target_kernel(struct call *call)
+RULE(rex___tgt_target_kernel, "dTTkj", 2)
 {
     launch_packet(call, 0, by_key);
 }
@@ -662,12 +662,12 @@ static void data(struct call *call, data_call *function, can *possible, int64_t 
         check_put_back(map);
 }
 
-void rule_rex_module_data_enter(struct call *call)
+RULE(rex_module_data_enter, "mdM", 9)
 {
     data(call, rex_module_data_enter, model_can_map, REX_MAP_DELETE, model_begin);
 }
 
-void rule_rex_module_region_end(struct call *call)
+RULE(rex_module_region_end, "mdM", 7)
 {
     data(call, rex_module_region_end, model_can_end, 0, model_end);
 }
@@ -683,7 +683,7 @@ static bool can_exit(int device, const struct walk_map *map)
     return present && model_can_end(device, map);
 }
 
-void rule_rex_module_data_exit(struct call *call)
+RULE(rex_module_data_exit, "mdM", 4)
 {
     data(call, rex_module_data_exit, can_exit, 0, model_end);
 }
@@ -708,7 +708,7 @@ static bool is_one_way(const struct walk_map *map)
     return true;
 }
 
-void rule_rex_module_data_update(struct call *call)
+RULE(rex_module_data_update, "mdM", 5)
 {
     if (!is_one_way(walk_map_of(call, 2)))
         return;
@@ -748,23 +748,23 @@ static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *po
         changed(walk_device(call, 0), map);
 }
 
-void rule_rex___tgt_target_data_begin(struct call *call)
+RULE(rex___tgt_target_data_begin, "dM", 2)
 {
     raw_data(call, exported_target_data_begin, model_can_map, model_begin);
 }
 
-void rule_rex___tgt_target_data_end(struct call *call)
+RULE(rex___tgt_target_data_end, "dM", 2)
 {
     raw_data(call, exported_target_data_end, can_end_raw, model_end);
 }
 
-void rule_rex___tgt_target_data_update(struct call *call)
+RULE(rex___tgt_target_data_update, "dM", 2)
 {
     if (is_one_way(walk_map_of(call, 1)))
         raw_data(call, exported_target_data_update, model_all_mapped, update);
 }
 
-void rule_rex_module_check_map(struct call *call)
+RULE(rex_module_check_map, "mdM", 1)
 {
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL)
@@ -776,7 +776,7 @@ void rule_rex_module_check_map(struct call *call)
 }
 
 /* The program writes the array. */
-void rule_host_write(struct call *call)
+OWN_RULE(host_write, "hi", 5)
 {
     int host = walk_variable(call, 0);
     if (host < 0)
@@ -786,7 +786,7 @@ void rule_host_write(struct call *call)
 }
 
 /* The device's copy of an array against the model's. */
-void rule_peek(struct call *call)
+OWN_RULE(peek, "hd", 4)
 {
     int device = walk_device(call, 1), host = walk_variable(call, 0);
     walk_peek(device, host);
@@ -814,7 +814,7 @@ void walk_peek(int device, int host)
 /* ---- device memory
  * --------------------------------------------------------------------------------------------------------------------------- */
 
-void rule_rex_device_alloc(struct call *call)
+RULE(rex_device_alloc, "yzd", 4)
 {
     int number = walk_variable(call, 0), device = walk_device(call, 2);
     int64_t size = walk_integer(call, 1);
@@ -858,7 +858,7 @@ static bool is_of_device(const struct call *call, int memory, int device)
 }
 
 /* It waits for the queues of the device. */
-void rule_rex_device_free(struct call *call)
+RULE(rex_device_free, "yd", 2)
 {
     int number = walk_variable(call, 0);
     if (number >= 0 && (is_used_in_graph(number) || !is_of_device(call, number, 1)))
@@ -891,7 +891,7 @@ static enum verdict verdict_of_copy(const struct call *call, int memory, const v
     return null ? MUST_FAIL : walk_device(call, device) >= 0 ? MUST_WORK : EITHER;
 }
 
-void rule_rex_device_copy_to(struct call *call)
+RULE(rex_device_copy_to, "yhsd", 3)
 {
     int memory = walk_variable(call, 0), host = walk_variable(call, 1);
     size_t size = (size_t)walk_integer(call, 2);
@@ -905,7 +905,7 @@ void rule_rex_device_copy_to(struct call *call)
         model_copy_to(memory, host, (int)size);
 }
 
-void rule_rex_device_copy_from(struct call *call)
+RULE(rex_device_copy_from, "hysd", 3)
 {
     int memory = walk_variable(call, 1), host = walk_variable(call, 0);
     size_t size = (size_t)walk_integer(call, 2);
@@ -919,7 +919,7 @@ void rule_rex_device_copy_from(struct call *call)
         model_copy_from(memory, host, (int)size);
 }
 
-void rule_rex_device_copy_peer(struct call *call)
+RULE(rex_device_copy_peer, "ydyds", 3)
 {
     int to = walk_variable(call, 0), from = walk_variable(call, 2);
     int64_t size = walk_integer(call, 4);
@@ -936,7 +936,7 @@ void rule_rex_device_copy_peer(struct call *call)
         model_copy_peer(to, from, (int)size);
 }
 
-void rule_rex_target_is_present(struct call *call)
+RULE(rex_target_is_present, "hzd", 3)
 {
     int host = walk_variable(call, 0), device = walk_device(call, 2);
     int64_t size = walk_integer(call, 1);
@@ -953,7 +953,7 @@ void rule_rex_target_is_present(struct call *call)
 }
 
 /* An array's address stays the same as long as it is mapped. */
-void rule_rex_mapped_ptr(struct call *call)
+RULE(rex_mapped_ptr, "hd", 2)
 {
     int host = walk_variable(call, 0), device = walk_device(call, 1), begin = 0, size;
     struct mapping *mapping =

@@ -26,7 +26,7 @@ static void keep_library(const struct call *call, int number, int file, struct r
 }
 
 /* Where it fails for what the sequence did before, as LLVM 18 after a device was used, it is an error like others. */
-void rule_rex_library_load(struct call *call)
+RULE(rex_library_load, "JdBN", 4)
 {
     int number = walk_variable(call, 0), file = walk_variable(call, 2);
     struct rex_library *made = NULL;
@@ -43,7 +43,7 @@ void rule_rex_library_load(struct call *call)
         walk_found("it fails, and has stored a library");
 }
 
-void rule_rex_library_kernel(struct call *call)
+RULE(rex_library_kernel, "KY", 2)
 {
     const struct rex_library *library = library_of(call, 0);
     const char *name = walk_string(call, 1);
@@ -53,14 +53,14 @@ void rule_rex_library_kernel(struct call *call)
     walk_judge(call, key == NULL, 0, symbol != NULL && symbol->kernel ? MUST_WORK : MUST_FAIL);
 }
 
-void rule_rex_library_view(struct call *call)
+RULE(rex_library_view, "K", 1)
 {
     const struct rex_library *library = library_of(call, 0);
     walk_before();
     walk_judge(call, rex_library_view(library) == NULL, 0, library == NULL ? MUST_FAIL : MUST_WORK);
 }
 
-void rule_rex_library_global(struct call *call)
+RULE(rex_library_global, "Kd", 2)
 {
     struct rex_library *library = library_of(call, 0);
     void *address = &walk_now;
@@ -87,7 +87,7 @@ static enum verdict verdict_of(const struct call *call, const struct rex_launch_
     return walk_queue(call, 0) == NULL || library_of(call, 1) == NULL || launch->key == NULL ? MUST_FAIL : EITHER;
 }
 
-void rule_rex_library_launch(struct call *call)
+RULE(rex_library_launch, "qKYtI", 4)
 {
     static int64_t zero;
     static void *arguments[] = {&zero, &zero, &zero, &zero};
@@ -102,7 +102,7 @@ void rule_rex_library_launch(struct call *call)
 }
 
 /* y += a * x of device memory, which are arguments as they are. */
-void rule_library_add(struct call *call)
+OWN_RULE(library_add, "qKniyy", 4)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     struct rex_library *library = library_of(call, 1);
@@ -130,7 +130,7 @@ void rule_library_add(struct call *call)
 }
 
 /* With the last module all that is libomptarget's ends. */
-void rule_rex_library_unload(struct call *call)
+RULE(rex_library_unload, "K", 2)
 {
     int number = walk_variable(call, 0);
     bool is_used = model_any_mapping();

@@ -212,16 +212,16 @@ static enum verdict verdict_of_module(const struct call *call, int argument)
                                                 : EITHER;
 }
 
-#define ONE_MODULE(name)                                           \
-    void rule_##name(struct call *call)                            \
+#define ONE_MODULE(name, kinds, weight)                            \
+    RULE(name, kinds, weight)                                      \
     {                                                              \
         enum verdict verdict = verdict_of_module(call, 0);         \
         walk_before();                                             \
         walk_judge_int(call, name(walk_module(call, 0)), verdict); \
     }
-ONE_MODULE(rex_module_init)
+ONE_MODULE(rex_module_init, "m", 2)
 
-void rule_rex_module_add(struct call *call)
+RULE(rex_module_add, "m", 1)
 {
     struct rex_module *module = walk_module(call, 0);
     walk_before();
@@ -229,7 +229,7 @@ void rule_rex_module_add(struct call *call)
 }
 
 /* Data regions must have ended before, and device memory is the runtime's. */
-void rule_rex_module_fini(struct call *call)
+RULE(rex_module_fini, "m", 2)
 {
     struct rex_module *module = walk_module(call, 0);
     if (!walk_is_alone || model_any_mapping())
@@ -245,7 +245,7 @@ void rule_rex_module_fini(struct call *call)
     walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_modules[2] ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_module_register(struct call *call)
+RULE(rex_module_register, "mN", 3)
 {
     const char *image = walk_string(call, 1);
     enum verdict verdict =
@@ -254,7 +254,7 @@ void rule_rex_module_register(struct call *call)
     walk_judge_int(call, rex_module_register(walk_module(call, 0), image), verdict);
 }
 
-void rule_rex_module_image_path(struct call *call)
+RULE(rex_module_image_path, "m", 1)
 {
     walk_before();
     if (rex_module_image_path(walk_module(call, 0)) == NULL)
@@ -262,7 +262,7 @@ void rule_rex_module_image_path(struct call *call)
     walk_judge(call, walk_module(call, 0) == NULL, 0, EITHER);
 }
 
-void rule_rex_module_on_host(struct call *call)
+RULE(rex_module_on_host, "m", 1)
 {
     walk_before();
     bool on_host = rex_module_on_host(walk_module(call, 0));
@@ -274,7 +274,7 @@ void rule_rex_module_on_host(struct call *call)
 /* ---- the process's settings ------------------------------------------------------------------------ */
 
 /* The first step, before librex is used: how the fake GPU works, and who launches and copies. */
-void rule_settings(struct call *call)
+OWN_RULE(settings, "123456", 0)
 {
     static const char *const variables[] = {"FAKE_CUDA_ORDER", "FAKE_CUDA_DEVICES",
                                             "REX_LAUNCH_BY", "REX_COPY_THREADS", "REX_UNFINISHED",
@@ -298,7 +298,7 @@ void rule_settings(struct call *call)
  * ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Another libomptarget or image before there is one would make the rest of the sequence errors. */
-void rule_rex_configure(struct call *call)
+RULE(rex_configure, "ou", 1)
 {
     int64_t option = walk_integer(call, 0);
     const char *value = walk_string(call, 1);
@@ -318,15 +318,15 @@ static void a_log(enum rex_log_level level, const char *message, void *context)
         walk_found("the log's function is called with %p", context);
 }
 
-void rule_rex_set_log_callback(struct call *call)
+RULE(rex_set_log_callback, "F", 1)
 {
     walk_before();
     rex_set_log_callback(walk_variable(call, 0) >= 0 ? a_log : NULL, walk_modules);
     walk_judge(call, false, 0, MUST_WORK);
 }
 
-#define TEXT_OF(name)                                        \
-    void rule_##name(struct call *call)                      \
+#define TEXT_OF(name, kinds, weight)                         \
+    RULE(name, kinds, weight)                                \
     {                                                        \
         walk_before();                                       \
         const char *text = name((int)walk_integer(call, 0)); \
@@ -334,9 +334,9 @@ void rule_rex_set_log_callback(struct call *call)
             walk_found("it returns no text");                \
         walk_judge(call, false, 0, MUST_WORK);               \
     }
-TEXT_OF(rex_error_name)
+TEXT_OF(rex_error_name, "r", 1)
 
-void rule_rex_kind_name(struct call *call)
+RULE(rex_kind_name, "r", 1)
 {
     walk_before();
     const char *text = rex_kind_name((unsigned)walk_integer(call, 0));
@@ -345,18 +345,18 @@ void rule_rex_kind_name(struct call *call)
     walk_judge(call, false, 0, MUST_WORK);
 }
 
-#define STRING(name)                           \
-    void rule_##name(struct call *call)        \
+#define STRING(name, kinds, weight)            \
+    RULE(name, kinds, weight)                  \
     {                                          \
         walk_before();                         \
         if (name() == NULL)                    \
             walk_found("it returns NULL");     \
         walk_judge(call, false, 0, MUST_WORK); \
     }
-STRING(rex_runtime_path)
-STRING(rex_version)
+STRING(rex_runtime_path, "", 1)
+STRING(rex_version, "", 1)
 
-void rule_rex_last_error(struct call *call)
+RULE(rex_last_error, "", 1)
 {
     walk_before();
     if (!walk_is_untouched())
@@ -364,7 +364,7 @@ void rule_rex_last_error(struct call *call)
     (void)call;
 }
 
-void rule_rex_last_error_code(struct call *call)
+RULE(rex_last_error_code, "", 1)
 {
     walk_before();
     if (rex_last_error_code() != REX_EINVAL)
@@ -372,7 +372,7 @@ void rule_rex_last_error_code(struct call *call)
     (void)call;
 }
 
-void rule_rex_literal_error(struct call *call)
+RULE(rex_literal_error, "hz", 1)
 {
     walk_before();
     walk_judge(call, rex_literal_error(walk_host_of(call, 0), (size_t)walk_integer(call, 1)) == NULL, 0, MUST_FAIL);
@@ -381,18 +381,18 @@ void rule_rex_literal_error(struct call *call)
 /* ---- this machine
  * ----------------------------------------------------------------------------------------------------------------------------- */
 
-#define NUMBER(name, verdict)                  \
-    void rule_##name(struct call *call)        \
+#define NUMBER(name, kinds, weight, verdict)   \
+    RULE(name, kinds, weight)                  \
     {                                          \
         walk_before();                         \
         walk_judge_int(call, name(), verdict); \
     }
-NUMBER(rex_device_count, MUST_WORK)
-NUMBER(rex_device_for_rank, MUST_WORK)
-NUMBER(rex_runtime_bind, MUST_WORK)
-NUMBER(rex_runtime_release, MUST_WORK)
+NUMBER(rex_device_count, "", 1, MUST_WORK)
+NUMBER(rex_device_for_rank, "", 1, MUST_WORK)
+NUMBER(rex_runtime_bind, "", 1, MUST_WORK)
+NUMBER(rex_runtime_release, "", 1, MUST_WORK)
 
-void rule_rex_gpu_count(struct call *call)
+RULE(rex_gpu_count, "", 1)
 {
     walk_before();
     int count = rex_gpu_count();
@@ -402,7 +402,7 @@ void rule_rex_gpu_count(struct call *call)
         walk_found("it says %d", count);
 }
 
-void rule_rex_gpu_get(struct call *call)
+RULE(rex_gpu_get, "SzC", 1)
 {
     struct {
         struct rex_gpu gpu;
@@ -419,20 +419,20 @@ void rule_rex_gpu_get(struct call *call)
         walk_found("it has written behind the %zu bytes", written);
 }
 
-void rule_rex_device_gpu(struct call *call)
+RULE(rex_device_gpu, "d", 1)
 {
     walk_before();
     walk_judge_int(call, rex_device_gpu(walk_integer(call, 0)), EITHER);
 }
 
-void rule_rex_mappings_changed(struct call *call)
+RULE(rex_mappings_changed, "", 1)
 {
     walk_before();
     rex_mappings_changed();
     walk_judge(call, false, 0, MUST_WORK);
 }
 
-void rule_rex_runtime_tell(struct call *call)
+RULE(rex_runtime_tell, "H", 1)
 {
     walk_before();
     walk_judge_int(call, rex_runtime_tell(walk_string(call, 0)), walk_variable(call, 0) == 0 ? EITHER : MUST_FAIL);
@@ -444,7 +444,7 @@ static void an_info(const char *group, const char *name, const char *value, void
         walk_found("a row of it is NULL");
 }
 
-void rule_rex_info(struct call *call)
+RULE(rex_info, "rA", 1)
 {
     int64_t release = walk_integer(call, 0);
     bool wrong = walk_variable(call, 1) < 0 || (release != 0 && (release < 14 || release > 24));
@@ -457,7 +457,7 @@ void rule_rex_info(struct call *call)
 /* ---- pinned memory
  * ---------------------------------------------------------------------------------------------------------------------------- */
 
-void rule_rex_host_alloc(struct call *call)
+RULE(rex_host_alloc, "pz", 2)
 {
     int number = walk_variable(call, 0);
     int64_t size = walk_integer(call, 1);
@@ -475,7 +475,7 @@ void rule_rex_host_alloc(struct call *call)
 }
 
 /* What is freed a second time is an error that is promised. */
-void rule_rex_host_free(struct call *call)
+RULE(rex_host_free, "p", 2)
 {
     int number = walk_variable(call, 0);
     void *address = number >= 0 ? walk_now.pinned[number].address : NULL;
@@ -489,7 +489,7 @@ void rule_rex_host_free(struct call *call)
         walk_now.pinned[number].live = false;
 }
 
-void rule_rex_host_register(struct call *call)
+RULE(rex_host_register, "hz", 2)
 {
     int64_t size = walk_integer(call, 1);
     walk_before();
@@ -497,7 +497,7 @@ void rule_rex_host_register(struct call *call)
                    walk_variable(call, 0) < 0 || size == 0 || size == -1 || size == -8 ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_host_unregister(struct call *call)
+RULE(rex_host_unregister, "h", 2)
 {
     walk_before();
     walk_judge_int(call, rex_host_unregister(walk_host_of(call, 0)), walk_variable(call, 0) < 0 ? MUST_FAIL : EITHER);
@@ -518,7 +518,7 @@ static struct rex_image_list *list_of(const struct call *call, int argument)
     return number >= 0 ? walk_now.list[number] : NULL;
 }
 
-void rule_rex_image_list_open(struct call *call)
+RULE(rex_image_list_open, "LBN", 3)
 {
     int number = walk_variable(call, 0), file = walk_variable(call, 1);
     struct rex_image_list *list = NULL;
@@ -535,7 +535,7 @@ void rule_rex_image_list_open(struct call *call)
         walk_found("it fails, and has stored a list");
 }
 
-void rule_rex_image_view_open(struct call *call)
+RULE(rex_image_view_open, "VlIN", 3)
 {
     int number = walk_variable(call, 0);
     struct rex_image_view *view = NULL;
@@ -551,7 +551,7 @@ void rule_rex_image_view_open(struct call *call)
         walk_now.view[number] = view;
 }
 
-void rule_rex_image_view_close(struct call *call)
+RULE(rex_image_view_close, "v", 1)
 {
     walk_before();
     rex_image_view_close(view_of(call));
@@ -560,7 +560,7 @@ void rule_rex_image_view_close(struct call *call)
         walk_now.view[walk_variable(call, 0)] = NULL;
 }
 
-void rule_rex_image_list_close(struct call *call)
+RULE(rex_image_list_close, "l", 1)
 {
     walk_before();
     rex_image_list_close(list_of(call, 0));
@@ -570,7 +570,7 @@ void rule_rex_image_list_close(struct call *call)
 }
 
 /* A question about something that is NULL is an error; an answer is none, whatever it is. */
-void rule_rex_image_view_find(struct call *call)
+RULE(rex_image_view_find, "vN", 1)
 {
     const char *name = walk_string(call, 1);
     walk_before();
@@ -578,7 +578,7 @@ void rule_rex_image_view_find(struct call *call)
     walk_judge(call, view_of(call) == NULL || name == NULL, 0, EITHER);
 }
 
-void rule_rex_nearest_name(struct call *call)
+RULE(rex_nearest_name, "NNI", 1)
 {
     const char *names[] = {walk_string(call, 1), "walk_set__kernel__"};
     const char *name = walk_string(call, 0);
@@ -652,7 +652,7 @@ static int next_row(const struct call *call, struct rex_map_builder *builder)
     return row;
 }
 
-void rule_rex_map_next_row(struct call *call)
+RULE(rex_map_next_row, "U", 1)
 {
     build(call, next_row);
 }
@@ -671,7 +671,7 @@ static int add_row(const struct call *call, struct rex_map_builder *builder)
     return result;
 }
 
-void rule_rex_map_add(struct call *call)
+RULE(rex_map_add, "Uchz", 2)
 {
     build(call, add_row);
 }
@@ -702,13 +702,13 @@ static int add_mapped(const struct call *call, struct rex_map_builder *builder)
     return result;
 }
 
-void rule_rex_map_add_mapped(struct call *call)
+RULE(rex_map_add_mapped, "UAchsa", 2)
 {
     build(call, add_mapped);
 }
 
 /* Of a handle only libomptarget knows what it is: without one, or without a mapper. */
-void rule_rex_map_for_runtime(struct call *call)
+RULE(rex_map_for_runtime, "Aahz", 1)
 {
     int mapper = walk_variable(call, 0);
     char handle;
@@ -743,7 +743,7 @@ static int add_strided(const struct call *call, struct rex_map_builder *builder)
     return result;
 }
 
-void rule_rex_map_add_strided(struct call *call)
+RULE(rex_map_add_strided, "UhaCDc", 3)
 {
     build(call, add_strided);
 }

@@ -200,7 +200,7 @@ static void keep_queue(struct call *call, int number, bool right, int result,
         walk_found("it fails, and has stored a queue");
 }
 
-void rule_rex_module_queue_create(struct call *call)
+RULE(rex_module_queue_create, "QmdNfO", 7)
 {
     int number = walk_variable(call, 0);
     struct rex_queue *made = NULL;
@@ -218,7 +218,7 @@ void rule_rex_module_queue_create(struct call *call)
     keep_queue(call, number, right, result, made);
 }
 
-void rule_rex_queue_stream(struct call *call)
+RULE(rex_queue_stream, "qSS", 1)
 {
     void *stream = NULL, *context = NULL;
     const struct walk_queue *queue = walk_queue_of(call, 0);
@@ -233,7 +233,7 @@ void rule_rex_queue_stream(struct call *call)
 }
 
 /* It waits for what is in the queue. */
-void rule_rex_queue_destroy(struct call *call)
+RULE(rex_queue_destroy, "q", 1)
 {
     int number = walk_variable(call, 0);
     bool captured = walk_is_captured(walk_queue_of(call, 0));
@@ -257,7 +257,7 @@ static bool may_launch(const struct walk_queue *queue, const struct walk_map *ma
             !walk_has_types(map, REX_MAP_RETURN_PARAM));
 }
 
-void rule_launch_in_queue(struct call *call)
+OWN_RULE(launch_in_queue, "mqkdttxM", 10)
 {
     struct walk_queue *queue = walk_queue_of(call, 1);
     struct walk_map *map = walk_map_of(call, 7);
@@ -330,7 +330,7 @@ static struct command copy_command(const struct call *call, enum kind_of_command
     return command;
 }
 
-void rule_rex_queue_copy_to(struct call *call)
+RULE(rex_queue_copy_to, "qyhs", 3)
 {
     int memory = walk_variable(call, 1), host = walk_variable(call, 2);
     struct command command = copy_command(call, COPY_TO, memory, host);
@@ -345,7 +345,7 @@ void rule_rex_queue_copy_to(struct call *call)
            &command);
 }
 
-void rule_rex_queue_copy_from(struct call *call)
+RULE(rex_queue_copy_from, "qhys", 3)
 {
     int memory = walk_variable(call, 2), host = walk_variable(call, 1);
     struct command command = copy_command(call, COPY_FROM, memory, host);
@@ -368,7 +368,7 @@ static bool is_of(int memory, int64_t device, int64_t size)
             size <= walk_now.memory[memory].size);
 }
 
-void rule_rex_queue_copy_peer(struct call *call)
+RULE(rex_queue_copy_peer, "qydyds", 3)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     int to = walk_variable(call, 1), from = walk_variable(call, 3),
@@ -392,7 +392,7 @@ void rule_rex_queue_copy_peer(struct call *call)
         walk_took(queue, &command);
 }
 
-void rule_rex_queue_fill(struct call *call)
+RULE(rex_queue_fill, "qyhPs", 3)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     int memory = walk_variable(call, 1);
@@ -421,7 +421,7 @@ static void count_call(void *argument)
         ++*calls;
 }
 
-void rule_rex_queue_host_func(struct call *call)
+RULE(rex_queue_host_func, "qA", 3)
 {
     static int calls;
     int function = walk_variable(call, 1);
@@ -439,7 +439,7 @@ static void keep_copies(struct walk_map *map)
             map->part[i].host = -1;
 }
 
-void rule_rex_queue_update(struct call *call)
+RULE(rex_queue_update, "qM", 4)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     struct walk_map *map = walk_map_of(call, 1);
@@ -465,7 +465,7 @@ void rule_rex_queue_update(struct call *call)
     walk_took(queue, &command);
 }
 
-void rule_rex_queue_sync(struct call *call)
+RULE(rex_queue_sync, "q", 2)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     bool wrong = queue == NULL || queue->captured >= 0;
@@ -474,7 +474,7 @@ void rule_rex_queue_sync(struct call *call)
         walk_wait_for_queue(number_of(queue));
 }
 
-void rule_rex_queue_query(struct call *call)
+RULE(rex_queue_query, "q", 1)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     walk_before();
@@ -486,7 +486,7 @@ void rule_rex_queue_query(struct call *call)
         walk_wait_for_queue(number_of(queue));
 }
 
-void rule_rex_queue_device(struct call *call)
+RULE(rex_queue_device, "q", 1)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     walk_before();
@@ -496,7 +496,7 @@ void rule_rex_queue_device(struct call *call)
         walk_found("it says %d of device %d", device, queue->device);
 }
 
-void rule_rex_queue_is_synchronous(struct call *call)
+RULE(rex_queue_is_synchronous, "q", 1)
 {
     const struct walk_queue *queue = walk_queue_of(call, 0);
     walk_before();
@@ -506,7 +506,7 @@ void rule_rex_queue_is_synchronous(struct call *call)
         walk_found("it says %d", immediate);
 }
 
-void rule_rex_module_queue_global(struct call *call)
+RULE(rex_module_queue_global, "mqk", 1)
 {
     walk_before();
     void *address =
@@ -519,7 +519,7 @@ void rule_rex_module_queue_global(struct call *call)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-void rule_rex_event_create(struct call *call)
+RULE(rex_event_create, "E", 4)
 {
     int number = walk_variable(call, 0);
     struct rex_event *made = NULL;
@@ -531,7 +531,7 @@ void rule_rex_event_create(struct call *call)
         walk_now.event[number] = (struct walk_event){.event = made, .captured = -1};
 }
 
-void rule_rex_event_destroy(struct call *call)
+RULE(rex_event_destroy, "e", 1)
 {
     int number = walk_variable(call, 0);
     walk_before();
@@ -541,7 +541,7 @@ void rule_rex_event_destroy(struct call *call)
         walk_now.event[number].event = NULL;
 }
 
-void rule_rex_event_record(struct call *call)
+RULE(rex_event_record, "eq", 5)
 {
     struct walk_event *event = walk_event_of(call, 0);
     const struct walk_queue *queue = walk_queue_of(call, 1);
@@ -571,7 +571,7 @@ static void settle(int queue)
         wait_here(queue);
 }
 
-void rule_rex_queue_wait_event(struct call *call)
+RULE(rex_queue_wait_event, "qe", 4)
 {
     const struct walk_event *event = walk_event_of(call, 1);
     struct walk_queue *queue = walk_queue_of(call, 0);
@@ -590,7 +590,7 @@ void rule_rex_queue_wait_event(struct call *call)
         model_wait(number_of(queue), event->seen);
 }
 
-void rule_rex_event_sync(struct call *call)
+RULE(rex_event_sync, "e", 2)
 {
     const struct walk_event *event = walk_event_of(call, 0);
     walk_before();
@@ -599,7 +599,7 @@ void rule_rex_event_sync(struct call *call)
         model_wait(HOST, event->seen);
 }
 
-void rule_rex_event_query(struct call *call)
+RULE(rex_event_query, "e", 2)
 {
     const struct walk_event *event = walk_event_of(call, 0);
     walk_before();
@@ -612,7 +612,7 @@ void rule_rex_event_query(struct call *call)
         model_wait(HOST, event->seen);
 }
 
-void rule_rex_event_elapsed(struct call *call)
+RULE(rex_event_elapsed, "See", 2)
 {
     double seconds = -77.0;
     struct rex_event *begin = walk_event(call, 1), *end = walk_event(call, 2);
@@ -633,7 +633,7 @@ static struct rex_graph *graph_of(const struct call *call, int argument)
     return number >= 0 ? walk_now.graph[number] : NULL;
 }
 
-void rule_rex_graph_begin(struct call *call)
+RULE(rex_graph_begin, "q", 4)
 {
     struct walk_queue *queue = walk_queue_of(call, 0);
     bool wrong = queue == NULL || queue->captured >= 0;
@@ -669,7 +669,7 @@ static void forget_events(int captured)
             walk_now.event[i].captured = GONE;
 }
 
-void rule_rex_graph_end(struct call *call)
+RULE(rex_graph_end, "Gq", 4)
 {
     int number = walk_variable(call, 0);
     struct rex_graph *made = NULL;
@@ -695,7 +695,7 @@ void rule_rex_graph_end(struct call *call)
     }
 }
 
-void rule_rex_graph_destroy(struct call *call)
+RULE(rex_graph_destroy, "g", 1)
 {
     int number = walk_variable(call, 0);
     struct rex_graph *graph = graph_of(call, 0);
@@ -711,7 +711,7 @@ void rule_rex_graph_destroy(struct call *call)
     }
 }
 
-void rule_rex_graph_launches(struct call *call)
+RULE(rex_graph_launches, "g", 1)
 {
     struct rex_graph *graph = graph_of(call, 0);
     const struct captured *captured = captured_in(graph);
@@ -732,7 +732,7 @@ static bool is_ready(const struct captured *captured)
     return true;
 }
 
-void rule_rex_graph_launch(struct call *call)
+RULE(rex_graph_launch, "gq", 5)
 {
     struct rex_graph *graph = graph_of(call, 0);
     struct walk_queue *queue = walk_queue_of(call, 1);
@@ -758,7 +758,7 @@ void rule_rex_graph_launch(struct call *call)
         model_forget();
 }
 
-void rule_rex_graph_set_args(struct call *call)
+RULE(rex_graph_set_args, "gIM", 4)
 {
     struct rex_graph *graph = graph_of(call, 0);
     struct captured *captured = captured_in(graph);

@@ -62,7 +62,7 @@ void walk_share_leave(void)
         must("an end", rex_module_region_end(&walk_modules[0], 0, &region));
 }
 
-void rule_share_enter(struct call *call)
+OWN_RULE(share_enter, "", 1)
 {
     (void)call;
     REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
@@ -73,7 +73,7 @@ void rule_share_enter(struct call *call)
 }
 
 /* The last mapping is the process's: no end here waits for a queue. */
-void rule_share_exit(struct call *call)
+OWN_RULE(share_exit, "", 1)
 {
     (void)call;
     REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
@@ -100,18 +100,18 @@ static void launch(const struct call *call, struct rex_queue *in)
         __atomic_fetch_add(&sums[i], (uint64_t)a * (uint64_t)(i + 1), __ATOMIC_RELAXED);
 }
 
-void rule_share_add(struct call *call)
+OWN_RULE(share_add, "ni", 3)
 {
     launch(call, NULL);
 }
 
-void rule_share_add_in_queue(struct call *call)
+OWN_RULE(share_add_in_queue, "ni", 2)
 {
     launch(call, queue);
 }
 
 /* What goes to the device is what is there. */
-void rule_share_update(struct call *call)
+OWN_RULE(share_update, "", 1)
 {
     (void)call;
     REX_MAP(rows, REX_TO(x, SHARED));
@@ -119,14 +119,14 @@ void rule_share_update(struct call *call)
         must("an update", rex_module_data_update(&walk_modules[0], 0, &rows));
 }
 
-void rule_share_sync(struct call *call)
+OWN_RULE(share_sync, "", 1)
 {
     (void)call;
     if (is_used)
         must("a wait", rex_queue_sync(queue));
 }
 
-void rule_share_ask(struct call *call)
+OWN_RULE(share_ask, "", 1)
 {
     (void)call;
     if (is_used && (!rex_target_is_present(y, sizeof y, 0) || rex_mapped_ptr(x, 0) == NULL))

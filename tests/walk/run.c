@@ -47,15 +47,15 @@ void walk_found(const char *format, ...)
 /* ---- the child
  * ------------------------------------------------------------------------------------------------------------------------------- */
 
-void walk_count(const struct rule *rule, bool worked)
+void walk_count(const struct call *call, bool worked)
 {
-    __atomic_fetch_add(&told->counts[rule - walk_rules][worked], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&told->counts[call->step->function][worked], 1, __ATOMIC_RELAXED);
 }
 
 void walk_print_counts(void)
 {
-    for (int i = 0; i < walk_rule_count; i++)
-        printf("%-32s %8u worked, %8u failed\n", walk_rules[i].name, told->counts[i][1], told->counts[i][0]);
+    for (int i = 0; i < WALK_RULE_COUNT; i++)
+        printf("%-32s %8u worked, %8u failed\n", walk_rules[i]->name, told->counts[i][1], told->counts[i][0]);
 }
 
 static void compare(void)
@@ -71,7 +71,7 @@ static void run_steps(const struct sequence *sequence, int thread)
     walk_begin_thread(thread);
     for (int i = 0; i < sequence->count; i++) {
         const struct step *step = &sequence->step[i];
-        struct call call = {&walk_rules[step->function], step};
+        struct call call = {walk_rules[step->function], step};
         if (step->thread != thread)
             continue;
         told->step[thread] = i;
@@ -126,7 +126,7 @@ static int threads_of(const struct sequence *sequence)
 static void run_sequence(const struct sequence *sequence)
 {
     const struct step *first = &sequence->step[0];
-    struct call call = {&walk_rules[first->function], first};
+    struct call call = {walk_rules[first->function], first};
     if (sequence->count > 0 && strcmp(call.rule->name, "settings") == 0)
         call.rule->make(&call);
     walk_begin();

@@ -37,17 +37,17 @@ static uint64_t chance(uint64_t below)
 static int some_function(void)
 {
     int all = 0;
-    for (int i = 0; i < walk_rule_count; i++)
-        all += walk_rules[i].weight;
+    for (int i = 0; i < WALK_RULE_COUNT; i++)
+        all += walk_rules[i]->weight;
     int at = (int)chance((uint64_t)all), function = 0;
-    while ((at -= walk_rules[function].weight) >= 0)
+    while ((at -= walk_rules[function]->weight) >= 0)
         function++;
     return function;
 }
 
 static void make_step(struct step *step, int function)
 {
-    const char *kinds = walk_rules[function].kinds;
+    const char *kinds = walk_rules[function]->kinds;
     memset(step, 0, sizeof *step);
     step->function = (uint16_t)function;
     /* In most steps all arguments are usual. */
@@ -142,7 +142,7 @@ static void read_step(struct step *step, const char *text)
 static void make_settings(struct step *step)
 {
     read_step(step, "settings(early, 1, default, default, default, default);");
-    for (int i = 0; walk_rules[step->function].kinds[i] != '\0'; i++)
+    for (int i = 0; walk_rules[step->function]->kinds[i] != '\0'; i++)
         if (i == 0 || state % 2 == 0)
             step->argument[i] = (uint16_t)chance((uint64_t)walk_values((char)('1' + i)));
 }
@@ -190,7 +190,7 @@ static void make_sequence(struct sequence *sequence, uint64_t seed, uint64_t num
 
 static const char *name_of_step(const struct sequence *sequence, int step)
 {
-    return step < sequence->count ? walk_rules[sequence->step[step].function].name : "the end";
+    return step < sequence->count ? walk_rules[sequence->step[step].function]->name : "the end";
 }
 
 /* Whether SEQUENCE shows the same. What it is about: the function, and the beginning of the words. */
@@ -230,7 +230,7 @@ static bool try_without(struct sequence *sequence, const struct sequence *first,
 static void shrink_arguments(struct sequence *sequence, const struct sequence *first, const struct finding *wanted)
 {
     for (int i = 0; i < sequence->count; i++)
-        for (int j = 0; walk_rules[sequence->step[i].function].kinds[j] != '\0'; j++) {
+        for (int j = 0; walk_rules[sequence->step[i].function]->kinds[j] != '\0'; j++) {
             uint16_t *argument = &sequence->step[i].argument[j], before = *argument;
             *argument = 0;
             if (before != 0 && !shows(sequence, first, wanted))

@@ -48,8 +48,10 @@ struct call {
     const struct step *step;
 };
 
-extern struct rule walk_rules[];
-extern const int walk_rule_count;
+/* All rules, in the order of the linker: RULE() of rules.h. */
+extern const struct rule *const __start_walk_rules[], *const __stop_walk_rules[];
+#define walk_rules __start_walk_rules
+#define WALK_RULE_COUNT ((int)(__stop_walk_rules - __start_walk_rules))
 
 /* Whether every exported function has a rule, and nothing else but those of the walk itself; says which has not. */
 bool walk_rules_complete(void);
@@ -94,7 +96,7 @@ extern bool walk_is_shrinking;
 void walk_run(const struct sequence *sequence, struct finding *finding);
 
 /* In the child: a call of the rule was made, and has worked or failed. What came of all of them is printed by walk_print_counts(). */
-void walk_count(const struct rule *rule, bool worked);
+void walk_count(const struct call *call, bool worked);
 void walk_print_counts(void);
 /* In the child: the sequence has shown something; does not return. */
 void walk_found(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
