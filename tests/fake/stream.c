@@ -396,7 +396,8 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     }
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
-    if ((size_t)block_x * block_y * block_z > 1024)
+    size_t blocks = (size_t)grid_x * grid_y * grid_z, threads = (size_t)block_x * block_y * block_z;
+    if (blocks == 0 || threads == 0 || threads > 1024)
         return 1; /* CUDA_ERROR_INVALID_VALUE */
     see(&launch);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
