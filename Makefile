@@ -334,8 +334,10 @@ conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote 
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 # The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
-for_gpu = $(filter-out $(O)/tests/walk/% $(O)/tests/fuzz/%,$(EXTRA))
-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)  ## run the runtime tests on the GPU, on the libomptarget of the environment
+for_gpu = $(filter-out $(addprefix $(O)/tests/,walk/% fuzz/% bench/%),$(EXTRA))
+check-gpu:  ## run the runtime tests on the GPU, on the libomptarget of the environment
+	@+$(submake) run-$@
+run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
 asan ubsan tsan:
