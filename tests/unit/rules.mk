@@ -69,9 +69,6 @@ $(foreach name,map packets,$(O)/tests/unit/$(name)): unit_libs = -Wl,--wrap=call
 $(O)/tests/unit/like: unit_libs = \
     -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
 
-# trace: the clock stands still where a test says so.
-$(O)/tests/unit/trace: unit_libs = -Wl,--wrap=clock_gettime
-
 # check: rex-check without its main, and the library behind it.
 $(O)/obj/tests/unit/check.o: more_cflags += -Itools
 $(O)/tests/unit/check: $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-check/*.c tools/common/*.c)))
