@@ -89,6 +89,40 @@ TEST(rows)
     assert_int_equal(one.count, 1);
 }
 
+/* An object and two of its members, wherever the rows begin. */
+static int push_object(struct rex_map_builder *builder, void *unused)
+{
+    int32_t parent = rex_map_next_row(builder);
+    int result = rex_map_add(builder, rex_row_of(AT(100), AT(100), 64, REX_MAP_TARGET_PARAM));
+    for (int i = 0; i < 2 && result == REX_OK; i++)
+        result = rex_map_add(builder, rex_row_member(rex_row_of(AT(100), AT(100 + 8 * i), 8, REX_MAP_TO), parent));
+    (void)unused;
+    return result;
+}
+
+/* Members move along with their parents, once and again: a built map is a map like any other. */
+TEST(members_move)
+{
+    static const uintptr_t begin[] = {7, 8, 16, 100, 100, 108, 200, 300};
+    static const uint64_t types[] = {0x900000120, 0x1, 0x2000000000001, 0x20, 0x4000000000001, 0x4000000000001, 0, 0x7000000000010};
+    struct rex_map map, again;
+    REX_MAP(prefix, REX_VALUE(7), rex_row_of(AT(8), AT(8), 16, REX_MAP_TO), rex_row_member(rex_row_of(AT(8), AT(16), 8, REX_MAP_TO), 1));
+    REX_MAP(suffix, rex_row_of(AT(200), AT(200), 32, 0), rex_row_member(rex_row_of(AT(208), AT(300), 8, REX_MAP_PTR_AND_OBJ), 0));
+    assert_int_equal(rex_map_build(&map, &prefix, push_object, NULL, &suffix), 0);
+    assert_int_equal(rex_map_build(&again, &map, NULL, NULL, &map), 0);
+    assert_int_equal(map.count, COUNT(begin));
+    assert_int_equal(again.count, 2 * COUNT(begin));
+    for (size_t i = 0; i < COUNT(begin); i++) {
+        const uint64_t moved = types[i] >> 48 > 0 ? COUNT(begin) << 48 : 0;
+        assert_int_equal((uintptr_t)map.begin[i], begin[i]);
+        assert_int_equal((uint64_t)map.types[i], types[i]);
+        assert_int_equal((uintptr_t)again.begin[COUNT(begin) + i], begin[i]);
+        assert_int_equal((uint64_t)again.types[COUNT(begin) + i], types[i] + moved);
+    }
+    rex_map_free(&again);
+    rex_map_free(&map);
+}
+
 TEST(fixed_parts)
 {
     REX_MAP(good, REX_VALUE(1));
