@@ -4,6 +4,7 @@
  */
 #include "runtime/runtime.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 REX_KERNEL(twice);
@@ -30,6 +31,8 @@ static void receive(enum rex_log_level level, const char *message, void *context
     if (seen.use_module && rex_module_image_path(&rex_this_module)[0] == '\0')
         seen.refused += rex_module_register(&rex_this_module, NULL) == REX_EINVAL;
     assert_true(rex_runtime_release() == 0 || rex_runtime_path()[0] == '/');
+    rex_configure((enum rex_option)99, "x"); /* fails */
+    errno = EDOM;
 }
 
 static int64_t values[8];
@@ -76,6 +79,18 @@ TEST(every_launch)
     assert_int_equal(seen.lines, lines);
     for (int i = 0; i < 8; i++)
         assert_int_equal(values[i], 128);
+}
+
+/* What the function does changes neither the last error nor errno. */
+TEST(errors_stay)
+{
+    rex_set_log_callback(receive, NULL);
+    errno = EISDIR;
+    assert_int_equal(rex_configure(REX_OPTION_WAIT, "first"), REX_EINVAL);
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(seen.lines, 1);
+    assert_non_null(strstr(rex_last_error(), "\"first\""));
+    rex_set_log_callback(NULL, NULL);
 }
 
 /* The function may call librex; what would wait for itself is an error. */
