@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "module/cachefolder.h"
@@ -66,66 +65,6 @@ static const char *only_file(const char *where)
     return path;
 }
 
-/* ---- calls that fail ------------------------------------------------------------------------- */
-
-/* rules.mk leads these calls here: one of them fails, or has the file cut off by another process
- * behind it. */
-static const char *failing = "";
-static bool is_loading; /* else they do not fail */
-static off_t cut_to = -1;
-
-static bool fails(const char *call, int error)
-{
-    bool is_it = is_loading && strcmp(failing, call) == 0;
-    errno = is_it ? error : errno;
-    return is_it;
-}
-
-int __real_fstat(int fd, struct stat *status);
-int __wrap_fstat(int fd, struct stat *status);
-int __wrap_fstat(int fd, struct stat *status)
-{
-    return fails("fstat", EIO) ? -1 : __real_fstat(fd, status);
-}
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
-{
-    int result = __real_close(fd);
-    return fails("close", ENOSPC) ? -1 : result;
-}
-ssize_t __real_pread(int fd, void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pread(int fd, void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pread(int fd, void *bytes, size_t size, off_t offset)
-{
-    ssize_t have = __real_pread(fd, bytes, size, offset);
-    CHECK(cut_to < 0 || truncate(only_file(folder), cut_to) == 0);
-    return have;
-}
-ssize_t __real_read(int fd, void *bytes, size_t size);
-ssize_t __wrap_read(int fd, void *bytes, size_t size);
-ssize_t __wrap_read(int fd, void *bytes, size_t size)
-{
-    /* No program that another thread starts has the file. */
-    CHECK(!is_loading || fcntl(fd, F_GETFD) == FD_CLOEXEC);
-    return __real_read(fd, bytes, size);
-}
-DIR *__real_fdopendir(int descriptor);
-DIR *__wrap_fdopendir(int descriptor);
-DIR *__wrap_fdopendir(int descriptor)
-{
-    CHECK_EQUAL(fcntl(descriptor, F_GETFD), FD_CLOEXEC); /* likewise */
-    return fails("fdopendir", ENOMEM) ? NULL : __real_fdopendir(descriptor);
-}
-void *__real_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-    bool is_folder = count == 64; /* so many files at first */
-    return is_folder && fails("reallocarray", ENOMEM) ? NULL
-                                                      : __real_reallocarray(block, count, size);
-}
-
 /* ---- loads of the PTX ------------------------------------------------------------------------ */
 
 static void note(enum rex_log_level level, const char *message, void *context)
@@ -150,9 +89,7 @@ static int compile(void)
 {
     struct rex_library *library;
     int *links = in_driver("fake_cuda_links"), before = *links;
-    is_loading = true;
     int result = rex_library_load(&library, -1, source, source_size, "x.ptx");
-    is_loading = false;
     CHECK_EQUAL(result, REX_OK);
     CHECK(rex_image_view_find(rex_library_view(library), "plain__kernel__") != NULL);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -200,21 +137,13 @@ TEST_WITH_CACHE(test_round_trip)
     load("a folder that cannot be made");
 }
 
-/* With standard input closed the folder is descriptor 0, and is given back. */
+/* With standard input closed the folder is descriptor 0, and is given back. CONTEXT: "taken", or compiled. */
 static void without_input(const void *what)
 {
     begin();
     close(STDIN_FILENO);
     CHECK_EQUAL(compile(), strcmp(what, "taken") != 0);
     CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-}
-
-TEST_WITH_CACHE(test_without_input)
-{
-    in_child(without_input, "stored");
-    in_child(without_input, "taken");
-    assert_int_equal(chmod(folder, 0777), 0);
-    in_child(without_input, "refused");
 }
 
 /* Another source, also where its file has the first one's name, and another driver. */
@@ -361,69 +290,6 @@ TEST_WITH_CACHE(test_bytes)
     free(bytes);
 }
 
-/* Another process cuts the file off while it is read; and the file system does what it likes. */
-TEST_WITH_CACHE(test_while_it_is_read)
-{
-    const off_t lengths[] = {1, HEADER - 1, HEADER, (off_t)(HEADER + source_size),
-                             (off_t)(HEADER + source_size + 1)};
-    load("first");
-    for (size_t i = 0; i < COUNT(lengths); i++) {
-        cut_to = lengths[i];
-        load("cut off");
-        cut_to = -1;
-    }
-    failing = "close";
-    load("close() fails for a reader");
-    assert_int_equal(remove(only_file(folder)), 0);
-    load("close() fails for a writer");
-    assert_string_equal(only_file(folder), "");
-    failing = "fstat";
-    load("fstat() fails");
-    failing = "";
-}
-
-/* A disk that is full: the limit on the size of a file makes write() fail likewise. */
-static void no_room(const void *context)
-{
-    begin();
-    signal(SIGXFSZ, SIG_IGN);
-    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(const struct rlimit){100, RLIM_INFINITY}), 0);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
-    (void)context;
-    CHECK_EQUAL(compile() + compile(), 2);
-}
-
-TEST_WITH_CACHE(test_no_room)
-{
-    in_child(no_room, NULL);
-    assert_string_equal(only_file(folder), "");
-}
-
-/* A name that is taken already is not taken twice: the next store has another. */
-static void store_beside(const void *name)
-{
-    enum { NAMES = 20 };
-    char path[3 * PATH_MAX];
-    begin();
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
-    for (int number = 0; number < NAMES; number++) {
-        snprintf(path, sizeof path, "%s/" REX_CACHE_UNFINISHED "%ld-%d-%s", folder, (long)getpid(),
-                 number, (const char *)name);
-        write_bytes(path, "", 0);
-    }
-    for (int tries = 0; compile() > 0; tries++)
-        CHECK(tries <= NAMES);
-}
-
-TEST_WITH_CACHE(test_unfinished_names)
-{
-    char name[64];
-    load("first");
-    snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
-    assert_int_equal(remove(only_file(folder)), 0);
-    in_child(store_beside, name);
-}
-
 /* ---- which folder ---------------------------------------------------------------------------- */
 
 static void load_in(const char *place, const char *rest)
@@ -555,24 +421,6 @@ TEST_WITH_CACHE(test_full)
     store_beside_files("as much as can be", fits, COUNT(fits));
     store_beside_files("a byte more", too_much, COUNT(too_much));
     store_beside_files("three", three, COUNT(three));
-    failing = "fdopendir";
-    store_beside_files("the folder cannot be read", three, COUNT(three));
-    failing = "reallocarray";
-    store_beside_files("no memory for the files", three, COUNT(three));
-    failing = "";
-}
-
-TEST_WITH_CACHE(test_unfinished)
-{
-    static const struct file files[] = {
-        {REX_CACHE_UNFINISHED "1-1-" OWN(4), 10, 0, NULL},
-        {REX_CACHE_UNFINISHED "2-1-" OWN(4), 7200, 0, NULL},
-        {REX_CACHE_UNFINISHED "3-1-" OWN(4), 7200, 0, ""},
-        {REX_CACHE_UNFINISHED "4-12-" OWN(4), 3590, 0, NULL},
-        {REX_CACHE_UNFINISHED "5-123-" OWN(4), 3610, 0, NULL},
-        {REX_CACHE_UNFINISHED "6-1-" OWN(4), 7200, 0, "libre"},
-    };
-    store_beside_files("unfinished files", files, COUNT(files));
 }
 
 /* The folder may be one where the program's own images lie: they are neither removed nor counted.
@@ -602,6 +450,12 @@ TEST_WITH_CACHE(test_strangers)
         {OWN(5), 9000, 200 * MiB, "\177ELF, by its first bytes"},
         {OWN(6), 9000, 0, "librex cache 1\n"},
         {REX_CACHE_UNFINISHED "1-1-" OWN(7), 9000, 0, "mine"},
+        /* unfinished ones of the cache: the older ones go */
+        {REX_CACHE_UNFINISHED "1-1-" OWN(4), 10, 0, NULL},
+        {REX_CACHE_UNFINISHED "3-1-" OWN(4), 7200, 0, ""},
+        {REX_CACHE_UNFINISHED "6-1-" OWN(4), 7200, 0, "libre"},
+        {REX_CACHE_UNFINISHED "4-12-" OWN(4), 3590, 0, NULL},
+        {REX_CACHE_UNFINISHED "5-123-" OWN(4), 3610, 0, NULL},
         {"0123456789abcdef-sm_123456789.cubin", 100, 0, NULL},
         {"0123456789abcdef-sm_9.cubin", 100, 0, NULL},
         {OWN(8), 10, 257 * MiB, NULL},

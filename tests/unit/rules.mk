@@ -43,8 +43,6 @@ $(O)/tests/unit/beside: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add,--wrap=malloc,--wrap=rex_part_new
 # adopt: memory runs out where a test says so.
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
-# cache: calls of files and memory fail, and a file is cut off while it is read, where a test says so.
-$(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fstat,--wrap=pread,--wrap=read,--wrap=reallocarray
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # modules: who waits for another thread is counted.
