@@ -218,7 +218,7 @@ static struct rex_module module = {.struct_size = sizeof module, .entries_begin 
                                    .image_name = "tests/data/sm_90.cubin"};
 
 /* A word turns the trace off; with a folder before it, it is a file. */
-TEST_OF_EACH(trace_off, const char *, word, "off", "No", "false", "0", "./off", "./No", "./false", "./0")
+TEST_OF_EACH(trace_off, const char *, word, "No", "./No")
 {
     char folder[PATH_MAX], image[PATH_MAX], path[PATH_MAX];
     use_gpu(90);
@@ -230,42 +230,6 @@ TEST_OF_EACH(trace_off, const char *, word, "off", "No", "false", "0", "./off", 
     CHECK_EQUAL(rex_module_register(&module, image), REX_OK);
     CHECK_EQUAL(access(word, F_OK) == 0, strchr(word, '/') != NULL);
     remove_folder(folder);
-}
-
-/* Their effects are seen where they are used; these are the words. */
-TEST_IN_CHILD(words)
-{
-    char text[REX_SETTING_MAX];
-    static const char *const waits[] = {"auto", "spin", "yield", "block", "runtime"};
-    for (int i = 0; i < (int)COUNT(waits); i++) {
-        rex_configure(REX_OPTION_WAIT, waits[i]);
-        CHECK_EQUAL(rex_setting_wait(), i);
-    }
-    rex_configure(REX_OPTION_ADOPT, "Yes");
-    rex_configure(REX_OPTION_CHECK, "0");
-    rex_configure(REX_OPTION_UNFINISHED, "WAIT");
-    CHECK(rex_setting_adopt() && rex_setting_check() == REX_CHECK_OFF && rex_setting_wait_for_unfinished());
-    rex_configure(REX_OPTION_LOG, ":/nowhere/a:b");
-    CHECK_EQUAL(rex_setting_log(text), REX_LOG_WARN);
-    CHECK(strcmp(text, "/nowhere/a:b") == 0);
-    rex_configure(REX_OPTION_LOG, "0");
-    CHECK_EQUAL(rex_setting_log(text), REX_LOG_OFF);
-    CHECK(strcmp(text, "") == 0);
-    rex_configure(REX_OPTION_TRACE, "a");
-    CHECK_EQUAL(rex_setting_trace(text), REX_TRACE_TO_FILE);
-    CHECK(strcmp(text, "a") == 0);
-    rex_configure(REX_OPTION_TRACE, "-");
-    CHECK_EQUAL(rex_setting_trace(text), REX_TRACE_SUMMARY);
-    CHECK(rex_setting_cache(text));
-    CHECK(strcmp(text, "") == 0);
-    rex_configure(REX_OPTION_CACHE, "a");
-    CHECK(rex_setting_cache(text));
-    CHECK(strcmp(text, "a") == 0);
-    rex_configure(REX_OPTION_CACHE, "No");
-    CHECK(!rex_setting_cache(text));
-    rex_configure(REX_OPTION_CACHE, "1");
-    CHECK(rex_setting_cache(text));
-    CHECK(strcmp(text, "") == 0);
 }
 
 /* ---- the log ----------------------------------------------------------------------------------------------------- */
