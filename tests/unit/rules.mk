@@ -63,12 +63,6 @@ $(O)/tests/unit/packets: unit_libs = -Wl,--wrap=calloc
 $(O)/tests/unit/like: unit_libs = \
     -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
 
-# check: rex-check without its main, and the library behind it.
-$(O)/obj/tests/unit/check.o: more_cflags += -Itools
-$(O)/tests/unit/check: $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-check/*.c tools/common/*.c)))
-$(O)/tests/unit/check: | $(O)/tests/unit/packets
-$(O)/tests/unit/check: unit_libs = $(LIB_A)
-
 # report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
 $(O)/tests/unit/report: $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))

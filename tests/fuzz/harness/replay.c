@@ -92,7 +92,7 @@ static size_t replay(const char *path)
 int main(int argc, char **argv)
 {
     /* Every target gets every file: what is one reader's image is another's garbage. */
-    static const char *const usual[] = {"tests/fuzz/corpus", "tests/data", TEST_BUILD "/tests/fake/host.so"};
+    static const char *const usual[] = {"tests/fuzz/corpus", "tests/data", "tests/tools/rex-check", TEST_BUILD "/tests/fake/host.so"};
     size_t count = 0;
     for (int i = 1; i < argc; i++)
         count += replay(argv[i]);
