@@ -6,7 +6,6 @@
  */
 #include <sys/mman.h>
 
-#include "image/elf.h"
 #include "images.h"
 
 MESSAGES("inspect");
@@ -157,85 +156,5 @@ TEST(test_unused_sections)
         section_at(&image, i)->sh_offset = 1ull << 46;
         changed(&image, "section %zu", i);
     }
-    close_image(&image);
-}
-
-/* ---- the reader alone ------------------------------------------------------------------------ */
-
-/* Behind the last section, symbol or string there is none. */
-TEST(test_ends_of_tables)
-{
-    struct image image = image_in(CUBIN);
-    struct rex_elf elf;
-    Elf64_Shdr section, symbols, strings;
-    Elf64_Sym symbol;
-    const char *name;
-    assert_int_equal(rex_elf_open(&elf, image.bytes, image.size), 0);
-    assert_int_equal(rex_elf_section(&elf, rex_elf_sections(&elf), &section), -1);
-    assert_int_equal(rex_elf_section(&elf, rex_elf_sections(&elf) - 1, &section), 0);
-    assert_int_equal(rex_elf_find_type(&elf, 12345, &section), -1);
-    assert_int_equal(rex_elf_find(&elf, ".no.such.section", &section), -1);
-    assert_int_equal(rex_elf_find_type(&elf, SHT_SYMTAB, &symbols), 0);
-    size_t count = rex_elf_symbols(&symbols);
-    assert_int_equal(rex_elf_symbol(&elf, &symbols, count - 1, &symbol, &name), 0);
-    assert_int_equal(rex_elf_symbol(&elf, &symbols, count, &symbol, &name), -1);
-    symbols.sh_size -= 1;
-    assert_int_equal(rex_elf_symbols(&symbols), count - 1);
-    symbols.sh_link = (Elf64_Word)rex_elf_sections(&elf);
-    assert_int_equal(rex_elf_symbol(&elf, &symbols, 1, &symbol, &name), -1);
-    for (uint64_t width = sizeof symbol - 1; width <= sizeof symbol + 1; width++) {
-        symbols.sh_entsize = width;
-        assert_int_equal(rex_elf_symbols(&symbols), width == sizeof symbol ? count - 1 : 0);
-    }
-    /* Strings begin in their table and end there. */
-    assert_int_equal(rex_elf_find(&elf, ".strtab", &strings), 0);
-    char *end = (char *)image.bytes + strings.sh_offset + strings.sh_size;
-    memcpy(end - 2, "z", 2);
-    assert_string_equal(rex_elf_string(&elf, &strings, strings.sh_size - 2), "z");
-    assert_string_equal(rex_elf_string(&elf, &strings, strings.sh_size - 1), "");
-    assert_null(rex_elf_string(&elf, &strings, strings.sh_size));
-    end[-1] = 'z';
-    assert_null(rex_elf_string(&elf, &strings, strings.sh_size - 1));
-    strings.sh_size = image.size - strings.sh_offset + 1;
-    assert_null(rex_elf_string(&elf, &strings, 1));
-    strings.sh_size--;
-    assert_non_null(rex_elf_string(&elf, &strings, 1));
-    strings.sh_type = SHT_PROGBITS;
-    assert_null(rex_elf_string(&elf, &strings, 1));
-    close_image(&image);
-}
-
-/* Names of up to 4095 bytes. */
-TEST(test_longest_name)
-{
-    static char text[REX_ELF_LONGEST_NAME + 1];
-    memset(text, 'n', REX_ELF_LONGEST_NAME);
-    assert_null(rex_elf_string_within(text, REX_ELF_LONGEST_NAME + 1));
-    assert_ptr_equal(rex_elf_string_within(text + 1, REX_ELF_LONGEST_NAME), text + 1);
-    assert_null(rex_elf_string_within(text + 1, REX_ELF_LONGEST_NAME - 1));
-}
-
-/* Entries of a dynamic section, as many as are in it whole; another section has none. */
-TEST(test_dynamic_entries)
-{
-    struct image image = image_in(HOST);
-    struct rex_elf elf;
-    Elf64_Shdr dynamic;
-    Elf64_Dyn entry;
-    assert_int_equal(rex_elf_open(&elf, image.bytes, image.size), 0);
-    assert_int_equal(rex_elf_find_type(&elf, SHT_DYNAMIC, &dynamic), 0);
-    size_t count = dynamic.sh_size / sizeof entry;
-    assert_true(count > 2);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(rex_elf_dynamic(&elf, &dynamic, i, &entry), 0);
-        assert_memory_equal(&entry, image.bytes + dynamic.sh_offset + i * sizeof entry,
-                            sizeof entry);
-    }
-    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count, &entry), -1);
-    dynamic.sh_size -= 1;
-    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count - 2, &entry), 0);
-    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count - 1, &entry), -1);
-    dynamic.sh_type = SHT_NOBITS;
-    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, 0, &entry), -1);
     close_image(&image);
 }

@@ -7,11 +7,7 @@
 #include "bound.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 
-#include "image/extent.h"
-#include "rex/abi.h"
 #include "rex/library.h"
 #include "support/messages.h"
 
@@ -344,92 +340,6 @@ TEST_IN_FOLDER(test_huge_files)
     in_child(load_huge, "tests/data/sm_90.fatbin");
     in_child(load_huge, "tests/data/two.offload");
     in_child(load_huge, "tests/data/sm_90.ptx");
-}
-
-/* How much of the USED bytes, in a file that is then SIZE bytes long, has to be read. */
-static void check_extent(const void *bytes, size_t used, off_t size, size_t expected)
-{
-    char why[128] = "";
-    write_bytes(in_root("huge"), bytes, used);
-    lengthen(in_root("huge"), size);
-    int fd = open(in_root("huge"), O_RDONLY);
-    assert_true(fd >= 0);
-    errno = EINTR; /* of an earlier call */
-    assert_int_equal(rex_image_extent(fd, (size_t)size, why, sizeof why), expected);
-    if (expected == 0) {
-        assert_string_equal(why, "it is 1073741825 bytes long, and no image is longer than a GiB");
-        assert_int_equal(errno, 0);
-    }
-    close(fd);
-}
-
-static void check_file_extent(const char *file, int times, size_t more)
-{
-    size_t size;
-    unsigned char *bytes = read_bytes(file, &size), *all = malloc((size_t)times * size);
-    assert_non_null(all);
-    for (size_t i = 0; i < (size_t)times; i++)
-        memcpy(all + i * size, bytes, size);
-    check_extent(all, (size_t)times * size, (16 << 20) + 1, (size_t)times * size + more);
-    free(all);
-    free(bytes);
-}
-
-TEST_IN_FOLDER(test_extents)
-{
-    enum { SMALL = 16 << 20, LARGE = SMALL + 1, GiB = 1 << 30 };
-    struct elf_file {
-        Elf64_Ehdr header;
-        Elf64_Shdr section[3];
-    } file;
-    const struct {
-        uint64_t program_headers;
-        uint16_t program_count;
-        uint64_t sections; /* offset of their headers; the first and the third: */
-        Elf64_Word types[2];
-        uint64_t offset, sizes[2];
-        off_t size; /* of the file */
-        size_t extent;
-    } cases[] = {
-        {0, 0, 0, {0, 0}, 0, {0, 0}, LARGE, sizeof file.header},
-        {9000, 2, 0, {0, 0}, 0, {0, 0}, LARGE, 9000 + 2 * sizeof(Elf64_Phdr)},
-        {9000, 0, 0, {0, 0}, 0, {0, 0}, LARGE, 9000},
-        {0, 0, sizeof file.header, {SHT_NULL, SHT_NOBITS}, 5000, {100, 100}, LARGE, sizeof file},
-        {0, 0, sizeof file.header, {SHT_NULL, SHT_PROGBITS}, 5000, {100, 100}, LARGE, 5100},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, SHT_PROGBITS}, 6000, {2, 1}, LARGE, 6002},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {UINT64_MAX - 6000, 0}, LARGE, LARGE},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {UINT64_MAX, 0}, LARGE, LARGE},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 6000, 0}, (off_t)2 * GiB, GiB},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 5999, 0}, (off_t)2 * GiB, 0},
-        {0, 0, sizeof file.header, {SHT_PROGBITS, 0}, 6000, {GiB - 5999, 0}, GiB, GiB},
-    };
-    char why[128];
-    errno = EDOM;
-    assert_int_equal(rex_image_extent(-1, LARGE, why, sizeof why), 0);
-    assert_string_equal(why, "its first bytes cannot be read");
-    assert_int_equal(errno, 0);
-    check_extent("text", 4, SMALL, SMALL);
-    check_extent("text", 4, LARGE, 65536);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        file = (struct elf_file){.header = {.e_phoff = cases[i].program_headers,
-                                            .e_phnum = cases[i].program_count,
-                                            .e_shoff = cases[i].sections,
-                                            .e_shnum = cases[i].sections > 0 ? 3 : 0}};
-        memcpy(file.header.e_ident, ELFMAG, SELFMAG);
-        for (size_t j = 0; j < 2; j++)
-            file.section[2 * j] = (Elf64_Shdr){.sh_type = cases[i].types[j],
-                                               .sh_offset = cases[i].offset,
-                                               .sh_size = cases[i].sizes[j]};
-        check_extent(&file, sizeof file, cases[i].size, cases[i].extent);
-    }
-    check_file_extent("tests/data/two.offload", 1, 0);
-    check_file_extent("tests/data/two.offload", 2, 0);
-    check_file_extent("tests/data/three.fatbin", 1,
-                      4); /* so that it is seen whether another one follows */
-    size_t size;
-    unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
-    check_extent(bytes, size, LARGE, LARGE);
-    free(bytes);
 }
 
 TEST_IN_FOLDER(test_order)

@@ -7,16 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
-#include <link.h>
-
-#include "image/cubin.h"
-#include "image/elf.h"
-#include "image/open.h"
 #include "image/ptx.h"
 #include "images.h"
 #include "rex/abi.h"
-#include "rex/configure.h"
 
 MESSAGES("inspect");
 
@@ -69,6 +62,19 @@ TEST(test_files)
     told_file("/proc/self/exe");
 }
 
+/* Names of entries by the other kind of relocations. */
+TEST(test_packed_relocations)
+{
+    if (access(PACKED_HOST, R_OK) != 0) {
+        print_message("skip: this linker has no -z pack-relative-relocs\n");
+        skip();
+    }
+    struct image packed = image_in(PACKED_HOST), host = image_in(HOST);
+    assert_string_equal(packed.facts, host.facts);
+    close_image(&packed);
+    close_image(&host);
+}
+
 /* A shared object without a table of its own: kernels by name alone. */
 TEST(test_host_image_without_table)
 {
@@ -77,36 +83,6 @@ TEST(test_host_image_without_table)
          same_line(image.facts, "omp_get_default_device:"));
     assert_null(strstr(image.facts, "\nrow of "));
     close_image(&image);
-}
-
-TEST(test_arguments)
-{
-    struct rex_image_list *list = NULL;
-    struct rex_image_view *view = NULL;
-    size_t size;
-    unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
-    REFUSED(rex_image_list_open(NULL, bytes, size, "x"));
-    REFUSED(rex_image_list_open(&list, NULL, size, "x"));
-    REFUSED(rex_image_list_open(&list, bytes, size, NULL));
-    REFUSED(rex_image_list_open(&list, bytes, 0, "x"));
-    REFUSED(rex_image_list_open(&list, "x", 1, "x"));
-    REFUSED(rex_image_list_open(&list, "\177EL", 3, "x"));
-    REFUSED(rex_image_list_open(&list, "\177ELF", 4, "x"));
-    assert_null(list);
-    assert_int_equal(rex_image_list_open(&list, bytes, size, "x"), 0);
-    REFUSED(rex_image_view_open(&view, list, 1, "x"));
-    REFUSED(rex_image_view_open(&view, list, 0, NULL));
-    REFUSED(rex_image_view_open(&view, NULL, 0, "x"));
-    REFUSED(rex_image_view_open(NULL, list, 0, "x"));
-    assert_null(view);
-    assert_int_equal(rex_image_view_open(&view, list, 0, "x"), 0);
-    rex_image_list_close(list);
-    NO_RESULT(rex_image_view_find(NULL, "x"));
-    NO_RESULT(rex_image_view_find(view, NULL));
-    rex_image_view_close(view);
-    rex_image_view_close(NULL);
-    rex_image_list_close(NULL);
-    free(bytes);
 }
 
 /* ---- CUBINs that were changed ---------------------------------------------------------------- */
@@ -460,77 +436,7 @@ TEST(test_ptx_targets)
     }
 }
 
-/* No byte more than may be taken: for each symbol and its name, each parameter, and PTX itself. */
-TEST(test_overfull)
-{
-    static const char text[] = HEAD
-        ".global .b8 g[4];\n.entry _Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1ELj1EEE(){ret;}\n"
-        ".entry k(.param .u64 a, .param .u64 b, .param .u64 c){ret;}\n";
-    struct rex_view view;
-    struct image cubin = image_in("tests/data/sm_90.cubin");
-    const size_t symbol = sizeof *view.symbols + sizeof *view.names,
-                 parameter = sizeof *view.parameters;
-    rex_configure(REX_OPTION_LOG, "off");
-    for (int kind = 0; kind < 2; kind++) {
-        size_t most = 0, length = kind == 0 ? sizeof text - 1 : cubin.size;
-        for (; rex_view_open_within(&view, kind == 0 ? (const void *)text : cubin.bytes, length,
-                                    most, "x.image") != REX_OK;
-             most++)
-            if (most == 0)
-                refuses(rex_last_error_code(), "no room");
-        assert_int_equal(most, kind == 0 ? sizeof text + 3 * symbol + 3 * parameter
-                                         : view.count * symbol + view.parameter_count * parameter);
-        assert_int_equal(view.parameter_count, kind == 0 ? 3 : 14);
-        assert_true(kind != 0 || (view.count == 2 && rex_view_find(&view, "k")->signature));
-        rex_view_close(&view);
-    }
-    rex_configure(REX_OPTION_LOG, NULL);
-    close_image(&cubin);
-}
-
 /* ---- host images ----------------------------------------------------------------------------- */
-
-/* The loader's opinion: the rows as they are in memory, relocated. */
-static void check_rows(const char *file)
-{
-    struct image image = image_in(file);
-    const Elf64_Shdr *section = section_of(&image, "omp_offloading_entries");
-    struct rex_image_list *list;
-    struct rex_image_view *view;
-    struct link_map *map;
-    void *loaded = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (loaded == NULL)
-        fail_msg("%s", dlerror());
-    assert_int_equal(dlinfo(loaded, RTLD_DI_LINKMAP, &map), 0);
-    const struct __tgt_offload_entry *rows =
-        (const struct __tgt_offload_entry *)(uintptr_t)(map->l_addr + section->sh_addr);
-    assert_int_equal(section->sh_size, 4 * sizeof *rows);
-    assert_int_equal(rex_image_list_open(&list, image.bytes, image.size, file), 0);
-    assert_int_equal(rex_image_view_open(&view, list, 0, file), 0);
-    assert_int_equal(view->entry_count, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(view->entries[i], rows[i].name);
-        assert_ptr_equal(rows[i].addr, dlsym(loaded, rows[i].name));
-    }
-    rex_image_view_close(view);
-    rex_image_list_close(list);
-    dlclose(loaded);
-    close_image(&image);
-}
-
-TEST(test_rows)
-{
-    check_rows(HOST);
-}
-
-TEST(test_packed_relocations)
-{
-    if (access(PACKED_HOST, R_OK) != 0) {
-        print_message("skip: this linker has no -z pack-relative-relocs\n");
-        skip();
-    }
-    check_rows(PACKED_HOST);
-}
 
 /* Sections that are in memory or not, and their order; and what linkers leave in place beside the
  * relocations. */
@@ -757,31 +663,8 @@ TEST(test_refused_kinds)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* COUNT letters, of which the ones before the last differ from those of another FIRST; and an end
- * that all have. */
-static const char *long_name(size_t count, char first, char last)
-{
-    static char names[2][320];
-    static size_t next;
-    char *name = names[next++ % COUNT(names)];
-    memset(name, 'x', count);
-    name[0] = first;
-    name[count - 1] = last;
-    strcpy(name + count, "__kernel__");
-    return name;
-}
-
-/* Up to 255 letters are compared, apart from the common end. */
 TEST(test_nearest)
 {
-    enum { LONGEST = 255 };
-    static const struct {
-        size_t one, other;
-        bool near;
-    } lengths[] = {{LONGEST, LONGEST, true},
-                   {LONGEST - 1, LONGEST, true},
-                   {LONGEST + 1, LONGEST, false},
-                   {LONGEST, LONGEST + 1, false}};
     static const char *const names[] = {"axpy__kernel__", "gemm__kernel__", "apxy__kernel__",
                                         "narrow_first__kernel__", "table"};
     static const char *const asked[] = {
@@ -793,30 +676,11 @@ TEST(test_nearest)
     NO_RESULT(rex_nearest_name(NULL, names, 1));
     assert_null(rex_nearest_name("axpy", NULL, 0)); /* which is no error */
     NO_RESULT(rex_nearest_name("axpy", NULL, 1));
-    for (size_t i = 0; i < COUNT(lengths); i++) {
-        const char *other = long_name(lengths[i].other, 'b', 'b');
-        assert_int_equal(rex_nearest_name(long_name(lengths[i].one, 'a', 'a'), &other, 1) != NULL,
-                         lengths[i].near);
-    }
 }
 
-/* The first of symbols with one name is found; names with one hash are told from each other. */
+/* The first of symbols with one name is found; the others have its hash. */
 TEST(test_equal_names)
 {
     told_ptx(HEAD ".global .b8 _8yn0iYCKYHlIj4[10];.global .b8 x[11];.global .b8 x[12];.entry "
                   "x(){ret;}.global .b8 _8yn0iYCKYHlIj4[13];");
-    static const char *const names[] = {"8yn0iYCKYHlIj4-BwPqk",
-                                        "GReLUrM4wMqfg9yzV3KQ"}; /* of one hash */
-    for (size_t count = 1; count <= COUNT(names); count++) {
-        struct rex_view view = {.most = SIZE_MAX};
-        for (size_t i = 0; i < count; i++)
-            assert_int_equal(
-                rex_view_add(&view, &(struct rex_image_symbol){.name = names[i], .size = 10 + i}),
-                0);
-        assert_int_equal(rex_view_index(&view), 0);
-        for (size_t i = 0; i < COUNT(names); i++)
-            assert_true(i < count ? rex_view_find(&view, names[i])->size == 10 + i
-                                  : rex_view_find(&view, names[i]) == NULL);
-        rex_view_close(&view);
-    }
 }
