@@ -29,81 +29,47 @@ static void add(int64_t *sum, int64_t value)
 
 /* ---- statically scheduled loops -------------------------------------------------------------------------------------------------- */
 
+#define STATIC_LOOP(width, type, signed_type, sum)                                                            \
+    do {                                                                                                      \
+        int32_t last = 0;                                                                                     \
+        type lower = 0, upper = N - 1;                                                                        \
+        signed_type stride = 1;                                                                               \
+        __kmpc_for_static_init_##width(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);           \
+        for (type i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)                                       \
+            add((sum), (int64_t)i);                                                                           \
+        __kmpc_for_static_fini(&here, *gtid);                                                                 \
+    } while (0)
+
 static void static_loops(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
 {
     (void)bound;
-    {
-        int32_t last = 0, lower = 0, upper = N - 1, stride = 1;
-        __kmpc_for_static_init_4(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
-        for (int32_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
-            add(&sum[0], i);
-        __kmpc_for_static_fini(&here, *gtid);
-    }
-    {
-        int32_t last = 0, stride = 1;
-        uint32_t lower = 0, upper = N - 1;
-        __kmpc_for_static_init_4u(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
-        for (uint32_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
-            add(&sum[1], i);
-        __kmpc_for_static_fini(&here, *gtid);
-    }
-    {
-        int32_t last = 0;
-        int64_t lower = 0, upper = N - 1, stride = 1;
-        __kmpc_for_static_init_8(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
-        for (int64_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
-            add(&sum[2], i);
-        __kmpc_for_static_fini(&here, *gtid);
-    }
-    {
-        int32_t last = 0;
-        uint64_t lower = 0, upper = N - 1;
-        int64_t stride = 1;
-        __kmpc_for_static_init_8u(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
-        for (uint64_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
-            add(&sum[3], (int64_t)i);
-        __kmpc_for_static_fini(&here, *gtid);
-    }
+    STATIC_LOOP(4, int32_t, int32_t, &sum[0]);
+    STATIC_LOOP(4u, uint32_t, int32_t, &sum[1]);
+    STATIC_LOOP(8, int64_t, int64_t, &sum[2]);
+    STATIC_LOOP(8u, uint64_t, int64_t, &sum[3]);
     __kmpc_barrier(&here, *gtid);
 }
 
 /* ---- dynamically scheduled loops ------------------------------------------------------------------------------------------------- */
 
+#define DYNAMIC_LOOP(width, type, signed_type, sum)                                                           \
+    do {                                                                                                      \
+        int32_t last;                                                                                         \
+        type lower, upper;                                                                                    \
+        signed_type stride;                                                                                   \
+        __kmpc_dispatch_init_##width(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);                                  \
+        while (__kmpc_dispatch_next_##width(&here, *gtid, &last, &lower, &upper, &stride))                    \
+            for (type i = lower; i <= upper; i++)                                                             \
+                add((sum), (int64_t)i);                                                                       \
+    } while (0)
+
 static void dynamic_loops(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
 {
     (void)bound;
-    {
-        int32_t last, lower, upper, stride;
-        __kmpc_dispatch_init_4(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
-        while (__kmpc_dispatch_next_4(&here, *gtid, &last, &lower, &upper, &stride))
-            for (int32_t i = lower; i <= upper; i++)
-                add(&sum[0], i);
-    }
-    {
-        int32_t last, stride;
-        uint32_t lower, upper;
-        __kmpc_dispatch_init_4u(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
-        while (__kmpc_dispatch_next_4u(&here, *gtid, &last, &lower, &upper, &stride))
-            for (uint32_t i = lower; i <= upper; i++)
-                add(&sum[1], i);
-    }
-    {
-        int32_t last;
-        int64_t lower, upper, stride;
-        __kmpc_dispatch_init_8(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
-        while (__kmpc_dispatch_next_8(&here, *gtid, &last, &lower, &upper, &stride))
-            for (int64_t i = lower; i <= upper; i++)
-                add(&sum[2], i);
-    }
-    {
-        int32_t last;
-        uint64_t lower, upper;
-        int64_t stride;
-        __kmpc_dispatch_init_8u(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
-        while (__kmpc_dispatch_next_8u(&here, *gtid, &last, &lower, &upper, &stride))
-            for (uint64_t i = lower; i <= upper; i++)
-                add(&sum[3], (int64_t)i);
-    }
+    DYNAMIC_LOOP(4, int32_t, int32_t, &sum[0]);
+    DYNAMIC_LOOP(4u, uint32_t, int32_t, &sum[1]);
+    DYNAMIC_LOOP(8, int64_t, int64_t, &sum[2]);
+    DYNAMIC_LOOP(8u, uint64_t, int64_t, &sum[3]);
     __kmpc_barrier(&here, *gtid);
 }
 
