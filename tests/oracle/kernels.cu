@@ -75,21 +75,6 @@ REX_DEVICE_KERNEL(nothing, void)
 
 /* ---- values ----------------------------------------------------------------------------------------------------------------- */
 
-REX_DEVICE_KERNEL(add_int, (int *) s, (int32_t) i)
-{
-    *s += i;
-}
-
-REX_DEVICE_KERNEL(add_double, (int *) s, (double) d)
-{
-    *s += (int)d;
-}
-
-REX_DEVICE_KERNEL(add_float, (int *) s, (float) f)
-{
-    *s += (int)f;
-}
-
 REX_DEVICE_KERNEL(add_all, (int *) s, (char) c, (short) h, (int) i, (long) l, (bool) t, (float) f, (double) d)
 {
     *s += c + h + i + (int)l + t + (int)f + (int)d;

@@ -8,16 +8,12 @@
 #include "types.h"
 
 #ifndef ORACLE_CLANG
-REX_KERNEL_DECLARE(sum);
+REX_KERNEL(sum);
 REX_KERNEL_DECLARE(bump);
-REX_KERNEL_DECLARE(bump2);
-REX_KERNEL_DECLARE(store);
+REX_KERNEL(store);
 REX_KERNEL(nothing);
 REX_KERNEL(touch);
 REX_KERNEL(set_if_here);
-REX_KERNEL(add_int);
-REX_KERNEL(add_double);
-REX_KERNEL(add_float);
 REX_KERNEL(add_all);
 REX_KERNEL(vla_sum);
 REX_KERNEL(vla_section);
@@ -42,21 +38,6 @@ SHAPE(no_captures)
     RESULT(done);
 }
 
-SHAPE(capture_array)
-{
-    int a[8];
-    FILL(a);
-    OBJECT(a);
-#ifdef ORACLE_CLANG
-#pragma omp target
-    a[0] += 1;
-#else
-    REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
-    LAUNCH(bump, map);
-#endif
-    RESULT(a);
-}
-
 SHAPE(capture_struct)
 {
     struct record r = {.n = 3, .x = 4};
@@ -74,29 +55,6 @@ SHAPE(capture_struct)
     RESULT(r.n);
     RESULT(r.x);
 }
-
-/* SCALAR(name, type, value, kernel): a captured scalar goes by value. */
-#ifdef ORACLE_CLANG
-#define ADD_SCALAR(kernel)                                                     \
-    _Pragma("omp target map(tofrom : s)")                                      \
-    s += (int)v
-#else
-#define ADD_SCALAR(kernel)                                                     \
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), REX_IMPLICIT(REX_VALUE(v)));  \
-    LAUNCH(kernel, map)
-#endif
-#define SCALAR(name, type, value, kernel)                                      \
-    SHAPE(name)                                                                \
-    {                                                                          \
-        type v = value;                                                        \
-        int s = 1;                                                             \
-        OBJECT(s);                                                             \
-        ADD_SCALAR(kernel);                                                    \
-        RESULT(s);                                                             \
-    }
-SCALAR(capture_int, int, 5, add_int)
-SCALAR(capture_double, double, 6.5, add_double)
-SCALAR(capture_float, float, 7.5f, add_float)
 
 SHAPE(capture_scalars)
 {
@@ -230,20 +188,6 @@ SHAPE(default_tofrom_scalar)
     RESULT(s);
 }
 
-SHAPE(firstprivate_scalar)
-{
-    int i = 5, s = 1;
-    OBJECT(s);
-#ifdef ORACLE_CLANG
-#pragma omp target firstprivate(i) map(tofrom : s)
-    s += i;
-#else
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), REX_VALUE(i));
-    LAUNCH(add_int, map);
-#endif
-    RESULT(s);
-}
-
 SHAPE(firstprivate_big)
 {
     int a[4], s = 0;
@@ -321,28 +265,6 @@ SHAPE(is_device_ptr)
     LAUNCH(sum, map);
 #endif
     RESULT(s);
-    DEVICE_FREE(d);
-}
-
-SHAPE(two_device_ptrs)
-{
-    int *d = DEVICE_ALLOC(32), *e = DEVICE_ALLOC(32), a[4];
-    FILL(a);
-    OBJECT(a);
-    OBJECT_AT("d", d, 32);
-    OBJECT_AT("e", e, 32);
-#ifdef ORACLE_CLANG
-#pragma omp target is_device_ptr(d, e)
-    {
-        d[0] += 1;
-        e[0] += 2;
-    }
-#else
-    REX_MAP(map, REX_IS_DEVICE_PTR(d), REX_IS_DEVICE_PTR(e));
-    LAUNCH(bump2, map);
-#endif
-    RESULT(a);
-    DEVICE_FREE(e);
     DEVICE_FREE(d);
 }
 

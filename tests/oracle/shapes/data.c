@@ -6,7 +6,7 @@
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL_DECLARE(record_np);
-REX_KERNEL_DECLARE(bump2);
+REX_KERNEL(bump2);
 #endif
 
 SHAPE(region)

@@ -137,23 +137,6 @@ SHAPE(mapper_one)
     results();
 }
 
-SHAPE(mapper_array)
-{
-    prepare();
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : parts)
-    {
-        parts[0].v[0] += 1;
-        parts[1].v[1] += 2;
-    }
-#else
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, parts));
-    WITH_MAPPER(map, runtime_part);
-    LAUNCH(parts_v, map);
-#endif
-    results();
-}
-
 SHAPE(mapper_section)
 {
     prepare();
@@ -229,24 +212,6 @@ SHAPE(mapper_data)
     WITH_MAPPER(leave, runtime_part);
     CHECK(rex_data_update(-1, &leave));
     CHECK(rex_data_exit(-1, &leave));
-#endif
-    results();
-}
-
-SHAPE(expanded_array)
-{
-    prepare();
-    EXPAND;
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : parts)
-    {
-        parts[0].v[0] += 1;
-        parts[1].v[1] += 2;
-    }
-#else
-    EXPANDED(map, map_part, REX_OBJECT(REX_MAP_TOFROM, parts), struct part);
-    LAUNCH(parts_v, map);
-    rex_map_free(&map);
 #endif
     results();
 }

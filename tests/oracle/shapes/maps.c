@@ -2,62 +2,11 @@
 #include "shape.h"
 
 #ifndef ORACLE_CLANG
-REX_KERNEL(sum);
-REX_KERNEL(store);
 REX_KERNEL(bump);
-REX_KERNEL(bump2);
 REX_KERNEL(bump3);
 REX_KERNEL(bump4);
 REX_KERNEL(sum_scratch);
 #endif
-
-SHAPE(map_to)
-{
-    int a[8], s = 0;
-    FILL(a);
-    OBJECT(a);
-    OBJECT(s);
-#ifdef ORACLE_CLANG
-#pragma omp target map(to : a) map(from : s)
-    s = a[0] + a[1];
-#else
-    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_OBJECT(REX_MAP_TO, a));
-    LAUNCH(sum, map);
-#endif
-    RESULT(s);
-}
-
-SHAPE(map_from)
-{
-    int a[2] = {0};
-    OBJECT(a);
-#ifdef ORACLE_CLANG
-#pragma omp target map(from : a)
-    {
-        a[0] = 7;
-        a[1] = 8;
-    }
-#else
-    REX_MAP(map, REX_FROM(a, 2));
-    LAUNCH(store, map);
-#endif
-    RESULT(a);
-}
-
-SHAPE(map_tofrom)
-{
-    int a[8];
-    FILL(a);
-    OBJECT(a);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : a)
-    a[0] += 1;
-#else
-    REX_MAP(map, REX_TOFROM(a, 8));
-    LAUNCH(bump, map);
-#endif
-    RESULT(a);
-}
 
 SHAPE(map_alloc)
 {
@@ -152,27 +101,6 @@ MODIFIED(always_close_tofrom, map(always, close, tofrom : a), REX_ALWAYS(REX_CLO
 MODIFIED(always_present_from, map(always, present, from : a), REX_ALWAYS(REX_PRESENT(REX_FROM(a, 8))))
 MODIFIED(everything_tofrom, map(always, close, present, ompx_hold, tofrom : a),
          REX_ALWAYS(REX_CLOSE(REX_PRESENT(REX_HOLD(REX_TOFROM(a, 8))))))
-
-SHAPE(two_arrays)
-{
-    int a[4], b[8];
-    FILL(a);
-    FILL(b);
-    OBJECT(a);
-    OBJECT(b);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : a, b)
-    {
-        a[0] += 1;
-        b[0] += 2;
-    }
-#else
-    REX_MAP(map, REX_TOFROM(a, 4), REX_TOFROM(b, 8));
-    LAUNCH(bump2, map);
-#endif
-    RESULT(a);
-    RESULT(b);
-}
 
 /* Parameters come in the order in which the body names the variables. */
 SHAPE(order_of_use)

@@ -5,30 +5,11 @@
 
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
-REX_KERNEL_DECLARE(bump2);
 REX_KERNEL_DECLARE(touch);
 REX_KERNEL(bump2_in_third);
 REX_KERNEL(record_at);
 REX_KERNEL(bump_at);
 #endif
-
-SHAPE(section_of_array)
-{
-    int a[8];
-    FILL(a);
-    OBJECT(a);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : a[2 : 3])
-    {
-        a[2] += 1;
-        a[3] += 2;
-    }
-#else
-    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, a, 2, 3));
-    LAUNCH(bump2_in_third, map);
-#endif
-    RESULT(a);
-}
 
 SHAPE(section_of_pointer)
 {
@@ -97,21 +78,6 @@ SHAPE(section_and_pointer)
     RESULT(a);
 }
 
-SHAPE(section_of_rows)
-{
-    int m[4][4];
-    FILL_N(&m[0][0], 16);
-    OBJECT(m);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : m[0 : 2][0 : 4])
-    m[0][0] += 1;
-#else
-    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, m, 0, 2));
-    LAUNCH(bump, map);
-#endif
-    RESULT(m);
-}
-
 SHAPE(section_of_later_rows)
 {
     int m[4][4], at = 4;
@@ -172,24 +138,4 @@ SHAPE(section_of_structs)
     LAUNCH(record_at, map);
 #endif
     RESULT(r[1].n);
-}
-
-SHAPE(sections_of_two)
-{
-    int a[8], b[8], *p = b;
-    FILL(a);
-    FILL(b);
-    OBJECT(a);
-    OBJECT(b);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : a[0 : 3]) map(ompx_hold, to : p[0 : 5])
-    {
-        a[0] += 1;
-        p[0] += 2;
-    }
-#else
-    REX_MAP(map, REX_TOFROM(a, 3), REX_HOLD(REX_TO(p, 5)));
-    LAUNCH(bump2, map);
-#endif
-    RESULT(a);
 }

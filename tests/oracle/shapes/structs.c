@@ -87,9 +87,6 @@ STRUCT_SHAPE(struct_whole, record_nx, map(tofrom : r), { r.n += 1; r.x += 2; }, 
 STRUCT_SHAPE(struct_one_member, record_n, map(tofrom : r.n), { r.n += 1; },
              rex_row_of(&r, &r.n, sizeof r.n, REX_MAP_TOFROM | REX_MAP_TARGET_PARAM))
 
-STRUCT_SHAPE(struct_members, record_nx, map(tofrom : r.n, r.x), { r.n += 1; r.x += 2; },
-             REX_STRUCT(r, n, x), REX_MEMBER(0, REX_MAP_TOFROM, r, n), REX_MEMBER(0, REX_MAP_TOFROM, r, x))
-
 STRUCT_SHAPE(struct_members_to_from, record_nx, map(to : r.n) map(from : r.x), { r.n += 1; r.x = 2; },
              REX_STRUCT(r, n, x), REX_MEMBER(0, REX_MAP_TO, r, n), REX_MEMBER(0, REX_MAP_FROM, r, x))
 
@@ -178,20 +175,6 @@ SHAPE(struct_through_pointer)
 #else
     REX_MAP(map, REX_STRUCT(*q, n, x), REX_MEMBER(0, REX_MAP_TOFROM, *q, n), REX_MEMBER(0, REX_MAP_TOFROM, *q, x));
     LAUNCH(record_nx, map);
-#endif
-    results();
-}
-
-SHAPE(pointee_through_pointer)
-{
-    prepare();
-    struct record *q = &r;
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : q->p[0 : 3])
-    q->p[1] += 1;
-#else
-    REX_MAP(map, REX_STRUCT(*q, p, p), REX_MEMBER_POINTER(0, REX_MAP_TOFROM, *q, p, 0, 3));
-    LAUNCH(record_p, map);
 #endif
     results();
 }
