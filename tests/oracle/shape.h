@@ -5,7 +5,6 @@
  *     {
  *         int a[8], sum = 0;
  *         FILL(a);
- *         OBJECT(a);
  *         OBJECT(sum);
  *     #ifdef ORACLE_CLANG
  *         #pragma omp target map(to : a) map(tofrom : sum)
@@ -54,8 +53,12 @@ void shape_add(const char *name, void (*run)(void));
 #define RESULT(variable) recorder_result(#variable, &(variable), sizeof(variable))
 #define RESULT_AT(name, address, size) recorder_result(name, address, size)
 
-/* FILL(array): 1, 2, 3 ... */
-#define FILL(array) FILL_N(array, sizeof(array) / sizeof *(array))
+/* FILL(array): 1, 2, 3 ..., and an OBJECT() */
+#define FILL(array)                                                            \
+    do {                                                                       \
+        FILL_N(array, sizeof(array) / sizeof *(array));                        \
+        OBJECT(array);                                                         \
+    } while (0)
 #define FILL_N(array, n)                                                       \
     for (size_t fill_i = 0; fill_i < (n); fill_i++)                            \
     (array)[fill_i] = (__typeof__(*(array)))(fill_i + 1)

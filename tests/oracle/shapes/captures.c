@@ -82,7 +82,6 @@ SHAPE(capture_pointer_absent)
 {
     int a[4], b[4], *p = b;
     FILL(a);
-    OBJECT(a);
     OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target
@@ -98,7 +97,6 @@ SHAPE(capture_pointer_present)
 {
     int a[8], *p = a, s = 0;
     FILL(a);
-    OBJECT(a);
     OBJECT(s);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(to : a)
@@ -165,7 +163,6 @@ SHAPE(vla_part)
     {                                                                          \
         int a[4], s = 0;                                                       \
         FILL(a);                                                               \
-        OBJECT(a);                                                             \
         OBJECT(s);                                                             \
         DEFAULT_LAUNCH(rule, row);                                             \
         RESULT(s);                                                             \
@@ -193,7 +190,6 @@ SHAPE(firstprivate_big)
     int a[4], s = 0;
     struct record r = {.n = 4};
     FILL(a);
-    OBJECT(a);
     OBJECT(r);
     OBJECT(s);
 #ifdef ORACLE_CLANG
@@ -228,7 +224,6 @@ SHAPE(private_variable)
 {
     int a[4], t = 9;
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target private(t) map(tofrom : a)
     {
@@ -247,7 +242,6 @@ SHAPE(is_device_ptr)
 {
     int a[4], s = 0, *d = DEVICE_ALLOC(sizeof a);
     FILL(a);
-    OBJECT(a);
     OBJECT(s);
     OBJECT_AT("device", d, sizeof a);
 #ifdef ORACLE_CLANG
@@ -275,8 +269,6 @@ SHAPE(mixed_rows)
     struct record r = {.n = 7};
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
     OBJECT(r);
     OBJECT(s);
     OBJECT(z);
@@ -301,8 +293,6 @@ SHAPE(scaled_sum)
     float f = 3;
     FILL(x);
     FILL(y);
-    OBJECT(x);
-    OBJECT(y);
 #ifdef ORACLE_CLANG
 #pragma omp target map(to : x[0 : n]) map(tofrom : y[0 : n])
     for (int i = 0; i < n; i++)

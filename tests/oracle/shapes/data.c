@@ -15,9 +15,6 @@ SHAPE(region)
     FILL(a);
     FILL(b);
     FILL(c);
-    OBJECT(a);
-    OBJECT(b);
-    OBJECT(c);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(tofrom : a) map(to : b) map(alloc : c)
     {
@@ -41,8 +38,6 @@ SHAPE(region_raw)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(from : a[0 : 2]) map(always, tofrom : b)
     {
@@ -73,7 +68,6 @@ SHAPE(use_device_ptr_and_map)
 {
     int a[8], *p = a;
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(tofrom : p[0 : 8]) use_device_ptr(p)
     {
@@ -98,7 +92,6 @@ SHAPE(use_device_ptr_alone)
 {
     int a[8], *p = a;
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(tofrom : a)
     {
@@ -131,8 +124,6 @@ SHAPE(use_device_addr_and_map)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(tofrom : a) map(to : b) use_device_addr(a)
     {
@@ -157,7 +148,6 @@ SHAPE(use_device_addr_alone)
 {
     int a[8];
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : a)
 #pragma omp target data use_device_addr(a)
@@ -189,8 +179,6 @@ SHAPE(enter_exit)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : a) map(alloc : b)
 #pragma omp target
@@ -212,8 +200,6 @@ SHAPE(exit_delete)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(always, to : a) map(close, alloc : b)
 #pragma omp target enter data map(to : a, b)
@@ -237,8 +223,6 @@ SHAPE(exit_present_hold)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : a, b)
 #pragma omp target data map(ompx_hold, to : a) map(present, alloc : b)
@@ -269,7 +253,6 @@ SHAPE(data_nowait)
 {
     int a[8];
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : a) nowait
 #pragma omp taskwait
@@ -296,8 +279,6 @@ SHAPE(update_parts)
     int a[8], b[4], *p = a;
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target data map(alloc : a) map(to : b)
     {
@@ -330,7 +311,6 @@ SHAPE(update_members)
     int a[4];
     struct record r = {3, 4, a, {0}};
     FILL(a);
-    OBJECT(a);
     OBJECT(r);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : r.n, r.x)
@@ -357,7 +337,6 @@ SHAPE(update_pointee)
     int a[4];
     struct record r = {3, 4, a, {0}};
     FILL(a);
-    OBJECT(a);
     OBJECT(r);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : r.n, r.p[0 : 3])
@@ -389,8 +368,6 @@ SHAPE(many_constructs)
     int a[8], b[8];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(alloc : b)
 #pragma omp target data map(to : a[0 : 4])

@@ -22,7 +22,6 @@ static void prepare(void)
 {
     FILL(shared_array);
     linked_value = 10;
-    OBJECT(shared_array);
     OBJECT(linked_value);
     OBJECT(linked_value_decl_tgt_ref_ptr);
 }
@@ -89,7 +88,6 @@ SHAPE(global_link_captured)
     int a[4];
     prepare();
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target map(to : a)
     linked_value += a[0];

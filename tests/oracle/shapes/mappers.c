@@ -103,8 +103,6 @@ static void prepare(void)
     one = (struct part){4, w};
     box[0] = (struct box){5, {2, v}};
     box[1] = (struct box){6, {2, v + 2}};
-    OBJECT(v);
-    OBJECT(w);
     OBJECT(parts);
     OBJECT(one);
     OBJECT(box);

@@ -13,7 +13,6 @@ SHAPE(map_alloc)
     int scratch[4] = {0}, a[8], s = 0;
     FILL(a);
     OBJECT(scratch);
-    OBJECT(a);
     OBJECT(s);
 #ifdef ORACLE_CLANG
 #pragma omp target map(alloc : scratch) map(to : a) map(tofrom : s)
@@ -34,8 +33,6 @@ SHAPE(map_unused)
     int a[8], b[4];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : a) map(to : b)
     a[0] += 1;
@@ -75,7 +72,6 @@ SHAPE(map_unused)
     {                                                                          \
         int a[8], seen[8];                                                     \
         FILL(a);                                                               \
-        OBJECT(a);                                                             \
         ENTER_A                                                                \
         a[0] = 100;                                                            \
         MODIFIED_LAUNCH(clause, row);                                          \
@@ -109,9 +105,6 @@ SHAPE(order_of_use)
     FILL(a);
     FILL(b);
     FILL(c);
-    OBJECT(a);
-    OBJECT(b);
-    OBJECT(c);
 #ifdef ORACLE_CLANG
 #pragma omp target map(always, to : b) map(tofrom : a) map(from : c)
     {
@@ -135,10 +128,6 @@ SHAPE(four_arrays)
     FILL(b);
     FILL(c);
     FILL(d);
-    OBJECT(a);
-    OBJECT(b);
-    OBJECT(c);
-    OBJECT(d);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : a) map(to : b) map(always, tofrom : c) map(ompx_hold, tofrom : d)
     {
@@ -161,7 +150,6 @@ SHAPE(nowait_kernel)
 {
     int a[8];
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : a) nowait
     a[0] += 1;

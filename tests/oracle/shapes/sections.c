@@ -15,7 +15,6 @@ SHAPE(section_of_pointer)
 {
     int a[8], *p = a;
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : p[1 : 5])
     {
@@ -33,7 +32,6 @@ SHAPE(section_with_variables)
 {
     int a[8], lower = 2, length = 4;
     FILL(a);
-    OBJECT(a);
 #ifdef ORACLE_CLANG
 #pragma omp target map(always, tofrom : a[lower : length])
     a[lower] += 1;
@@ -48,7 +46,6 @@ SHAPE(section_empty)
 {
     int a[8], b[4], *p = b, none = 0;
     FILL(a);
-    OBJECT(a);
     OBJECT(b);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : a) map(to : p[0 : none])
@@ -65,8 +62,6 @@ SHAPE(section_and_pointer)
     int a[8], *p = a, b[2];
     FILL(a);
     FILL(b);
-    OBJECT(a);
-    OBJECT(b);
     OBJECT(p);
 #ifdef ORACLE_CLANG
 #pragma omp target map(tofrom : a[0 : 4]) map(to : p)

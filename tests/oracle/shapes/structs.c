@@ -34,8 +34,6 @@ static void prepare(void)
     t = (struct record){9, 10, b, {11, 12, 13, 14}};
     in = (struct inner){15, b};
     o = (struct outer){16, {17, a}, &in};
-    OBJECT(a);
-    OBJECT(b);
     OBJECT(r);
     OBJECT(t);
     OBJECT(in);
