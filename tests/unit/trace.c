@@ -277,52 +277,46 @@ TEST(test_strings)
     assert_false(line.full);
 }
 
+/* Bytes of rows of every type, of parts, of more than a number holds; and no more than 32 of them in words. */
 TEST(test_rows)
 {
     enum { ROWS = 40 };
-    static int64_t memory[ROWS];
+    const uint64_t PARTS = (uint64_t)1 << 44; /* it is not contiguous */
     struct {
         uint64_t offset, count, stride;
     } dimensions[] = {{0, 3, 64}, {0, 1, 24}}, huge[] = {{0, UINT64_MAX, 64}, {0, 2, 24}};
+    const struct {
+        void *begin;
+        int64_t size;
+        uint64_t type;
+        int64_t bytes;
+    } cases[] = {
+        {text, 8, 0x21, 8},        {text, 8, 0x3, 8},          {text, 8, 0x22, 0},          {text, 8, 0x20, 0},
+        {text, 8, 0x121, 0},       {text, 8, 0xa1, 0},         {dimensions, 2, PARTS | 1, 3 * 24},
+        {dimensions, 0, PARTS | 1, 0}, {dimensions, -1, PARTS | 1, 0}, {huge, 2, PARTS | 1, INT64_MAX},
+    };
     void *begin[ROWS];
     int64_t sizes[ROWS], types[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-        begin[i] = &memory[i];
-        sizes[i] = 8;
-        types[i] = i % 4 | 0x20;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin[0] = cases[i].begin;
+        sizes[0] = cases[i].size;
+        types[0] = (int64_t)cases[i].type;
+        assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), cases[i].bytes);
     }
-    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), 20 * 8);
-    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 2), 20 * 8);
-    types[1] |= 0x100;  /* a value is not copied by itself, */
-    types[3] |= 0x80;   /* nor is what is private */
-    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), 18 * 8);
-    assert_int_equal(rex_rows_bytes(ROWS, NULL, NULL, NULL, 1), 0);
-    begin[0] = dimensions;
-    sizes[0] = 2;
-    types[0] = 0x100000000001;
-    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 3 * 24);
-    sizes[0] = 0;
-    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 0);
-    sizes[0] = -1;
-    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 0);
-    sizes[0] = 2;
-    assert_int_equal(rex_rows_bytes(1, NULL, sizes, types, 1), 0);
-    assert_int_equal(rex_rows_bytes(1, begin, NULL, types, 1), 0);
-    assert_int_equal(rex_rows_bytes(1, begin, sizes, NULL, 1), 0);
-    begin[0] = huge;
-    assert_true(rex_rows_bytes(ROWS, begin, sizes, types, 1) == INT64_MAX);
+    for (int i = 0; i < ROWS; i++) {
+        begin[i] = text;
+        sizes[i] = INT64_MAX / 2;
+        types[i] = 1;
+    }
+    assert_int_equal(rex_rows_bytes(2, begin, sizes, types, 1), INT64_MAX - 1);
+    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), INT64_MAX);
     struct rex_line line = new_line();
     rex_line_rows(&line, ROWS, begin, sizes, types);
     assert_int_equal(occurrences(line.text, " bytes"), 32);
     assert_non_null(strstr(line.text, ",\"and 8 more\"]"));
-    /* Sums that no number holds; and rows whose columns are missing. */
-    int64_t all[] = {INT64_MAX, INT64_MAX, INT64_MAX}, to[] = {1, 1, 1};
-    assert_true(rex_rows_bytes(3, begin, all, to, 1) == INT64_MAX);
-    all[0] = all[1] = INT64_MAX / 2;
-    assert_true(rex_rows_bytes(2, begin, all, to, 1) == INT64_MAX - 1);
-    for (int missing = 0; missing < 4; missing++) {
+    for (int missing = 0; missing < 3; missing++) {
         line = new_line();
-        rex_line_rows(&line, missing != 0, missing != 1 ? begin : NULL, missing != 2 ? all : NULL, missing != 3 ? to : NULL);
+        rex_line_rows(&line, 1, missing != 0 ? begin : NULL, missing != 1 ? sizes : NULL, missing != 2 ? types : NULL);
         assert_int_equal(line.length, 0);
     }
 }
