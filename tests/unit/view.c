@@ -273,105 +273,38 @@ static void told_ptx(const char *text)
     told(strlen(text) < 200 ? text : "a long text", text, strlen(text));
 }
 
-/* The rest of the language: comments, bounds, aligned pointers, arrays of arrays, what other
- * files define. */
-TEST(test_ptx_language)
+/* "\\n" becomes the end of a line. */
+static void end_lines(char *text)
 {
-    static const char *const texts[] = {
-        "/* .version */ // no\n.version 8.7\n.target sm_100f, debug\n.address_size 64\n"
-        ".extern .global .align 4 .b8 elsewhere[4];\n"
-        ".const .align 4 .b8 coefficients[2][3] = {1, 2, 3, 4, 5, 6};\n"
-        ".visible .global .attribute(.managed) .f64 one = 0d3FF0000000000000;\n"
-        ".func (.param .b32 r) helper(.param .b64 x)\n{ .reg .b32 %r<2>; ret; }\n"
-        ".visible .entry bounded(.param .u64 .ptr .global .align 16 p, .param .f16x2 h)\n"
-        ".maxntid 16, 8, 2\n.minnctapersm 2\n{ { } bra $L; /* } */ }\n"
-        ".entry/**/bare\n.reqntid 64\n{ ret; }\n.weak .entry declared(.param.b32 a);\n"
-        ".entry large(.param .b8 a[65535], .param .b8 b){ ret; }\n.entry larger(.param .b8 "
-        "a[65536]){ ret; }\n"
-        ".entry twice\n.maxntid 16, 2\n.reqntid 8\n{ ret; }\n"
-        ".file 1 \"a { b.cu\"\n.visible .entry last(){ret;}",
-        /* a number that is none counts as 0: it says nothing */
-        HEAD ".global .b8 bytes[n][4];\n.entry odd(.param .align x .b8 p[q], .param .u64 "
-             "r)\n.maxntid 3x\n{ ret; }\n",
-        HEAD ".entry",
-        HEAD ".entry (.param .u64 a) { ret; }",
-        HEAD "} .entry first(.param .b8 a, .param .u64 b){ret;}\n"
-             ".entry second(.param .b8 a, .param .align 16 .b8 p[3], .param .u16 h, .param .u64 "
-             ".ptr .global .align 32 q, "
-             ".param .b32 z, .param .align 0 .b8 y, .param .b8 n[0], .param .u64 e).maxntid 7, 11, "
-             "13 .minnctapersm 2 {ret;}\n"
-             ".entry third(.param .u64 u).maxntid 65536, 65536, 2{ret;}.entry fourth().reqntid "
-             "65535, 65537{ret;}\n"
-             ".entry fifth().maxntid {ret;}.entry sixth().maxntid 3, {ret;}",
-        HEAD ".global .b8 ab16[3];.global .align 4 .b32 us;\n",
-        /* marks, before the kernel and behind it */
-        HEAD ".global .b8 rex_env_k[1];\n.entry k(.param .u64 e){ret;}\n.global .b8 "
-             "rex_plain_l[1];\n.entry l(){ret;}\n.entry m(){ret;}\n"
-             ".global .b8 rex_plain_n[1];\n.global .b8 n[1];",
-        HEAD ".entry k(){}.global .u8 k_exec_mode =",
-    };
-    for (size_t i = 0; i < COUNT(texts); i++)
-        told_ptx(texts[i]);
-}
-
-/* How many bytes a declaration says, up to what no number holds. */
-TEST(test_ptx_declarations)
-{
-    static const char *const declarations[] = {".u8 x",
-                                               ".s16 x",
-                                               ".b128 x",
-                                               ".bf16 x",
-                                               ".bf16x2 x",
-                                               ".u8x2 x",
-                                               ".b1000 x",
-                                               ".b10000 x",
-                                               ".bfb16 x",
-                                               ".b16x3 x",
-                                               ".b16y2 x",
-                                               ".b16xx2 x",
-                                               ".x16 x",
-                                               ".b8 x[7][11][13]",
-                                               ".b8 x[4294967294]",
-                                               ".b8 x[4294967296]",
-                                               ".b8 x[42949672955]",
-                                               ".b8 x[42949672965]",
-                                               ".b8 x[65535][65537]",
-                                               ".b8 x[65536][65535]",
-                                               ".b8 x[65536][65536]",
-                                               ".b8 x[0]",
-                                               ".b8 x[9_]",
-                                               ".attribute(.managed, .unified(1, 2)) .b32 x",
-                                               ".align 32 .b8 x[3]",
-                                               ".b8 /*/ y[2] */ x[3] // z[4]",
-                                               "/* . */.b8/**/x/"};
-    for (size_t i = 0; i < COUNT(declarations); i++)
-        told_declared(".global %s\n;", declarations[i]);
-}
-
-/* Symbols KERNEL_exec_mode, as nvcc and clang write them, before the kernel and behind it. */
-TEST(test_ptx_exec_modes)
-{
-    static const char *const globals[] = {
-        ".visible .global .align 1 .u8 k_exec_mode = 1;",
-        ".weak .protected .global .align 1 .u8 k_exec_mode = 0x3U;",
-        ".global .align 1 .u8 k_exec_mode;",
-        ".global .align 4 .u32 k_exec_mode = 258;",
-        ".global .align 1 .b8 k_exec_mode[2] = {02, 5};",
-        ".global .align 1 .s8 k_exec_mode = -1;",
-        ".global .align 8 .u64 k_exec_mode = table;",
-        ".global .align 8 .f64 k_exec_mode = 0d3FF0000000000000;",
-        ".global .align 8 .u64 k_exec_mode = 123456789012345678901234;",
-        ".global .align 8 .u64 k_exec_mode = 00000000000000000000007;",
-        ".global .align 8 .u64 k_exec_mode = 000000000000000000000007;",
-        ".global .align 8 .u64 k_exec_mode = 5UU;",
-        ".global .align 1 .s8 k_exec_mode[2] = {-2, 5};",
-        ".extern .global .align 1 .u8 k_exec_mode;",
-        ".global .align 1 .u8 l_exec_mode = 1;",
-    };
-    for (size_t i = 0; i < COUNT(globals); i++) {
-        told_declared(".entry k(){ret;}%s", globals[i]);
-        told_declared("%s.entry k(){ret;}", globals[i]);
+    for (char *at = text; (at = strstr(at, "\\n")) != NULL;) {
+        *at = '\n';
+        memmove(at + 1, at + 2, strlen(at + 1));
     }
+}
+
+/* Each line of the file: a word that says what the text is, and the text. */
+TEST(test_ptx)
+{
+    char line[2048], all[2048];
+    FILE *file = fopen("tests/unit/ptx.txt", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        char *text = line + strcspn(line, " ") + 1;
+        if (*line == '\0' || *line == '#')
+            continue;
+        end_lines(text);
+        snprintf(all, sizeof all, *line == 'b' ? HEAD "%s" : "%s", text);
+        if (*line == 'a' || *line == 'b')
+            told_ptx(all);
+        else if (*line == 'g')
+            told_declared(".global %s\n;", text);
+        else {
+            told_declared(".entry k(){ret;}%s", text);
+            told_declared("%s.entry k(){ret;}", text);
+        }
+    }
+    fclose(file);
 }
 
 /* No more than 1023 bytes of a kernel's name are compared. */
@@ -401,32 +334,11 @@ TEST(test_ptx_parameters)
     free(text);
 }
 
-/* The first bytes tell whether it is PTX, and for which GPU. */
-TEST(test_ptx_targets)
+/* The head, which tells the GPU, ends between two digits, or before them. */
+TEST(test_ptx_head)
 {
-    static const char *const texts[] = {".version 8.0 .target sm_9",
-                                        ".version 8.0\n.target sm_90\n",
-                                        ".version 8.0 .target sm_90a",
-                                        ".version 8.0 .target sm_100f",
-                                        ".version 8.0 .target sm_120, debug",
-                                        ".version 8.0 .target sm_90b",
-                                        ".version 8.0 .target sm_",
-                                        ".version 8.0 .target sm_a",
-                                        ".version 8.0 .target sm_0",
-                                        ".version 8.0 .target smx90",
-                                        ".version 8.0 .target",
-                                        ".version 8.0",
-                                        ".version",
-                                        ".version 8.0 .targets sm_90",
-                                        ".versions 8.0 .target sm_90",
-                                        ".version 8.0 x .target sm_90",
-                                        "x .version 8.0 .target sm_90",
-                                        ".version 9.0\n.target foo"};
     static const char end[] = ".version 8.0 .target sm_";
     char text[REX_PTX_HEAD + 64], what[32];
-    for (size_t i = 0; i < COUNT(texts); i++)
-        told_ptx(texts[i]);
-    /* The head ends between two digits, or before them. */
     for (size_t i = 0; i <= 2; i++) {
         memset(text, ' ', sizeof text);
         memcpy(text + REX_PTX_HEAD - strlen(end) - i, end, strlen(end));
