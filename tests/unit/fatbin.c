@@ -68,34 +68,9 @@ TEST(test_views)
 
 /* ---- damaged ones ---------------------------------------------------------------------------- */
 
-TEST(test_refused)
+TEST(test_changes)
 {
-    static const struct {
-        const char *file, *what;
-        struct patch patch;
-    } cases[] = {
-        {PLAIN, "packed, it says", {FLAGS, 8, 0x8011}},
-        {ZSTD, "packed to nothing", {PACKED, 4, 0}},
-        {ZSTD, "packed to more than there is", {PACKED, 4, UINT32_MAX}},
-        {ZSTD, "unpacks to nothing", {UNPACKED, 8, 0}},
-        {ZSTD, "to more than a GiB", {UNPACKED, 8, ((uint64_t)1 << 30) + 1}},
-        {ZSTD, "to a byte less", {UNPACKED, 8, 11487}},
-        {ZSTD, "to 16 MiB", {UNPACKED, 8, 16 << 20}},
-        {ZSTD, "to 17 MiB", {UNPACKED, 8, 17 << 20}},
-        {ZSTD, "damaged", {FIRST_PAYLOAD + 7, 8, UINT64_MAX}},
-        {ZSTD, "LZ4, it says", {FLAGS, 8, 0x2011}},
-        {LZ4, "to 16 MiB", {UNPACKED, 8, 16 << 20}},
-        {LZ4, "to a byte less", {UNPACKED, 8, 11487}},
-        {LZ4, "damaged", {FIRST_PAYLOAD, 1, 0xff}},
-        {OFFLOAD, "an entry table behind the end", {16, 8, 1 << 20}},
-        {OFFLOAD, "another version", {4, 4, 3}},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct image image = image_in(cases[i].file);
-        apply(&image, &cases[i].patch, 1);
-        changed(&image, "%s: %s", cases[i].file, cases[i].what);
-        close_image(&image);
-    }
+    tell_changes("tests/unit/fatbin.txt");
 }
 
 /* Two fatbins in one file hold the kernels of two sources. */
@@ -112,6 +87,12 @@ TEST(test_two_in_a_row)
 }
 
 /* ---- fatbins that are made here -------------------------------------------------------------- */
+
+/* WIDTH bytes at AT become VALUE; a width of 0 changes nothing. */
+struct patch {
+    size_t at, width;
+    uint64_t value;
+};
 
 static void put(unsigned char *bytes, size_t at, size_t width, uint64_t value)
 {

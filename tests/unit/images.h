@@ -333,16 +333,102 @@ static inline Elf64_Sym *symbol_of(const struct image *image, const char *name)
     return NULL;
 }
 
-/* WIDTH bytes at AT become VALUE; a width of 0 changes nothing. */
-struct patch {
-    size_t at, width;
-    uint64_t value;
-};
+/* ---- changes that are written down ----------------------------------------------------------- */
 
-static inline void apply(const struct image *image, const struct patch *patches, size_t count)
+/* Members of headers, sections and symbols, which their names tell apart. */
+static const struct member {
+    const char *name;
+    size_t at, width;
+} members[] = {
+#define MEMBER(type, member) {#member, offsetof(type, member), sizeof((type *)NULL)->member}
+    MEMBER(Elf64_Ehdr, e_type),      MEMBER(Elf64_Ehdr, e_machine), MEMBER(Elf64_Ehdr, e_flags),
+    MEMBER(Elf64_Ehdr, e_phoff),     MEMBER(Elf64_Ehdr, e_shoff),   MEMBER(Elf64_Ehdr, e_phentsize),
+    MEMBER(Elf64_Ehdr, e_shentsize), MEMBER(Elf64_Ehdr, e_shnum),   MEMBER(Elf64_Shdr, sh_name),
+    MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_offset), MEMBER(Elf64_Shdr, sh_size),
+    MEMBER(Elf64_Sym, st_name),      MEMBER(Elf64_Sym, st_info),    MEMBER(Elf64_Sym, st_other),
+    MEMBER(Elf64_Sym, st_shndx),     MEMBER(Elf64_Sym, st_value),   MEMBER(Elf64_Sym, st_size)};
+
+/* A member of the header, of a [section]. or of a <symbol>., or AT:WIDTH. *TEXT goes on behind it. */
+static inline unsigned char *place_of(const struct image *image, const char **text, size_t *width)
 {
-    for (size_t i = 0; i < count; i++)
-        memcpy(image->bytes + patches[i].at, &patches[i].value, patches[i].width);
+    unsigned char *base = image->bytes;
+    char name[128];
+    size_t at;
+    int length = 0;
+    if (sscanf(*text, "[%127[^]]].%n", name, &length) == 1)
+        base = (unsigned char *)section_of(image, name);
+    else if (sscanf(*text, "<%127[^>]>.%n", name, &length) == 1)
+        base = (unsigned char *)symbol_of(image, name);
+    *text += length;
+    for (size_t i = 0; i < COUNT(members); i++)
+        if (strncmp(*text, members[i].name, strlen(members[i].name)) == 0) {
+            *text += strlen(members[i].name);
+            *width = members[i].width;
+            return base + members[i].at;
+        }
+    if (sscanf(*text, "%zu:%zu%n", &at, width, &length) != 2)
+        fail_msg("no place: %s", *text);
+    *text += length;
+    return image->bytes + at;
+}
+
+/* A number, the size of the file, or what is at a place; + or - and a number may follow. */
+static inline uint64_t value_of(const struct image *image, const char **text)
+{
+    uint64_t value = 0;
+    size_t width;
+    char *end;
+    if (strncmp(*text, "size", 4) == 0) {
+        value = image->size;
+        *text += 4;
+    } else if (**text == '[' || **text == '<') {
+        const unsigned char *place = place_of(image, text, &width);
+        memcpy(&value, place, width);
+    } else {
+        value = strtoull(*text, &end, 0);
+        *text = end;
+    }
+    if (**text == '+' || **text == '-') {
+        value += (uint64_t)strtoll(*text, &end, 0);
+        *text = end;
+    }
+    return value;
+}
+
+/*
+ * Each line of LIST is the file of an image, or, behind it, a change of it: what it is, and what
+ * becomes of some places, as in "of no type | <bounded>.st_info=0x10 e_flags=0".
+ */
+static inline void tell_changes(const char *list)
+{
+    char line[512];
+    struct image image = {.size = 0};
+    FILE *file = fopen(list, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        const char *at = strstr(line, " |");
+        line[strcspn(line, "\n")] = '\0';
+        if (*line == '#' || *line == '\0')
+            continue;
+        if (at == NULL) {
+            close_image(&image);
+            image = image_in(strcmp(line, "host.so") == 0 ? HOST : line);
+            says("%s", line);
+            continue;
+        }
+        for (at += 2; *at++ == ' ';) {
+            size_t width;
+            unsigned char *place = place_of(&image, &at, &width);
+            if (*at++ != '=')
+                fail_msg("no value: %s", line);
+            const uint64_t value = value_of(&image, &at);
+            memcpy(place, &value, width);
+        }
+        const char *what = line + strspn(line, " ");
+        changed(&image, "%.*s", (int)(strstr(what, " |") - what), what);
+    }
+    close_image(&image);
+    fclose(file);
 }
 
 /* ---- signatures of a host image -------------------------------------------------------------- */

@@ -87,179 +87,15 @@ TEST(test_host_image_without_table)
 
 /* ---- CUBINs that were changed ---------------------------------------------------------------- */
 
-/* Places in LIMITS: symbols of 24 bytes, attributes with a head of 4 bytes. */
-enum { SYMBOLS = 1200, MODE = SYMBOLS + 7 * 24, NO_NAME = SYMBOLS + 13 * 24 };
-enum { BOUNDED = SYMBOLS + 17 * 24, MODE_BYTE = 3456, INFO_SIZE = 5216 }; /* of .nv.info.bounded */
-enum { REGISTERS = 2084, PARAMETER = 2300, THREADS = 2340 };
-enum { ST_INFO = 4, ST_OTHER = 5, ST_SHNDX = 6, ST_VALUE = 8, ST_SIZE = 16 };
-enum { KIND = 1, LENGTH = 2, WORD_0 = 4, WORD_1 = 8, WORD_2 = 12 };
-
-struct change {
-    const char *what;
-    struct patch patches[3];
-};
-
-static void tell_changes(const char *file, const struct change *changes, size_t count)
+TEST(test_changes)
 {
-    struct image image = image_in(file);
-    for (size_t i = 0; i < count; i++) {
-        apply(&image, changes[i].patches, COUNT(changes[i].patches));
-        changed(&image, "%s", changes[i].what);
-    }
-    close_image(&image);
+    tell_changes("tests/unit/view.txt");
 }
 
-TEST(test_changed_bytes)
+/* The header is enough to tell what it is. */
+TEST(test_beginnings)
 {
-    static const struct change changes[] = {
-        {"none", {{0, 0, 0}}},
-        {"registers", {{REGISTERS + WORD_1, 4, 0x12345678}}},
-        {"registers of the other kernel", {{REGISTERS + WORD_0, 4, 16}}},
-        {"of no kernel", {{REGISTERS + WORD_0, 4, 19}}},
-        {"of a global", {{REGISTERS + WORD_0, 4, 7}}},
-        {"of no symbol", {{REGISTERS + WORD_0, 4, 20}}},
-        {"registers, shorter", {{REGISTERS + LENGTH, 2, 7}}},
-        {"registers, half as long", {{REGISTERS + LENGTH, 2, 4}}},
-        {"not of registers", {{REGISTERS + KIND, 1, 0x2e}}},
-        {"registers, of another format", {{REGISTERS, 1, 3}}},
-        {"threads in three directions",
-         {{THREADS + WORD_0, 4, 7}, {THREADS + WORD_1, 4, 11}, {THREADS + WORD_2, 4, 13}}},
-        {"nearly too many threads", {{THREADS + WORD_0, 4, 65536}, {THREADS + WORD_1, 4, 65535}}},
-        {"too many threads", {{THREADS + WORD_0, 4, 65536}, {THREADS + WORD_1, 4, 65536}}},
-        {"far too many, and none",
-         {{THREADS + WORD_0, 4, UINT32_MAX}, {THREADS + WORD_1, 4, 2}, {THREADS + WORD_2, 4, 0}}},
-        {"none in the third direction",
-         {{THREADS + WORD_0, 4, UINT32_MAX}, {THREADS + WORD_2, 4, 0}}},
-        /* a byte less, up to where another attribute seems to end */
-        {"threads, a byte less", {{THREADS + LENGTH, 2, 11}, {INFO_SIZE, 8, 87}}},
-        {"a parameter, a byte less", {{PARAMETER + LENGTH, 2, 11}, {INFO_SIZE, 8, 87}}},
-        {"threads, shorter", {{THREADS + LENGTH, 2, 8}}},
-        {"not of threads", {{THREADS + KIND, 1, 6}}},
-        {"a parameter, shorter", {{PARAMETER + LENGTH, 2, 8}}},
-        {"no parameter", {{PARAMETER + KIND, 1, 0x16}}},
-        {"the least size of a parameter", {{PARAMETER + WORD_2, 4, 1 << 18}}},
-        {"a size below it", {{PARAMETER + WORD_2, 4, (1 << 18) - 1}}},
-        /* more than 4 KiB of parameters have an attribute of their own, with 16 bits for the size
-         */
-        {"a large parameter", {{PARAMETER + KIND, 1, 0x45}, {PARAMETER + WORD_2, 4, 0x05004e20}}},
-        {"the mode", {{MODE_BYTE, 1, 255}}},
-        {"the mode, elsewhere", {{MODE + ST_VALUE, 8, 1}}},
-        {"the mode, where no bytes are", {{MODE + ST_SHNDX, 2, 20}}},
-        {"the mode, in no section", {{MODE + ST_SHNDX, 2, 99}}},
-        {"the mode, undefined", {{MODE + ST_SHNDX, 2, SHN_UNDEF}}},
-        {"the mode, of a processor's type", {{MODE + ST_INFO, 1, 13}}},
-        {"the mode, of another type", {{MODE + ST_INFO, 1, 12}}},
-        {"a kernel that is not marked as one", {{BOUNDED + ST_OTHER, 1, 0}}},
-        {"a kernel of no type", {{BOUNDED + ST_INFO, 1, 0x10}}},
-        {"a global in its place", {{BOUNDED + ST_INFO, 1, 0x11}}},
-        {"an undefined kernel", {{BOUNDED + ST_SHNDX, 2, SHN_UNDEF}}},
-        {"a global without a name", {{NO_NAME + ST_INFO, 1, 0x11}, {NO_NAME + ST_SHNDX, 2, 18}}},
-    };
-    tell_changes(LIMITS, changes, COUNT(changes));
-}
-
-/* Environments that are too large for a number, or end where their mode would be. */
-TEST(test_changed_environments)
-{
-    enum { GENERIC = 1296 + 7 * 24, SPMD = 1296 + 9 * 24, BYTES = 4096, ALL = 96 };
-    static const struct change changes[] = {
-        {"nearly too large", {{GENERIC + ST_SIZE, 8, 0xfffffffe}}},
-        {"as large as can be", {{GENERIC + ST_SIZE, 8, UINT32_MAX}}},
-        {"too large", {{GENERIC + ST_SIZE, 8, 1ull << 32}}},
-        {"another mode", {{BYTES + 2, 1, 7}}},
-        {"the byte before it", {{BYTES + 1, 1, 7}}},
-        {"the byte behind it", {{BYTES + 3, 1, 7}}},
-        {"the mode is the last byte", {{SPMD + ST_VALUE, 8, ALL - 3}, {BYTES + ALL - 1, 2, 0xa09}}},
-        {"and the one behind", {{SPMD + ST_VALUE, 8, ALL - 2}, {BYTES + ALL - 1, 2, 0xa09}}},
-        {"at the end", {{SPMD + ST_VALUE, 8, ALL}}},
-        {"past all numbers", {{SPMD + ST_VALUE, 8, UINT64_MAX - 1}}},
-    };
-    tell_changes("tests/data/environments_sm_90.cubin", changes, COUNT(changes));
-}
-
-/* Headers of sections: another name, type, offset or size, where these are not KEPT. */
-TEST(test_changed_sections)
-{
-    static const uint64_t KEPT = UINT64_MAX;
-    enum { ALL = 6416, ATTRIBUTES = 72 + 100 + 88 }; /* bytes of the file */
-    static const struct {
-        const char *section, *name;
-        uint32_t type;
-        uint64_t offset, size;
-    } cases[] = {
-        {".nv.info.bounded", NULL, 0, KEPT, 87},
-        {".nv.info.bounded", NULL, 0, KEPT, 84},
-        {".nv.info.bounded", NULL, 0, KEPT, 83},
-        {".nv.info.bounded", NULL, 0, KEPT, 81},
-        {".nv.info.bounded", NULL, 0, KEPT, 80},
-        {".nv.info.bounded", NULL, 0, KEPT, 68}, /* the last one has no bytes of its own */
-        {".nv.info.bounded", NULL, 0, KEPT, 67},
-        {".nv.info.bounded", NULL, 0, KEPT, 48},
-        {".nv.info.bounded", NULL, 0, KEPT, 0},
-        {".nv.info.bounded", NULL, SHT_NOBITS, KEPT, KEPT},
-        {".nv.info.unbounded", ".nv.info.bounded", 0, KEPT, KEPT},
-        {".nv.info", NULL, 0, KEPT, 12},
-        {".nv.info", NULL, 0, KEPT, 11},
-        {".nv.info", NULL, SHT_NOBITS, KEPT, KEPT},
-        {".nv.shared.bounded", NULL, 0, KEPT, 0xfffffffe},
-        {".nv.shared.bounded", NULL, 0, KEPT, 1ull << 32},
-        {".nv.shared.bounded", ".nv.info", 0, KEPT, ALL},
-        {".debug_frame", ".nv.info", 0, 0, ALL - ATTRIBUTES},
-        {".debug_frame", ".nv.info", 0, 0, ALL - ATTRIBUTES + 1},
-        {".symtab", NULL, SHT_PROGBITS, KEPT, KEPT},
-    };
-    struct image image = image_in(LIMITS);
-    assert_int_equal(image.size, ALL);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        Elf64_Shdr *section = section_of(&image, cases[i].section);
-        section->sh_name =
-            section_of(&image, cases[i].name != NULL ? cases[i].name : cases[i].section)->sh_name;
-        section->sh_type = cases[i].type != 0 ? cases[i].type : section->sh_type;
-        section->sh_offset = cases[i].offset != KEPT ? cases[i].offset : section->sh_offset;
-        section->sh_size = cases[i].size != KEPT ? cases[i].size : section->sh_size;
-        changed(&image, "%s as %s of type %u, %lld bytes at %lld", cases[i].section, cases[i].name,
-                cases[i].type, (long long)cases[i].size, (long long)cases[i].offset);
-    }
-    close_image(&image);
-}
-
-/* A parameter that is numbered twice, or past the last one; one that lies over another, or
- * elsewhere. */
-TEST(test_misplaced_parameters)
-{
-    static const struct {
-        uint16_t ordinal, offset, new_ordinal, new_offset;
-    } cases[] = {{0, 0, 1, 0},  {0, 0, 2, 0},      {0, 0, 3, 0},  {3, 16, 3, 16},   {3, 16, 3, 15},
-                 {3, 16, 3, 0}, {3, 16, 3, 65535}, {0, 0, 0, 16}, {0, 0, 0, 65535}, {2, 12, 2, 20}};
     struct image image = image_in("tests/data/sm_90.cubin");
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const uint16_t wanted[] = {0x1704, 12, 0, 0, cases[i].ordinal, cases[i].offset};
-        for (size_t at = 0; at + sizeof wanted <= image.size; at++)
-            if (memcmp(image.bytes + at, wanted, sizeof wanted) == 0) {
-                memcpy(image.bytes + at + 8, &cases[i].new_ordinal, 2);
-                memcpy(image.bytes + at + 10, &cases[i].new_offset, 2);
-            }
-        changed(&image, "parameter %u at %u is number %u at %u", cases[i].ordinal, cases[i].offset,
-                cases[i].new_ordinal, cases[i].new_offset);
-    }
-    close_image(&image);
-}
-
-/* The older header says the architecture in its low byte. */
-TEST(test_older_header)
-{
-    static const unsigned char headers[][2] = {
-        {0x41, 8}, {0x41, 9}, {0x41, 7}, {0x33, 8}, {0x33, 7}};
-    struct image image = image_in("tests/data/sm_90.cubin");
-    for (size_t i = 0; i < COUNT(headers); i++) {
-        header_of(&image)->e_flags = 0x007f5c5a;
-        image.bytes[EI_OSABI] = headers[i][0];
-        image.bytes[EI_ABIVERSION] = headers[i][1];
-        changed(&image, "header %#x of version %u", headers[i][0], headers[i][1]);
-    }
-    header_of(&image)->e_flags = 0;
-    changed(&image, "no architecture");
-    /* The header is enough to tell what it is. */
     const size_t lengths[] = {100, sizeof(Elf64_Ehdr), sizeof(Elf64_Ehdr) - 1};
     for (size_t i = 0; i < COUNT(lengths); i++)
         told("its beginning", image.bytes, lengths[i]);
@@ -373,33 +209,6 @@ TEST(test_host_sections)
     changed(&image, "sections in another order");
     memset(bytes_of(&image, section_of(&image, "omp_offloading_entries")), 0, 128);
     changed(&image, "names in the relocations alone");
-    close_image(&image);
-}
-
-/* A symbol that is of another type, without a name, or elsewhere, is no kernel, and calls none. */
-TEST(test_host_symbols)
-{
-    static const struct {
-        const char *symbol;
-        int type; /* -1: defined elsewhere; -2: without a name */
-    } cases[] = {{"plain__kernel__", STT_FUNC},
-                 {"plain__kernel__", STT_OBJECT},
-                 {"plain__kernel__", STT_NOTYPE},
-                 {"plain__kernel__", STT_TLS},
-                 {"plain__kernel__", -1},
-                 {"plain__kernel__", -2},
-                 {"rex_call_plain__kernel__", -1},
-                 {"rex_call_plain__kernel__", -2},
-                 {"rex_call_plain__kernel__", STT_OBJECT}};
-    struct image image = image_in(HOST);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        Elf64_Sym *symbol = symbol_of(&image, cases[i].symbol);
-        symbol->st_shndx = cases[i].type == -1 ? SHN_UNDEF : symbol->st_shndx;
-        symbol->st_name = cases[i].type == -2 ? 0 : symbol->st_name;
-        symbol->st_info = cases[i].type >= 0 ? ELF64_ST_INFO(STB_GLOBAL, cases[i].type)
-                                             : symbol->st_info;
-        changed(&image, "%s of type %d", cases[i].symbol, cases[i].type);
-    }
     close_image(&image);
 }
 
@@ -553,23 +362,6 @@ TEST(test_host_entries)
         text->sh_size = image.size - others + more;
         changed(&image, "relocations of %llu bytes more than the file", (unsigned long long)more);
     }
-    close_image(&image);
-}
-
-/* Files of other kinds. */
-TEST(test_refused_kinds)
-{
-    struct image image = image_in(HOST);
-    header_of(&image)->e_machine = 0xf3;
-    changed(&image, "for another processor");
-    header_of(&image)->e_type = ET_EXEC;
-    changed(&image, "a program");
-    image.bytes[EI_CLASS] = ELFCLASS32;
-    changed(&image, "of 32 bits");
-    header_of(&image)->e_shnum = 0;
-    changed(&image, "without sections");
-    table_of(&image, SHT_DYNSYM)->sh_type = SHT_PROGBITS;
-    changed(&image, "without dynamic symbols");
     close_image(&image);
 }
 
