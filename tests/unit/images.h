@@ -397,7 +397,8 @@ static inline uint64_t value_of(const struct image *image, const char **text)
 
 /*
  * Each line of LIST is the file of an image, or, behind it, a change of it: what it is, and what
- * becomes of some places, as in "of no type | <bounded>.st_info=0x10 e_flags=0".
+ * becomes of some places, and last of the file's size, as in
+ * "of no type | <bounded>.st_info=0x10 e_flags=0 size=4000".
  */
 static inline void tell_changes(const char *list)
 {
@@ -416,8 +417,11 @@ static inline void tell_changes(const char *list)
             says("%s", line);
             continue;
         }
+        const size_t whole = image.size;
         for (at += 2; *at++ == ' ';) {
             size_t width;
+            if (sscanf(at, "size=%zu", &image.size) == 1)
+                break;
             unsigned char *place = place_of(&image, &at, &width);
             if (*at++ != '=')
                 fail_msg("no value: %s", line);
@@ -426,6 +430,8 @@ static inline void tell_changes(const char *list)
         }
         const char *what = line + strspn(line, " ");
         changed(&image, "%.*s", (int)(strstr(what, " |") - what), what);
+        image.size = whole;
+        memcpy(image.bytes, image.kept, whole);
     }
     close_image(&image);
     fclose(file);
