@@ -1,6 +1,6 @@
 #!/bin/sh
-# rex-report on traces of programs on the CPU: advice for those that deserve it and not for their cure; pages without a script, whatever
-# names are in them; what is refused; the two steps that rex-run --report does. What it advises for a GPU is tested in unit/report.
+# rex-report on traces of programs on the CPU and on the fake GPU: advice for those that deserve it and not for their cure; pages without a
+# script, whatever names are in them; what is refused; the two steps that rex-run --report does. Its parts are tested in unit/report.
 . tests/support/lib.sh
 needs_release 19
 report=$build/tools/rex-report
@@ -26,7 +26,7 @@ host_image "$work/rex_lib_host.so" tests/tools/rex-report/kernels.cu
 program "$work/program" tests/tools/rex-report/program.c
 
 # traced WAY: in $work/WAY.json
-traced() { REX_TRACE=$work/$1.json on_release "$work/program" "$1" || fail "the program, $1"; }
+traced() { REX_TRACE=$work/$1.json on_release "$work/program" "$1" 40 || fail "the program, $1"; }
 # advises WAY PATTERN: it, in one sentence, all that is advised for the program
 advises() {
     run "$report" "$work/$1.json"
@@ -49,12 +49,58 @@ grep -q "Copied in all, launches included: 400 kB to devices, 0 bytes from them"
 grep -qE '^program, process [0-9]+: 40 launches in .* on the CPU; [0-9 ]+ events$' "$work/out" || fail "the facts: $(sed 1q "$work/out")"
 ! grep -q 'ends before' "$work/out" || fail 'a whole trace is doubted'
 
+sed '0,/"result":0/s//"result":1/' "$work/around.json" >"$work/failed.json"
+advises failed '- 1 launch of twice__kernel__ failed with 1: what it should have computed is missing\. REX_LOG=debug says more\.'
+
+# ---- advice for a GPU: the fake one, and each event takes 20 us, so that no advice depends on a clock
+
+mkdir "$work/gpu" "$work/globals"
+for folder in gpu globals; do
+    flags=
+    [ $folder = gpu ] || flags=-DGLOBAL
+    # Flags are words, or none.
+    # shellcheck disable=SC2086
+    {
+        host_image "$work/$folder/host.so" tests/tools/rex-report/kernels.cu $flags
+        program "$work/$folder/program" tests/tools/rex-report/program.c $flags
+    }
+    "$build/tests/fake/cubin" "$work/$folder/host.so" "$work/$folder/rex_lib_nvidia.cubin"
+done
+# on_gpu WAY LAUNCHES [FOLDER]: in $work/WAY.json
+on_gpu() {
+    (
+        export FAKE_CUDA_ORDER=late FAKE_CUDA_MEMORY=1024 LD_LIBRARY_PATH="$build/tests/fake/cuda"
+        REX_TRACE=$work/trace.json on_release "$work/${3-gpu}/program" "$1" "$2"
+    ) || fail "the program, $1, on a GPU"
+    sed 's/"dur":[0-9.]*/"dur":20.000/' "$work/trace.json" >"$work/$1.json"
+}
+none='(- )?none: nothing that a trace shows was done in vain'
+waited="- 199 launches were waited for, 3\.98 ms in all, though the same thread launched again next: a queue \(rex_queue_create\(3\)\) would save \
+up to 3\.18 ms\."
+on_gpu around 200
+advises around "$waited"
+on_gpu queue 1200
+advises queue "- 1 200 launches were put in queues one by one, which took 24 ms: where they repeat, a graph \(rex_graph_begin\(3\)\) would save up \
+to 23\.0 ms\."
+on_gpu graph 1200
+advises graph "$none"
+on_gpu ordinary 0
+advises ordinary "- 32 MB of ordinary memory were copied, which took about 20 us: pinned memory \(rex_host_alloc\(3\)\), copied four times as fast \
+on an H100, would save up to 15 us\."
+on_gpu pinned 0
+advises pinned "$none"
+on_gpu around 99 globals
+advises around "$none"
+on_gpu around 200 globals
+advises around "$waited - 200 launches of twice__kernel__ went by libomptarget, 4 ms in all, because its module has device globals, \"factor\" for \
+one, which a second load would have again: by the driver \(librex\(7\), Who launches on a GPU\) they would take up to 1\.20 ms less\."
+
 # ---- traces that are cut off, or not librex's alone
 
 head -c -100 "$work/each.json" >"$work/cut.json"
 run "$report" "$work/cut.json"
 grep -q '1 line of the trace could not be read. The trace ends before the program did' "$work/out" || fail "cut off: $(sed 3q "$work/out")"
-run on_release env REX_TRACE="$work/abort.json" "$work/program" abort
+run on_release env REX_TRACE="$work/abort.json" "$work/program" abort 40
 run "$report" "$work/abort.json"
 grep -q '^The trace ends before the program did' "$work/out" || fail "aborted: $(sed 3q "$work/out")"
 
@@ -120,12 +166,12 @@ if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi
 
 # ---- both steps
 
-run on_release "$rex_run" --report="$work/report.html" "$work/program" each
+run on_release "$rex_run" --report="$work/report.html" "$work/program" each 40
 ends 0 '--report'
 grep -q 'copied both ways anew at each of 39 launches' "$work/report.html" || fail '--report: the page'
 [ -s "$work/report.html.json" ] || fail '--report: the trace is gone'
 run on_release "$rex_run" --trace="$work/other.json" --report="$work/other.html" "$work/program" \
-    abort
+    abort 40
 ends 134 '--report, a program that aborts'
 grep -q 'ends before the program did' "$work/other.html" || fail '--report after an abort'
 [ -s "$work/other.json" ] || fail '--trace with --report'

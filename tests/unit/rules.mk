@@ -63,7 +63,7 @@ $(O)/tests/unit/packets: unit_libs = -Wl,--wrap=calloc
 $(O)/tests/unit/like: unit_libs = \
     -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
 
-# report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
+# report: rex-report without its main.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
 $(O)/tests/unit/report: $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))
-$(O)/tests/unit/report: unit_libs = -rdynamic $(LIB_A)
+$(O)/tests/unit/report: unit_libs = $(LIB_A)
