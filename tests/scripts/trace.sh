@@ -44,6 +44,10 @@ sed 's/process [0-9]*/process N/; s/[0-9][0-9]*\.[0-9]/#/g; s/  */ /g' "$work/er
     LC_ALL=C sort | cut -c 5- >"$work/summary"
 golden trace/summary.txt "$work/summary"
 
+# A word turns it off; with a folder before it, it is a file.
+(cd "$work" && REX_TRACE=No traced "$work/front" && REX_TRACE=./off traced "$work/front")
+if [ -e "$work/No" ] || [ ! -e "$work/off" ]; then fail 'REX_TRACE=No, REX_TRACE=./off'; fi
+
 # ---- what clang built
 
 if by_clang 19 "$work/clang" tests/tools/trace/clang.c; then

@@ -1,0 +1,89 @@
+#!/bin/sh
+# Settings: what each variable can be, and what is said of what it cannot be, in the environment and by the program; names that are none.
+# tests/golden/settings/log.txt has what is said, and what holds then.
+. tests/support/lib.sh
+
+program "$work/configure" tests/tools/settings/configure.c
+# libomptarget is in the process already, whatever the settings say.
+fakes=$build/tests/fake
+export LD_LIBRARY_PATH="$fakes/cuda" FAKE_CUDA_DEVICES=0 LD_PRELOAD="$fakes/22/libomp.so.5:$fakes/22/libomptarget.so.22"
+unset REX_OMPTARGET REX_CUBIN REX_CUBIN_PATH REX_LOG REX_CACHE
+: >"$work/log"
+cd "$work"
+
+# configure WHAT [OPTION[=VALUE]...]
+configure() {
+    what=$1
+    shift
+    run "$work/configure" "$@"
+    ends 0 "$what"
+    { echo "$what"; LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -v 'the module is NULL' |
+        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" >>"$work/log"
+}
+letters() { head -c "$1" /dev/zero | tr '\0' x; }
+
+# ---- each of them: its bad value, if it has one, and good ones
+
+number=0
+while read -r name bad good; do
+    case $bad in -) bad=$(letters 4096) ;; esac
+    configure "$name: a bad value" $number="$bad"
+    for value in $good; do configure "$name: $value" $number="$value"; done
+    echo "$name=$bad" >>"$work/bad"
+    echo "$name" >>"$work/names"
+    number=$((number + 1))
+done <<'TABLE'
+REX_OMPTARGET - on 0
+REX_CUBIN - off
+REX_CUBIN_PATH - a:b
+REX_LOG loud off No FALSE 0 error warn warning info Debug warn:/dev/null :/dev/null
+REX_WAIT sometimes auto SPIN yield block runtime
+REX_ADOPT 2 on Yes true 1 off no false 0
+REX_UNFINISHED on error Wait
+REX_TRACE On off no FALSE 0 - ./0 trace.json
+REX_CHECK perhaps on yes TRUE 1 off no false 0 Full
+REX_CACHE - on off /tmp
+REX_LAUNCH_BY clang auto Driver runtime
+REX_COPY_THREADS 9 auto AUTO 0 1 8
+REX_REQUIRE_GPU always on Yes true 1 off no false 0
+TABLE
+configure 'no such options' -1=x $number=x
+configure 'a level and no file, no level and a file' 3=loud:/tmp/a 3=info:
+configure 'as long as can be' 1="$(letters 4095)"
+configure 'given, and given back' 4=spin 4=
+
+# ---- in the environment
+
+# in_environment WHAT [OPTION[=VALUE]...]: with the lines of $work/settings
+in_environment() {
+    (
+        while read -r setting; do export "${setting?}"; done <"$work/settings"
+        configure "$@"
+    )
+}
+cp "$work/bad" "$work/settings"
+in_environment 'all are bad'
+for length in 4096 100000; do
+    sed "s/$/=$(letters $length)/" "$work/names" >"$work/settings"
+    in_environment "all have $length letters"
+done
+sed 's/$/=/' "$work/names" >"$work/settings"
+in_environment 'all are empty'
+echo REX_WAIT=sometimes >"$work/settings"
+in_environment 'a bad value that the program has replaced' 4=spin
+in_environment 'and given back to the environment' 4=spin 4 4
+echo 'REX_LOG=:/nowhere/a%%b' >"$work/settings"
+in_environment 'the environment alone'
+in_environment 'the program comes before it' '3=:/nowhere/c%%d'
+in_environment 'and gives it back' '3=:/nowhere/c%%d' 3
+
+# ---- names that are none
+
+for name in REX_WIAT REX_LOGS REX_CUBIN_PAHT REX_OMP_TARGET REX_LGO REX_TEST_LOG REX_TEST_TRACE REX_TEST_RELEASE REX_LLVM_LIBDIR REX_BENCH \
+    REX_BENCH_LOG REX_LIB REX_HOME REX_; do
+    echo $name=x
+done >"$work/settings"
+in_environment 'names that are none'
+unset LD_PRELOAD
+cd "$top"
+golden settings/log.txt "$work/log"
