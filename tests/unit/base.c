@@ -7,52 +7,26 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "support/messages.h"
+
+MESSAGES("inspect");
 
 /* ---- characters -------------------------------------------------------------------------------------------------- */
 
 /* First and last of each form of RFC 3629, and what is next to them. */
 TEST(test_utf8)
 {
-    static const struct {
-        const char *text;
-        size_t length;
-    } cases[] = {
-        {"", 0},
-        {"\x01", 1},
-        {"\x7f", 1},
-        {"\x80", 0},
-        {"\xc1\xbf", 0},
-        {"\xc2\x80", 2},
-        {"\xc2\x7f", 0},
-        {"\xdf\xbf", 2},
-        {"\xdf\xc0", 0},
-        {"\xe0\x9f\x80", 0},
-        {"\xe0\xa0\x80", 3},
-        {"\xe0\xa0\x7f", 0},
-        {"\xe0\xa0\xc0", 0},
-        {"\xe1\x80\x80", 3},
-        {"\xe1\x7f\x80", 0},
-        {"\xec\xbf\xbf", 3},
-        {"\xed\x9f\xbf", 3},
-        {"\xed\xa0\x80", 0},
-        {"\xee\x80\x80", 3},
-        {"\xef\xbf\xbf", 3},
-        {"\xef\xc0\xbf", 0},
-        {"\xf0\x8f\x80\x80", 0},
-        {"\xf0\x90\x80\x80", 4},
-        {"\xf0\x90\x80\x7f", 0},
-        {"\xf0\x90\x80\xc0", 0},
-        {"\xf0\x90\xc0\x80", 0},
-        {"\xf1\x80\x80\x80", 4},
-        {"\xf3\xbf\xbf\xbf", 4},
-        {"\xf3\xbf\xbf", 0},
-        {"\xf4\x8f\xbf\xbf", 4},
-        {"\xf4\x90\x80\x80", 0},
-        {"\xf5\x80\x80\x80", 0},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (rex_utf8_length(cases[i].text) != cases[i].length)
-            fail_msg("case %zu has %zu bytes", i, rex_utf8_length(cases[i].text));
+    static const char *const good[] = {
+        "\x01",         "\x7f",         "\xc2\x80",         "\xdf\xbf",         "\xe0\xa0\x80",     "\xe1\x80\x80",     "\xec\xbf\xbf",
+        "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",     "\xf0\x90\x80\x80", "\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {
+        "\x80",             "\xc1\xbf",         "\xc2\x7f",         "\xdf\xc0",         "\xe0\x9f\x80",     "\xe0\xa0\x7f", "\xe0\xa0\xc0",
+        "\xe1\x7f\x80",     "\xed\xa0\x80",     "\xef\xc0\xbf",     "\xf0\x8f\x80\x80", "\xf0\x90\x80\x7f", "\xf0\x90\x80\xc0",
+        "\xf0\x90\xc0\x80", "\xf3\xbf\xbf",     "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", ""};
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_int_equal(rex_utf8_length(good[i]), strlen(good[i]));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(rex_utf8_length(bad[i]), 0);
 }
 
 TEST(test_escapes)
@@ -75,40 +49,22 @@ TEST(test_escapes)
 
 /* ---- the nearest name -------------------------------------------------------------------------------------------- */
 
+/* How many letters are others, and whether that is near. */
 TEST(test_nearest)
 {
-    static const struct {
-        const char *wanted, *name;
-        size_t edits; /* SIZE_MAX: not near */
-    } cases[] = {
-        {"axpy__kernel__", "axpy__kernel__", 0},
-        {"axpy__kernel__", "axpz__kernel__", 1},
-        {"axpy__kernel__", "axp__kernel__", 1},
-        {"axpy__kernel__", "aaxpy__kernel__", 1},
-        {"axpy__kernel__", "bxpz__kernel__", 2},
-        {"axpy__kernel__", "xapz__kernel__", 2}, /* two are swapped */
-        {"axpy__kernel__", "xbpz__kernel__", SIZE_MAX}, /* 3 of 4 */
-        {"axpy__kernel__", "axyp__kernel__", 1},
-        {"abcdef1", "bacdfe2", 3},
-        {"abcdef1", "cabdef2", 3}, /* no neighbours */
-        {"axpy__kernel__", "spmv__kernel__", SIZE_MAX},
-        {"abcdefgh1", "abcdefgh2", 1},
-        {"abcdefg", "bcdefgh", 2},
-        {"abcdef1", "xyzdef2", SIZE_MAX},
-        {"abcdef1", "xycdef2", 3},
-        {"a", "b", 1},
-        {"a", "bc", SIZE_MAX},
-        {"a", "", 1},
-        {"", "a", 1},
-        {"", "", 0},
-        {"ab", "ba", 1},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_nearest nearest = {.wanted = cases[i].wanted};
-        rex_nearest_try(&nearest, cases[i].name);
-        if ((nearest.name != NULL) != (cases[i].edits != SIZE_MAX) || (nearest.name != NULL && nearest.edits != cases[i].edits))
-            fail_msg("\"%s\" is %s, %zu edits from \"%s\"", cases[i].name, nearest.name != NULL ? "near" : "not near", nearest.edits,
-                     cases[i].wanted);
+    static const char *const pairs[][2] = {
+        {"axpy__kernel__", "axpy__kernel__"}, {"axpy__kernel__", "axpz__kernel__"}, {"axpy__kernel__", "axp__kernel__"},
+        {"axpy__kernel__", "aaxpy__kernel__"}, {"axpy__kernel__", "bxpz__kernel__"}, {"axpy__kernel__", "xapz__kernel__"},
+        {"axpy__kernel__", "xbpz__kernel__"}, {"axpy__kernel__", "axyp__kernel__"}, {"axpy__kernel__", "spmv__kernel__"},
+        {"abcdef1", "bacdfe2"}, {"abcdef1", "cabdef2"}, {"abcdefgh1", "abcdefgh2"}, {"abcdefg", "bcdefgh"}, {"abcdef1", "xyzdef2"},
+        {"abcdef1", "xycdef2"}, {"a", "b"}, {"a", "bc"}, {"a", ""}, {"", "a"}, {"", ""}, {"ab", "ba"}};
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        struct rex_nearest nearest = {.wanted = pairs[i][0]};
+        rex_nearest_try(&nearest, pairs[i][1]);
+        if (nearest.name != NULL)
+            says("\"%s\" for \"%s\": %zu", pairs[i][1], pairs[i][0], nearest.edits);
+        else
+            says("\"%s\" for \"%s\": not near", pairs[i][1], pairs[i][0]);
     }
 }
 
