@@ -344,22 +344,27 @@ static const struct member {
     MEMBER(Elf64_Ehdr, e_type),      MEMBER(Elf64_Ehdr, e_machine), MEMBER(Elf64_Ehdr, e_flags),
     MEMBER(Elf64_Ehdr, e_phoff),     MEMBER(Elf64_Ehdr, e_shoff),   MEMBER(Elf64_Ehdr, e_phentsize),
     MEMBER(Elf64_Ehdr, e_shentsize), MEMBER(Elf64_Ehdr, e_shnum),   MEMBER(Elf64_Shdr, sh_name),
-    MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_offset), MEMBER(Elf64_Shdr, sh_size),
-    MEMBER(Elf64_Sym, st_name),      MEMBER(Elf64_Sym, st_info),    MEMBER(Elf64_Sym, st_other),
-    MEMBER(Elf64_Sym, st_shndx),     MEMBER(Elf64_Sym, st_value),   MEMBER(Elf64_Sym, st_size)};
+    MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_flags),  MEMBER(Elf64_Shdr, sh_addr),
+    MEMBER(Elf64_Shdr, sh_offset),   MEMBER(Elf64_Shdr, sh_size),   MEMBER(Elf64_Sym, st_name),
+    MEMBER(Elf64_Sym, st_info),          MEMBER(Elf64_Sym, st_other),     MEMBER(Elf64_Sym, st_shndx),   MEMBER(Elf64_Sym, st_value),
+    MEMBER(Elf64_Sym, st_size)};
 
-/* A member of the header, of a [section]. or of a <symbol>., or AT:WIDTH. *TEXT goes on behind it. */
+/*
+ * A member of the header, of a [section]. or of a <symbol>.; or AT:WIDTH, in the file or behind the
+ * beginning of a [section]+. *TEXT goes on behind it.
+ */
 static inline unsigned char *place_of(const struct image *image, const char **text, size_t *width)
 {
     unsigned char *base = image->bytes;
     char name[128];
     size_t at;
     int length = 0;
-    if (sscanf(*text, "[%127[^]]].%n", name, &length) == 1)
-        base = (unsigned char *)section_of(image, name);
-    else if (sscanf(*text, "<%127[^>]>.%n", name, &length) == 1)
+    if (sscanf(*text, "[%127[^]]]%n", name, &length) == 1)
+        base = (*text)[length] == '+' ? bytes_of(image, section_of(image, name))
+                                      : (unsigned char *)section_of(image, name);
+    else if (sscanf(*text, "<%127[^>]>%n", name, &length) == 1)
         base = (unsigned char *)symbol_of(image, name);
-    *text += length;
+    *text += length > 0 ? length + 1 : 0;
     for (size_t i = 0; i < COUNT(members); i++)
         if (strncmp(*text, members[i].name, strlen(members[i].name)) == 0) {
             *text += strlen(members[i].name);
@@ -369,36 +374,40 @@ static inline unsigned char *place_of(const struct image *image, const char **te
     if (sscanf(*text, "%zu:%zu%n", &at, width, &length) != 2)
         fail_msg("no place: %s", *text);
     *text += length;
-    return image->bytes + at;
+    return base + at;
 }
 
-/* A number, the size of the file, or what is at a place; + or - and a number may follow. */
+/* Numbers, the size of the file and what is at a place, with + or - between them. */
 static inline uint64_t value_of(const struct image *image, const char **text)
 {
-    uint64_t value = 0;
-    size_t width;
-    char *end;
-    if (strncmp(*text, "size", 4) == 0) {
-        value = image->size;
-        *text += 4;
-    } else if (**text == '[' || **text == '<') {
-        const unsigned char *place = place_of(image, text, &width);
-        memcpy(&value, place, width);
-    } else {
-        value = strtoull(*text, &end, 0);
-        *text = end;
-    }
-    if (**text == '+' || **text == '-') {
-        value += (uint64_t)strtoll(*text, &end, 0);
-        *text = end;
-    }
-    return value;
+    uint64_t all = 0;
+    char sign = '+';
+    do {
+        uint64_t value = 0;
+        size_t width;
+        char *end;
+        if (strncmp(*text, "size", 4) == 0) {
+            value = image->size;
+            *text += 4;
+        } else if (**text == '[' || **text == '<') {
+            const unsigned char *place = place_of(image, text, &width);
+            memcpy(&value, place, width);
+        } else {
+            value = strtoull(*text, &end, 0);
+            *text = end;
+        }
+        all += sign == '+' ? value : -value;
+        sign = **text;
+        *text += sign == '+' || sign == '-';
+    } while (sign == '+' || sign == '-');
+    return all;
 }
 
 /*
  * Each line of LIST is the file of an image, or, behind it, a change of it: what it is, and what
  * becomes of some places, and last of the file's size, as in
- * "of no type | <bounded>.st_info=0x10 e_flags=0 size=4000".
+ * "of no type | <bounded>.st_info=0x10 e_flags=0 size=4000". A change without a name, which must say
+ * nothing else, is there from then on.
  */
 static inline void tell_changes(const char *list)
 {
@@ -429,6 +438,13 @@ static inline void tell_changes(const char *list)
             memcpy(place, &value, width);
         }
         const char *what = line + strspn(line, " ");
+        if (*what == '|') {
+            char *facts = facts_of(image.bytes, image.size);
+            assert_string_equal(facts, image.facts);
+            free(facts);
+            memcpy(image.kept, image.bytes, whole);
+            continue;
+        }
         changed(&image, "%.*s", (int)(strstr(what, " |") - what), what);
         image.size = whole;
         memcpy(image.bytes, image.kept, whole);

@@ -212,63 +212,6 @@ TEST(test_host_sections)
     close_image(&image);
 }
 
-/* A signature whose numbers are not all in one section says nothing; the kernel is there all the
- * same. */
-TEST(test_host_signatures)
-{
-    enum { TAIL = 64 };
-    static const uint16_t numbers[TAIL / 2] = {2, 9, 9, 9, [30] = 2};
-    static const char text[] = "0(rex_arg value, uint64_t *out)"; /* as librex 0.1 wrote it */
-    static const struct {
-        const char *what;
-        uint64_t value, size;
-    } cases[] = {
-        {"all of it", PLACE, 8},
-        {"a byte less", PLACE, 7},
-        {"a number less", PLACE, 6},
-        {"a number alone", PLACE, 2},
-        {"nothing", PLACE, 0},
-        {"up to the end", PLACE + 2 * 30, 4},
-        {"a byte more", PLACE + 2 * 30, 5},
-        {"a number more", PLACE + 2 * 30, 6},
-        {"before the section", PLACE - 1, 8},
-        {"nowhere", 0, 8},
-        {"past all numbers", UINT64_MAX, 8},
-    };
-    struct image image = host_with_tail(numbers, sizeof numbers);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        sign(&image, cases[i].value, cases[i].size);
-        changed(&image, "%s", cases[i].what);
-    }
-    sign(&image, PLACE, 8);
-    symbol_of(&image, "rex_signature_plain__kernel__")->st_shndx = SHN_UNDEF;
-    changed(&image, "elsewhere");
-    /* An empty section at the same address takes nothing away. */
-    *section_of(&image,
-                ".comment") = (Elf64_Shdr){.sh_name = section_of(&image, ".comment")->sh_name,
-                                           .sh_flags = SHF_ALLOC,
-                                           .sh_addr = PLACE};
-    sign(&image, PLACE, 8);
-    changed(&image, "beside an empty section");
-    /* All together as many bytes as the file, and one more. */
-    uint64_t others = symbol_of(&image, "rex_signature_env__kernel__")->st_size +
-                      symbol_of(&image, "rex_signature_none__kernel__")->st_size;
-    for (uint64_t more = 0; more < 2; more++) {
-        sign(&image, PLACE, image.size - others + more);
-        changed(&image, "%llu more than the file", (unsigned long long)more);
-    }
-    sign(&image, PLACE, image.size / 2);
-    symbol_of(&image, "rex_signature_env__kernel__")->st_size = image.size / 2;
-    changed(&image, "two halves of the file");
-    close_image(&image);
-    image = host_with_tail(text, sizeof text);
-    for (uint64_t length = 1; length <= 3; length++) {
-        sign(&image, PLACE, length);
-        changed(&image, "%llu bytes of a text", (unsigned long long)length);
-    }
-    close_image(&image);
-}
-
 /* Each symbol is the first one in turn, and the last one: there is one more in front, which is
  * none. */
 TEST(test_symbols_in_another_order)
