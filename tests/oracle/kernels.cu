@@ -106,12 +106,6 @@ REX_DEVICE_KERNEL(mixed, (int *) s, (int32_t) i, (const int *) a, (double) d, (c
     b[1] = p == NULL ? 1 : 1;
 }
 
-REX_DEVICE_KERNEL(scale, (int32_t) n, (int *) y, (float) f, (const int *) x)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += (int)f * x[i];
-}
-
 /* ---- structs ------------------------------------------------------------------------------------------------------------------ */
 
 REX_DEVICE_KERNEL(record_n, (struct record *) r)

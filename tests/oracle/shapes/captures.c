@@ -12,7 +12,6 @@ REX_KERNEL(sum);
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL(store);
 REX_KERNEL(nothing);
-REX_KERNEL(touch);
 REX_KERNEL(set_if_here);
 REX_KERNEL(add_all);
 REX_KERNEL(vla_sum);
@@ -20,7 +19,6 @@ REX_KERNEL(vla_section);
 REX_KERNEL(private_copies);
 REX_KERNEL(small_copy);
 REX_KERNEL(mixed);
-REX_KERNEL(scale);
 REX_KERNEL_DECLARE(record_nx);
 #endif
 
@@ -76,21 +74,6 @@ SHAPE(capture_scalars)
     LAUNCH(add_all, map);
 #endif
     RESULT(s);
-}
-
-SHAPE(capture_pointer_absent)
-{
-    int a[4], b[4], *p = b;
-    FILL(a);
-    OBJECT(b);
-#ifdef ORACLE_CLANG
-#pragma omp target
-    a[0] += p == NULL ? 1 : 1;
-#else
-    REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 4)), REX_POINTER(p));
-    LAUNCH(touch, map);
-#endif
-    RESULT(a);
 }
 
 SHAPE(capture_pointer_present)
@@ -285,21 +268,4 @@ SHAPE(mixed_rows)
 #endif
     RESULT(s);
     RESULT(b);
-}
-
-SHAPE(scaled_sum)
-{
-    int n = 4, x[4], y[4];
-    float f = 3;
-    FILL(x);
-    FILL(y);
-#ifdef ORACLE_CLANG
-#pragma omp target map(to : x[0 : n]) map(tofrom : y[0 : n])
-    for (int i = 0; i < n; i++)
-        y[i] += (int)f * x[i];
-#else
-    REX_MAP(map, REX_IMPLICIT(REX_VALUE(n)), REX_TOFROM(y, n), REX_IMPLICIT(REX_VALUE(f)), REX_TO(x, n));
-    LAUNCH(scale, map);
-#endif
-    RESULT(y);
 }

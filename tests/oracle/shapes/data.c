@@ -32,38 +32,6 @@ SHAPE(region)
     RESULT(a);
 }
 
-/* The same, through the raw calls. */
-SHAPE(region_raw)
-{
-    int a[8], b[4];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target data map(from : a[0 : 2]) map(always, tofrom : b)
-    {
-#pragma omp target map(a[0 : 2])
-        a[0] = 1;
-#pragma omp target map(alloc : a[0 : 2])
-        a[0] += 1;
-    }
-    a[1] = 0;
-#else
-    REX_MAP(region, REX_FROM(a, 2), REX_ALWAYS(REX_TOFROM(b, 4)));
-    CHECK(rex_offload_init());
-    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
-    int zero = 0;
-    CHECK(rex_device_copy_to(rex_mapped_ptr(a, 0), &zero, sizeof zero, 0));
-    REX_MAP(map, REX_TOFROM(a, 2));
-    LAUNCH(bump, map);
-    REX_MAP(again, REX_ALLOC(a, 2));
-    LAUNCH(bump, again);
-    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(region));
-    a[1] = 0;
-#endif
-    RESULT(a);
-    RESULT(b);
-}
-
 SHAPE(use_device_ptr_and_map)
 {
     int a[8], *p = a;
@@ -169,27 +137,6 @@ SHAPE(use_device_addr_alone)
         LAUNCH(bump, map);
     }
     REX_MAP(leave, REX_ALWAYS(REX_FROM(a, 8)));
-    CHECK(rex_data_exit(-1, &leave));
-#endif
-    RESULT(a);
-}
-
-SHAPE(enter_exit)
-{
-    int a[8], b[4];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target enter data map(to : a) map(alloc : b)
-#pragma omp target
-    a[0] += 1;
-#pragma omp target exit data map(from : a) map(release : b)
-#else
-    REX_MAP(enter, REX_TO(a, 8), REX_ALLOC(b, 4));
-    CHECK(rex_data_enter(-1, &enter));
-    REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
-    LAUNCH(bump, map);
-    REX_MAP(leave, REX_FROM(a, 8), REX_RELEASE(b, 4));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);

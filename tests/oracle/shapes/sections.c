@@ -5,7 +5,7 @@
 
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
-REX_KERNEL_DECLARE(touch);
+REX_KERNEL(touch);
 REX_KERNEL(bump2_in_third);
 REX_KERNEL(record_at);
 REX_KERNEL(bump_at);
