@@ -1,5 +1,6 @@
 #!/bin/sh
-# Settings: what each variable can be, and what is said of what it cannot be, in the environment and by the program; names that are none.
+# Settings: what each variable can be, and what is said of what it cannot be, in the environment and by the program; names that are none;
+# where the log goes.
 # tests/golden/settings/log.txt has what is said, and what holds then.
 . tests/support/lib.sh
 
@@ -84,6 +85,15 @@ for name in REX_WIAT REX_LOGS REX_CUBIN_PAHT REX_OMP_TARGET REX_LGO REX_TEST_LOG
     echo $name=x
 done >"$work/settings"
 in_environment 'names that are none'
+# ---- where the log goes: an error of each name, of which none is a value of REX_WAIT
+
+configure 'to files, to nowhere, and to standard error' 3=info:plain 4=to_the_file 3=off:plain 4=nowhere 3=info 4=to_standard_error \
+    3=:plain 4=behind_it '3=error:100%% of %p' 4=by_number 3=info:missing/file 4=one_line 4=another 3=off
+for file in plain 100*; do sed "s/^/    $(echo "$file" | sed 's/[0-9][0-9]*$/N/'): /" "$file"; done >>"$work/log"
+echo 'REX_LOG=info:environment' >"$work/settings"
+in_environment 'to a file of the environment' 3=off 4=nowhere 3 4=in_it 3=off
+sed 's/^/    environment: /' environment >>"$work/log"
+
 unset LD_PRELOAD
 cd "$top"
 golden settings/log.txt "$work/log"

@@ -1,6 +1,6 @@
 /*
- * log.c - where lines go; names of others that would forge lines; launches and data calls with their rows, each once:
- * tests/golden/messages/configure.txt. A function of the program that gets the lines: tests/runtime/log.
+ * log.c - whole lines, in each process its own file; names of others that would forge lines; launches and data calls with their rows, each once:
+ * tests/golden/messages/configure.txt. Where the log goes: script/settings. A function of the program that gets the lines: tests/runtime/log.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -57,42 +57,6 @@ static void say(const char *text)
 #define LINE(text) LINE_BEGIN text LINE_END
 
 /* ---- a file ------------------------------------------------------------------------------------------------------ */
-
-static void to_a_file(const void *context)
-{
-    char value[3 * PATH_MAX];
-    (void)context;
-    configure("info:plain");
-    say("to the file");
-    configure("off:plain");
-    say("nowhere");
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
-    say("to standard error");
-    configure(":plain"); /* warn */
-    say("behind it");
-    configure("debug:100%% of %p");
-    say("by number");
-    snprintf(value, sizeof value, "debug:%s", in_folder("environment"));
-    setenv("REX_LOG", value, 1);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, NULL), 0);
-    say("in it");
-    configure("info:missing/file");
-    say("one line");
-    say("another");
-    expect_file("plain", LINE("to the file") LINE("behind it"));
-    expect_file("environment", LINE("in it"));
-    snprintf(value, sizeof value, "100%% of %ld", (long)getpid());
-    expect_file(value, LINE("by number"));
-}
-
-TEST(test_files)
-{
-    char expected[3 * PATH_MAX];
-    snprintf(expected, sizeof expected,
-             LINE("to standard error") "librex: warning: the log %s cannot be opened: No such file or directory; standard error is used\n"
-             LINE("one line") LINE("another"), in_folder("missing/file"));
-    assert_string_equal(in_child(to_a_file, NULL), expected);
-}
 
 /*
  * Each process has a file of its own where the name says so. A file is opened once: librex writes to it where it has been moved, and its old
@@ -171,8 +135,6 @@ TEST(test_whole_lines)
         assert_int_equal(counts[i], LINES);
 }
 
-/* ---- a function of the program ----------------------------------------------------------------------------------- */
-
 /* ---- what others named ------------------------------------------------------------------------------------------- */
 
 static const char forging[] = "a\nlibrex: forged \x1b[2Jb\x7f\xc2\x9b" "c\xff \xc3\xa4\xe2\x82\xac\\";
@@ -195,8 +157,6 @@ TEST(test_escapes)
     assert_int_equal(occurrences(output, "\nlibrex: forged"), 0);
     assert_int_equal(occurrences(output, "\x1b"), 0);
 }
-
-/* ---- each call once ---------------------------------------------------------------------------------------------- */
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
