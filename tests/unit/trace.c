@@ -17,8 +17,11 @@
 #include "rex/interop.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
+#include "support/messages.h"
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
+
+MESSAGES("configure");
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */
 REX_KERNEL(plain);
@@ -375,40 +378,17 @@ TEST(test_summary)
         {.name = "axpy", .counted = REX_COUNTED_PHASE, .begin = 0, .end = 50, .to = 1},
         {.name = "axpy", .counted = REX_COUNTED_PHASE, .begin = 0, .end = 150, .to = 1},
     };
-    char head[128];
     char *name = program_invocation_short_name;
     assert_string_equal(said_by(print_summary), "");
-    for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < COUNT(slices); i++)
-            rex_summary_add(&slices[i]);
-        program_invocation_short_name = (char[]){"a\nb"};
-        const char *said = said_by(print_summary);
-        program_invocation_short_name = name;
-        snprintf(head, sizeof head, "\nlibrex: what a\\x0ab, process %ld, offloaded\n\n", (long)getpid());
-        assert_int_equal(strncmp(said, head, strlen(head)), 0);
-        assert_string_equal(
-            said + strlen(head),
-            "  kernel                                       calls      total us     mean us      max us        bytes to      bytes from  by\n"
-            "  gemm                                             1         100.0       100.0       100.0               0               0  libomptarget [1]\n"
-            "  axpy                                             2          10.0         5.0         7.5              30               7  driver\n"
-            "  axpy                                             1           4.0         4.0         4.0               0               0  libomptarget [2]\n"
-            "  axpy                                             1           3.0         3.0         3.0               0               0  libomptarget\n"
-            "  axpy                                             1           2.0         2.0         2.0               0               0\n"
-            "  again                                            1           1.0         1.0         1.0               0               0  libomptarget [2]\n"
-            "  line\\x0aend                                      1           1.0         1.0         1.0               0               0  libomptarget [2]\n"
-            "\n"
-            "  [1] tab\\x09here\n"
-            "  [2] a row has a mapper\n"
-            "\n"
-            "  data                                         calls      total us     mean us      max us        bytes to      bytes from\n"
-            "  axpy                                             1     1234567.9   1234567.9   1234567.9              64            4096\n"
-            "\n"
-            "  start and end                                calls      total us     mean us      max us\n"
-            "  axpy                                             2           0.2         0.1         0.1\n"
-            "\n");
-        rex_summary_forget();
-        assert_string_equal(said_by(print_summary), "");
-    }
+    for (size_t i = 0; i < COUNT(slices); i++)
+        rex_summary_add(&slices[i]);
+    program_invocation_short_name = (char[]){"a\nb"};
+    const char *said = said_by(print_summary);
+    program_invocation_short_name = name;
+    says("%s", strstr(said, ", offloaded"));
+    assert_ptr_equal(strstr(said, "\nlibrex: what a\\x0ab, process "), said);
+    rex_summary_forget();
+    assert_string_equal(said_by(print_summary), "");
 }
 
 /* 1024 of the 1500 have a row of their own, with two calls each. */
