@@ -9,6 +9,19 @@
 link=tests/link/headers
 [ -n "$nvcc" ] || echo 'left out: a host file by nvcc: no nvcc'
 
+# ---- what rex_kmp.h makes of the names that generated code calls: the wrapper that registers first, unless it is librex's own code
+
+for language in c c++; do
+    for way in DEFAULT REX_KMP_SAFE REX_KMP_INTERNAL; do
+        direct=rex_direct_
+        [ $way != REX_KMP_INTERNAL ] || direct=
+        for name in target target_teams target_kernel target_data_begin target_data_end target_data_update; do
+            made=$(printf '#include <rex_kmp.h>\n__tgt_%s\n' $name | gcc -E -P -x $language -Iinclude -D$way - | tail -n 1)
+            [ "$made" = "${direct}__tgt_$name" ] || fail "$language, $way: __tgt_$name becomes $made"
+        done
+    done
+done
+
 # ---- what generators and nvcc compile
 
 count=0

@@ -6,15 +6,6 @@ $(UNIT): | $(FAKES)
 $(UNIT): $(O)/obj/tests/unit/locks/held.o
 $(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call)) -Wl,--wrap=rex_fork_register,-u,rex_fork_register
 
-# macros: the header included in three ways, as C and as C++.
-macros_objects := $(foreach way,default safe internal,$(way).o $(way)_cpp.o)
-$(O)/tests/unit/macros: unit_libs = $(LIB_A)
-$(O)/tests/unit/macros: $(addprefix $(O)/obj/tests/unit/macros/,$(macros_objects))
-$(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -fno-exceptions -c -o $@ $<
-
 # rows: the row macros in C11 and in C++11.
 $(O)/tests/unit/rows: $(O)/obj/tests/unit/rows/c11.o $(O)/obj/tests/unit/rows/cxx11.o
 $(O)/obj/tests/unit/rows.o $(O)/obj/tests/unit/rows/%.o: more_cflags += -Itests/unit

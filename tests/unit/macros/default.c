@@ -1,2 +1,0 @@
-#define MACROS macros_default_c
-#include "rewrite.h"
