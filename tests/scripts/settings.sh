@@ -21,6 +21,8 @@ configure() {
     { echo "$what"; LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -v 'the module is NULL' |
         sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" >>"$work/log"
 }
+# contents FILE...: without the number of the process
+contents() { for file in "$@"; do sed "s/^/    $(echo "$file" | sed 's/ [0-9]*$/ N/'): /" "$file"; done >>"$work/log"; }
 letters() { head -c "$1" /dev/zero | tr '\0' x; }
 
 # ---- each of them: its bad value, if it has one, and good ones
@@ -89,10 +91,29 @@ in_environment 'names that are none'
 
 configure 'to files, to nowhere, and to standard error' 3=info:plain 4=to_the_file 3=off:plain 4=nowhere 3=info 4=to_standard_error \
     3=:plain 4=behind_it '3=error:100%% of %p' 4=by_number 3=info:missing/file 4=one_line 4=another 3=off
-for file in plain 100*; do sed "s/^/    $(echo "$file" | sed 's/[0-9][0-9]*$/N/'): /" "$file"; done >>"$work/log"
+contents plain 100*
 echo 'REX_LOG=info:environment' >"$work/settings"
 in_environment 'to a file of the environment' 3=off 4=nowhere 3 4=in_it 3=off
-sed 's/^/    environment: /' environment >>"$work/log"
+contents environment
+
+# A file is opened once: librex writes to it where it has been moved, and its old name stays free, in a child of fork too. Each process has a
+# file of its own where the name says so.
+configure 'to a file that is moved' 3=info:of 4=before move=of=moved 4=after fork 4=in_a_child 3=off
+contents moved
+[ ! -e of ] || fail 'the old name is taken'
+configure 'to a file for each process' '3=info:of %p' 4=before fork 4=in_a_child 3=off
+contents "$(grep -l before 'of '*)" "$(grep -l in_a_child 'of '*)"
+configure 'names that would forge lines' 4="$(printf 'a\nlibrex: forged \033[2Jb\177\302\237c\377 \303\244\342\202\254\134')" '4=a\x0ab'
+# Several processes: each line is whole, and none is lost. An error that is repeated is not printed.
+lines=$(seq 200 | sed "s/.*/4=$(letters 150)&/")
+for one in 1 2 3 4; do
+    # Lines are words.
+    # shellcheck disable=SC2086
+    "$work/configure" 3=error:shared $lines 3=off >/dev/null &
+done
+wait
+[ "$(grep -cE '^librex: error: rex_configure: REX_WAIT cannot be "x{150}[0-9]+", only auto, [^"]* \[REX_EINVAL\]$' shared)" = 800 ] ||
+    fail "$(wc -l <shared) lines of four processes, and not 800 whole ones"
 
 unset LD_PRELOAD
 cd "$top"

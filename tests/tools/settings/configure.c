@@ -1,5 +1,6 @@
 /*
  * configure.c [OPTION[=VALUE]]... - gives settings by their numbers, those without a value back to the environment; then says what holds.
+ * An OPTION may also be move=FROM=TO, of files, and fork: the rest is done by a child alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void say(const char *group, const char *name, const char *value, void *context)
 {
@@ -16,10 +19,27 @@ static void say(const char *group, const char *name, const char *value, void *co
         printf("    %s %s\n", name, value);
 }
 
+static void move(char *from)
+{
+    char *to = strchr(from, '=');
+    *to = '\0';
+    if (rename(from, to + 1) != 0)
+        exit(2);
+}
+
 int main(int count, char **arguments)
 {
     for (int i = 1; i < count; i++) {
         char *end;
+        if (strcmp(arguments[i], "fork") == 0) {
+            if (fork() > 0)
+                return wait(NULL) < 0;
+            continue;
+        }
+        if (strncmp(arguments[i], "move=", 5) == 0) {
+            move(arguments[i] + 5);
+            continue;
+        }
         const enum rex_option option = (enum rex_option)strtol(arguments[i], &end, 10);
         int result = rex_configure(option, *end == '=' ? end + 1 : NULL);
         if (result != 0)
