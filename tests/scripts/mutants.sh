@@ -18,8 +18,8 @@ try() {
 right='header->e_phentsize != sizeof(Elf64_Phdr)'
 wrong='header->e_phentsize < sizeof(Elf64_Phdr)'
 try 0 '1 mutants, 1 found, 0 survived: 100.0 % found' --least 100 --tests unit/elf --plant librex/image/elf.c "$right" "$wrong"
-try 1 "+ if ($wrong)" --tests unit/config --plant librex/image/elf.c "$right" "$wrong"
-try 0 '1 mutants, 0 found, 1 survived: 0.0 % found' --least 0 --tests unit/config --plant librex/image/elf.c "$right" "$wrong"
+try 1 "+ if ($wrong)" --tests unit/lasterror --plant librex/image/elf.c "$right" "$wrong"
+try 0 '1 mutants, 0 found, 1 survived: 0.0 % found' --least 0 --tests unit/lasterror --plant librex/image/elf.c "$right" "$wrong"
 try 0 'found by unit/elf' --tests unit/elf --limit 1 --plant librex/image/elf.c 'i < header->e_phnum; i++' 'i < header->e_phnum; i += 0'
 try 2 'changes nothing' --tests unit/elf --plant librex/image/elf.c "$right" 'sizeof(Elf64_Phdr) != header->e_phentsize'
 try 2 'is there 0 times' --tests unit/elf --plant librex/image/elf.c 'not in this file' ''

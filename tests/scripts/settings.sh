@@ -87,6 +87,15 @@ for name in REX_WIAT REX_LOGS REX_CUBIN_PAHT REX_OMP_TARGET REX_LGO REX_TEST_LOG
     echo $name=x
 done >"$work/settings"
 in_environment 'names that are none'
+# ---- levels of the log: an error, a warning, what was bound, that there is no GPU. An error that is repeated is printed once.
+
+for level in off error warn '' info debug Debug nonsense Warning debug:; do
+    echo "REX_LOG=$level" >"$work/settings"
+    in_environment "level '$level'" 0=on 4=x
+done
+REX_LOG=error run "$work/configure"
+[ "$(grep -c 'the module is NULL' "$work/err")" = 1 ] || fail "an error that is repeated: $(cat "$work/err")"
+
 # ---- where the log goes: an error of each name, of which none is a value of REX_WAIT
 
 configure 'to files, to nowhere, and to standard error' 3=info:plain 4=to_the_file 3=off:plain 4=nowhere 3=info 4=to_standard_error \
