@@ -10,6 +10,7 @@
 #include <elf.h>
 
 #include "common.h"
+#include "rex/abi.h"
 #include "rex/inspect.h"
 #include "support/messages.h"
 
@@ -333,6 +334,20 @@ static inline Elf64_Sym *symbol_of(const struct image *image, const char *name)
     return NULL;
 }
 
+/* The last relocation that stores the name of an entry. */
+static inline Elf64_Rela *last_name(const struct image *image)
+{
+    const Elf64_Shdr *relocations = section_of(image, ".rela.dyn"),
+                     *entries = section_of(image, "omp_offloading_entries");
+    Elf64_Rela *all = bytes_of(image, relocations), *found = NULL;
+    for (size_t i = 0; i < relocations->sh_size / sizeof *all; i++)
+        if (all[i].r_offset - entries->sh_addr < entries->sh_size &&
+            (all[i].r_offset - entries->sh_addr) % 32 == offsetof(struct __tgt_offload_entry, name))
+            found = &all[i];
+    assert_non_null(found);
+    return found;
+}
+
 /* ---- changes that are written down ----------------------------------------------------------- */
 
 /* Members of headers, sections and symbols, which their names tell apart. */
@@ -347,11 +362,12 @@ static const struct member {
     MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_flags),  MEMBER(Elf64_Shdr, sh_addr),
     MEMBER(Elf64_Shdr, sh_offset),   MEMBER(Elf64_Shdr, sh_size),   MEMBER(Elf64_Sym, st_name),
     MEMBER(Elf64_Sym, st_info),          MEMBER(Elf64_Sym, st_other),     MEMBER(Elf64_Sym, st_shndx),   MEMBER(Elf64_Sym, st_value),
-    MEMBER(Elf64_Sym, st_size)};
+    MEMBER(Elf64_Sym, st_size),      MEMBER(Elf64_Rela, r_offset),  MEMBER(Elf64_Rela, r_info),
+    MEMBER(Elf64_Rela, r_addend)};
 
 /*
- * A member of the header, of a [section]. or of a <symbol>.; or AT:WIDTH, in the file or behind the
- * beginning of a [section]+. *TEXT goes on behind it.
+ * A member of the header, of a [section]., of a <symbol>. or of the relocation *. for the last name
+ * of an entry; or AT:WIDTH, in the file or behind the beginning of a [section]+. *TEXT goes on behind.
  */
 static inline unsigned char *place_of(const struct image *image, const char **text, size_t *width)
 {
@@ -364,6 +380,10 @@ static inline unsigned char *place_of(const struct image *image, const char **te
                                       : (unsigned char *)section_of(image, name);
     else if (sscanf(*text, "<%127[^>]>%n", name, &length) == 1)
         base = (unsigned char *)symbol_of(image, name);
+    else if (**text == '*') {
+        base = (unsigned char *)last_name(image);
+        length = 1;
+    }
     *text += length > 0 ? length + 1 : 0;
     for (size_t i = 0; i < COUNT(members); i++)
         if (strncmp(*text, members[i].name, strlen(members[i].name)) == 0) {
@@ -377,7 +397,8 @@ static inline unsigned char *place_of(const struct image *image, const char **te
     return base + at;
 }
 
-/* Numbers, the size of the file and what is at a place, with + or - between them. */
+/* Numbers, the size of the file, what is at a place, and where that relocation ends, with + or -
+ * between them. */
 static inline uint64_t value_of(const struct image *image, const char **text)
 {
     uint64_t all = 0;
@@ -389,7 +410,10 @@ static inline uint64_t value_of(const struct image *image, const char **text)
         if (strncmp(*text, "size", 4) == 0) {
             value = image->size;
             *text += 4;
-        } else if (**text == '[' || **text == '<') {
+        } else if (strncmp(*text, "end", 3) == 0) {
+            value = (uint64_t)((unsigned char *)(last_name(image) + 1) - image->bytes);
+            *text += 3;
+        } else if (**text == '[' || **text == '<' || **text == '*') {
             const unsigned char *place = place_of(image, text, &width);
             memcpy(&value, place, width);
         } else {
