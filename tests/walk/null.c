@@ -21,20 +21,12 @@
 #include <rex/library.h>
 
 #include "inqueue.h"
+#include "walk/exported.h"
 #include "memory/section.h" /* what a map builder is */
 
 REX_KERNEL(walk_add);
 REX_KERNEL(walk_nothing);
 
-/* The exported wrappers, in the place of the inline ones. */
-#define EXPORTED(result, name, parameters) result exported_##name parameters __asm__("rex___tgt_" #name)
-#define ROWS int32_t, void **, void **, int64_t *, int64_t *
-EXPORTED(int, target, (int64_t, void *, ROWS));
-EXPORTED(int, target_teams, (int64_t, void *, ROWS, int32_t, int32_t));
-EXPORTED(int, target_kernel, (int64_t, int32_t, int32_t, void *, struct __tgt_kernel_arguments *));
-EXPORTED(void, target_data_begin, (int64_t, ROWS));
-EXPORTED(void, target_data_end, (int64_t, ROWS));
-EXPORTED(void, target_data_update, (int64_t, ROWS));
 #define rex___tgt_target exported_target
 #define rex___tgt_target_teams exported_target_teams
 #define rex___tgt_target_kernel exported_target_kernel

@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exported.h"
 #include "rules.h"
-
-/* The exported wrappers, in the place of the inline ones of rex_kmp.h. */
-#define EXPORTED(result, name, parameters) result exported_##name parameters __asm__("rex___tgt_" #name)
-#define ROWS int32_t, void **, void **, int64_t *, int64_t *
-EXPORTED(int, target, (int64_t, void *, ROWS));
-EXPORTED(int, target_teams, (int64_t, void *, ROWS, int32_t, int32_t));
-EXPORTED(int, target_kernel, (int64_t, int32_t, int32_t, void *, struct __tgt_kernel_arguments *));
-EXPORTED(void, target_data_begin, (int64_t, ROWS));
-EXPORTED(void, target_data_end, (int64_t, ROWS));
-EXPORTED(void, target_data_update, (int64_t, ROWS));
 
 /* ---- maps
  * ------------------------------------------------------------------------------------------------------------------------------------ */
@@ -466,29 +457,28 @@ static void launched_raw(struct call *call, int device, int key, const struct wa
 
 #define COLUMNS(map) (map)->map.count, (map)->map.base, (map)->map.begin, (map)->map.sizes, (map)->map.types
 
-RULE(rex___tgt_target, "dkM", 1)
+static void launch_raw(struct call *call, bool teams)
 {
     struct walk_map *map = walk_map_of(call, 2);
     if (map == NULL || !is_safe_raw(call, 0, 1, map))
         return;
+    void *key = (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map));
     walk_order_rows(walk_device(call, 0), map, model_touch_launch);
     walk_before();
     launched_raw(call, 0, 1, map,
-                 exported_target(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
-                                 COLUMNS(map)));
+                 teams ? exported_target_teams(walk_integer(call, 0), key, COLUMNS(map), (int32_t)walk_integer(call, 3),
+                                               (int32_t)walk_integer(call, 4))
+                       : exported_target(walk_integer(call, 0), key, COLUMNS(map)));
+}
+
+RULE(rex___tgt_target, "dkM", 1)
+{
+    launch_raw(call, false);
 }
 
 RULE(rex___tgt_target_teams, "dkMTT", 2)
 {
-    struct walk_map *map = walk_map_of(call, 2);
-    if (map == NULL || !is_safe_raw(call, 0, 1, map))
-        return;
-    walk_order_rows(walk_device(call, 0), map, model_touch_launch);
-    walk_before();
-    launched_raw(call, 0, 1, map,
-                 exported_target_teams(walk_integer(call, 0), (void *)(uintptr_t)walk_key(walk_kernel(call, 1, map)),
-                                       COLUMNS(map), (int32_t)walk_integer(call, 3),
-                                       (int32_t)walk_integer(call, 4)));
+    launch_raw(call, true);
 }
 
 /* ---- packets
@@ -885,38 +875,30 @@ static bool has_bytes(int host, size_t size)
     return host < 0 || size <= (size_t)model_size(host);
 }
 
-static enum verdict verdict_of_copy(const struct call *call, int memory, const void *host, int device)
+/* To the device, or from it. */
+static void copy(struct call *call, bool to)
 {
-    bool null = host == NULL || memory < 0 || walk_now.memory[memory].address == NULL;
-    return null ? MUST_FAIL : walk_device(call, device) >= 0 ? MUST_WORK : EITHER;
+    int memory = walk_variable(call, !to), host = walk_variable(call, to);
+    size_t size = (size_t)walk_integer(call, 2);
+    void *at = walk_memory_of(call, !to), *array = walk_host_of(call, to);
+    if (!may_copy(call, memory, 2, 3) || !has_bytes(host, size))
+        return;
+    walk_order_host(host, !to);
+    walk_order_memory(memory, to);
+    walk_before();
+    int result = to ? rex_device_copy_to(at, array, size, walk_integer(call, 3)) : rex_device_copy_from(array, at, size, walk_integer(call, 3));
+    if (walk_judge_int(call, result, array == NULL || at == NULL ? MUST_FAIL : walk_device(call, 3) >= 0 ? MUST_WORK : EITHER))
+        (to ? model_copy_to : model_copy_from)(memory, host, (int)size);
 }
 
 RULE(rex_device_copy_to, "yhsd", 3)
 {
-    int memory = walk_variable(call, 0), host = walk_variable(call, 1);
-    size_t size = (size_t)walk_integer(call, 2);
-    if (!may_copy(call, memory, 2, 3) || !has_bytes(host, size))
-        return;
-    walk_order_host(host, false);
-    walk_order_memory(memory, true);
-    walk_before();
-    int result = rex_device_copy_to(walk_memory_of(call, 0), walk_host_of(call, 1), size, walk_integer(call, 3));
-    if (walk_judge_int(call, result, verdict_of_copy(call, memory, walk_host_of(call, 1), 3)))
-        model_copy_to(memory, host, (int)size);
+    copy(call, true);
 }
 
 RULE(rex_device_copy_from, "hysd", 3)
 {
-    int memory = walk_variable(call, 1), host = walk_variable(call, 0);
-    size_t size = (size_t)walk_integer(call, 2);
-    if (!may_copy(call, memory, 2, 3) || !has_bytes(host, size))
-        return;
-    walk_order_host(host, true);
-    walk_order_memory(memory, false);
-    walk_before();
-    int result = rex_device_copy_from(walk_host_of(call, 0), walk_memory_of(call, 1), size, walk_integer(call, 3));
-    if (walk_judge_int(call, result, verdict_of_copy(call, memory, walk_host_of(call, 0), 3)))
-        model_copy_from(memory, host, (int)size);
+    copy(call, false);
 }
 
 RULE(rex_device_copy_peer, "ydyds", 3)

@@ -311,53 +311,40 @@ static bool has_bytes(int host, int64_t size)
     return host < 0 || size <= model_size(host);
 }
 
-static void copied(struct call *call, int result, const struct command *command)
+/* To the device, or from it. */
+static void copy(struct call *call, enum kind_of_command kind)
 {
+    const bool to = kind == COPY_TO;
     const struct walk_queue *queue = walk_queue_of(call, 0);
-    bool null = queue == NULL || (command->size > 0 &&
-                                  (command->host < 0 || command->memory < 0 ||
-                                   walk_now.memory[command->memory].address == NULL));
-    enum verdict verdict = null ? MUST_FAIL : walk_device_of_queue(queue) >= 0 ? MUST_WORK : EITHER;
-    if (walk_judge_int(call, result, verdict) && command->size > 0)
-        walk_took(queue, command);
-}
-
-static struct command copy_command(const struct call *call, enum kind_of_command kind, int memory,
-                                   int host)
-{
-    struct command command = {.kind = kind, .memory = memory, .host = host, .from = -1,
-                              .size = (int)walk_integer(call, 3), .map = {.memory = -1}};
-    return command;
+    const int memory = walk_variable(call, to ? 1 : 2), host = walk_variable(call, to ? 2 : 1);
+    const struct command command = {.kind = kind, .memory = memory, .host = host, .from = -1,
+                                    .size = (int)walk_integer(call, 3), .map = {.memory = -1}};
+    const size_t size = (size_t)command.size;
+    if (!walk_may_use(queue, memory, command.size) || !has_bytes(host, command.size))
+        return;
+    bool null = queue == NULL || (size > 0 && (host < 0 || memory < 0 ||
+                                               walk_now.memory[memory].address == NULL));
+    walk_order_command(queue, &command);
+    walk_before();
+    int result = to ? rex_queue_copy_to(walk_queue(call, 0), walk_memory_of(call, 1),
+                                        walk_host_of(call, 2), size)
+                    : rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1),
+                                          walk_memory_of(call, 2), size);
+    if (walk_judge_int(call, result, null                               ? MUST_FAIL
+                                     : walk_device_of_queue(queue) >= 0 ? MUST_WORK
+                                                                        : EITHER) &&
+        size > 0)
+        walk_took(queue, &command);
 }
 
 RULE(rex_queue_copy_to, "qyhs", 3)
 {
-    int memory = walk_variable(call, 1), host = walk_variable(call, 2);
-    struct command command = copy_command(call, COPY_TO, memory, host);
-    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) ||
-        !has_bytes(host, command.size))
-        return;
-    walk_order_command(walk_queue_of(call, 0), &command);
-    walk_before();
-    copied(call,
-           rex_queue_copy_to(walk_queue(call, 0), walk_memory_of(call, 1), walk_host_of(call, 2),
-                             (size_t)command.size),
-           &command);
+    copy(call, COPY_TO);
 }
 
 RULE(rex_queue_copy_from, "qhys", 3)
 {
-    int memory = walk_variable(call, 2), host = walk_variable(call, 1);
-    struct command command = copy_command(call, COPY_FROM, memory, host);
-    if (!walk_may_use(walk_queue_of(call, 0), memory, command.size) ||
-        !has_bytes(host, command.size))
-        return;
-    walk_order_command(walk_queue_of(call, 0), &command);
-    walk_before();
-    copied(call,
-           rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1), walk_memory_of(call, 2),
-                               (size_t)command.size),
-           &command);
+    copy(call, COPY_FROM);
 }
 
 /* Within a device, or between two; the memory has to be of the devices that are named. */
