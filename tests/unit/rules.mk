@@ -36,8 +36,6 @@ $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wra
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
-# modules: who waits for another thread is counted.
-$(O)/tests/unit/modules: unit_libs = -Wl,--wrap=sched_yield
 # binding: no file and no library is opened where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
