@@ -159,6 +159,21 @@ TEST(in_a_graph)
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
 
+/* From memory, which is the program's again at once. */
+TEST(from_memory)
+{
+    struct bytes image = read_bytes(default_image().text);
+    struct rex_library *library = NULL;
+    assert_int_equal(rex_library_load(&library, -1, image.bytes, image.size, "generated"), 0);
+    memset(image.bytes, 0xee, image.size);
+    free(image.bytes);
+    struct rex_queue *queue = new_queue();
+    double *device = fill(queue);
+    assert_int_equal(scale(queue, library, 3, device), 0);
+    check(queue, device, 3);
+    end(queue, library, device);
+}
+
 /* Whoever looks, there is one copy of a global. */
 TEST(globals)
 {
