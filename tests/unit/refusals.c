@@ -1,5 +1,5 @@
 /*
- * refusals.c - refusals of queues, events, graphs and device memory:
+ * refusals.c - refusals of queues, events and graphs (of NULL: script/null):
  * tests/golden/messages/queue.txt has which error, with every word of its message. Nothing is
  * changed. On a GPU and on the host device, where queues are immediate.
  *
@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "bound.h"
-
-#include <time.h>
 
 #include "inqueue.h"
 #include "rex.h"
@@ -42,7 +40,6 @@ static struct rex_queue *start(int where)
 static void creating(struct rex_queue *queue)
 {
     struct rex_queue *untouched = queue;
-    REFUSED(rex_queue_create(NULL, 0, "none", 0));
     for (unsigned flag = 1; flag != 0; flag <<= 1)
         if ((flag & (REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) == 0)
             CHECK_EQUAL(rex_queue_create(&untouched, 0, "none", flag), REX_EINVAL);
@@ -57,16 +54,8 @@ static void creating(struct rex_queue *queue)
 static void moving(struct rex_queue *queue)
 {
     static char bytes[16] __attribute__((aligned(16)));
-    REFUSED(rex_queue_copy_to(queue, NULL, bytes, 1));
-    REFUSED(rex_queue_copy_to(queue, bytes, NULL, 1));
-    REFUSED(rex_queue_copy_from(queue, NULL, bytes, 1));
-    REFUSED(rex_queue_copy_from(queue, bytes, NULL, 1));
     CHECK_EQUAL(rex_queue_copy_to(queue, NULL, NULL, 0), REX_OK);
     CHECK_EQUAL(rex_queue_copy_from(queue, NULL, NULL, 0), REX_OK);
-    REFUSED(rex_queue_copy_to(NULL, bytes, bytes, 1));
-    REFUSED(rex_queue_copy_from(NULL, bytes, bytes, 0));
-    REFUSED(rex_queue_fill(queue, NULL, bytes, 1, 1));
-    REFUSED(rex_queue_fill(queue, bytes, NULL, 1, 1));
     for (size_t size = 0; size <= 9; size++)
         if (size != 1 && size != 2 && size != 4)
             REFUSED(rex_queue_fill(queue, bytes, bytes, size, 8));
@@ -75,17 +64,12 @@ static void moving(struct rex_queue *queue)
             REFUSED(rex_queue_fill(queue, bytes, bytes, width, 8 + odd));
             REFUSED(rex_queue_fill(queue, bytes + odd, bytes, width, 8));
         }
-    REFUSED(rex_queue_host_func(queue, NULL, bytes));
-    REFUSED(rex_queue_host_func(NULL, free, NULL));
-    REFUSED(rex_queue_sync(NULL));
-    REFUSED(rex_queue_query(NULL));
     CHECK_EQUAL(rex_queue_destroy(NULL), REX_OK);
 }
 
 static void launching(struct rex_queue *queue)
 {
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 32);
-    REFUSED(rex_launch(NULL, NULL));
     launch.device = 1;
     REFUSED(launch_in(queue, &launch, NULL));
     launch.device = 0;
@@ -95,8 +79,6 @@ static void launching(struct rex_queue *queue)
 static void updating(struct rex_queue *queue)
 {
     static int64_t cells[4];
-    REFUSED(rex_queue_update(NULL, NULL));
-    REFUSED(rex_queue_update(queue, NULL));
     REX_MAP(args, REX_SECTION(REX_MAP_TO, cells, 0, 1), REX_SECTION(REX_MAP_FROM, cells, 1, 2));
     REFUSED(rex_queue_update(queue, &args));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, 2 * sizeof cells[0],
@@ -110,56 +92,21 @@ static void asking_for_globals(struct rex_queue *queue)
     static int no_global;
     NO_RESULT(rex_queue_global(queue, &no_global));
     NO_RESULT(rex_queue_global(queue, REX_KERNEL_ID(plain)));
-    NO_RESULT(rex_queue_global(NULL, &no_global));
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* Between events that are times there lies what lies between them by the same clock, in either
- * direction. */
-static void check_times(struct rex_queue *queue, struct rex_event *first, struct rex_event *second)
-{
-    double seconds, back, before = now();
-    CHECK_EQUAL(rex_event_record(first, queue), REX_OK);
-    double begin = now();
-    nanosleep(&(struct timespec){0, 2000000}, NULL);
-    double end = now();
-    CHECK_EQUAL(rex_event_record(second, queue), REX_OK);
-    double after = now();
-    CHECK_EQUAL(rex_event_elapsed(&seconds, first, second), REX_OK);
-    CHECK(end - begin - 1e-6 <= seconds && seconds <= after - before + 1e-6);
-    CHECK_EQUAL(rex_event_elapsed(&back, second, first), REX_OK);
-    CHECK(back == -seconds);
-}
-
 static void events(struct rex_queue *queue)
 {
     struct rex_event *new, *first, *second;
-    double seconds = 42;
-    REFUSED(rex_event_create(NULL));
+    double seconds = 42, back;
     CHECK_EQUAL(rex_event_create(&new), REX_OK);
     REFUSED(rex_queue_wait_event(queue, new));
-    REFUSED(rex_queue_wait_event(queue, NULL));
-    REFUSED(rex_queue_wait_event(NULL, new));
-    REFUSED(rex_event_record(NULL, queue));
-    REFUSED(rex_event_record(new, NULL));
     REFUSED(rex_event_sync(new));
-    REFUSED(rex_event_sync(NULL));
     REFUSED(rex_event_query(new));
-    REFUSED(rex_event_query(NULL));
     CHECK_EQUAL(rex_event_create(&first), REX_OK);
     CHECK_EQUAL(rex_event_create(&second), REX_OK);
     CHECK_EQUAL(rex_event_record(first, queue), REX_OK);
-    REFUSED(rex_event_elapsed(NULL, first, first));
-    REFUSED(rex_event_elapsed(&seconds, NULL, first));
-    REFUSED(rex_event_elapsed(&seconds, first, NULL));
     REFUSED(rex_event_elapsed(&seconds, new, first));
     REFUSED(rex_event_elapsed(&seconds, first, new));
     CHECK(seconds == 42);
@@ -168,13 +115,9 @@ static void events(struct rex_queue *queue)
     CHECK_EQUAL(rex_event_sync(second), REX_OK);
     CHECK_EQUAL(rex_event_query(second), 1);
     CHECK_EQUAL(rex_event_elapsed(&seconds, first, second), REX_OK);
-    if (rex_queue_is_synchronous(queue))
-        check_times(queue, first, second);
-    else { /* the fake's are 1.5 ms apart */
-        CHECK(seconds == 0.0015);
-        CHECK_EQUAL(rex_event_elapsed(&seconds, second, first), REX_OK);
-        CHECK(seconds == -0.0015);
-    }
+    CHECK(rex_queue_is_synchronous(queue) ? seconds >= 0 : seconds == 0.0015); /* the fake's */
+    CHECK_EQUAL(rex_event_elapsed(&back, second, first), REX_OK);
+    CHECK(back == -seconds);
     rex_event_destroy(second);
     rex_event_destroy(first);
     rex_event_destroy(new);
@@ -192,9 +135,7 @@ static void while_captured(struct rex_queue *queue, struct rex_queue *other,
     REFUSED(rex_queue_destroy(queue));
     REFUSED(rex_graph_launch(graph, queue));
     REFUSED(rex_queue_wait_event(queue, event));
-    REFUSED(rex_graph_end(NULL, queue));
     REFUSED(rex_graph_end(&none, other));
-    REFUSED(rex_graph_end(&none, NULL));
     CHECK(none == graph);
 }
 
@@ -235,10 +176,7 @@ static void graphs(struct rex_queue *queue)
     struct rex_queue *other;
     struct rex_event *before, *inside;
     struct rex_graph *empty = NULL, *graph = NULL;
-    REFUSED(rex_graph_begin(NULL));
     REFUSED(rex_graph_end(&empty, queue));
-    REFUSED(rex_graph_launch(NULL, queue));
-    REFUSED(rex_graph_set_args(NULL, 0, NULL));
     CHECK_EQUAL(rex_queue_create(&other, 0, "other", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&before), REX_OK);
     CHECK_EQUAL(rex_event_create(&inside), REX_OK);
@@ -247,7 +185,6 @@ static void graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_end(&empty, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(empty), 0);
     CHECK_EQUAL(rex_graph_launch(empty, queue), REX_OK);
-    REFUSED(rex_graph_launch(empty, NULL));
     REFUSED(rex_graph_set_args(empty, 0, NULL));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(inside, queue), REX_OK);
@@ -298,55 +235,6 @@ static void devices(struct rex_queue *queue)
     CHECK_EQUAL(rex_queue_destroy(hosts), REX_OK);
 }
 
-/* ---- device memory --------------------------------------------------------------------------- */
-
-static void memory(void)
-{
-    static char bytes[8];
-    int host = the_record()->devices, outside = host + 1;
-    REFUSED(rex_device_copy_to(NULL, bytes, 1, 0));
-    REFUSED(rex_device_copy_to(bytes, NULL, 1, 0));
-    REFUSED(rex_device_copy_from(NULL, bytes, 1, 0));
-    REFUSED(rex_device_copy_from(bytes, NULL, 1, 0));
-    REFUSED(rex_device_copy_to(bytes, bytes, 1, outside));
-    REFUSED(rex_device_copy_from(bytes, bytes, 0, outside));
-    NO_RESULT(rex_device_alloc(8, outside));
-    CHECK(rex_mapped_ptr(bytes, outside) == NULL);
-    CHECK(rex_mapped_ptr(NULL, 0) == NULL);
-    CHECK(!rex_target_is_present(bytes, 8, outside));
-    CHECK(!rex_target_is_present(NULL, 8, 0));
-    REFUSED(rex_device_gpu(outside));
-    uint32_t touches = the_record()->touches;
-    CHECK_EQUAL(rex_device_copy_to(bytes, bytes, 0, 0), REX_OK);
-    rex_device_free(NULL, 0);
-    rex_device_free(bytes, outside);
-    CHECK_EQUAL(the_record()->touches, touches);
-}
-
-static void pinned(void)
-{
-    char byte;
-    NO_RESULT(rex_host_alloc(0));
-    REFUSED(rex_host_free(&byte));
-    CHECK_EQUAL(rex_host_free(NULL), REX_OK);
-    REFUSED(rex_host_register(NULL, 8));
-    REFUSED(rex_host_register(&byte, 0));
-    REFUSED(rex_host_register(&byte, SIZE_MAX));
-}
-
-static void launches(void)
-{
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 2, 32);
-    REFUSED(rex_launch(NULL, NULL));
-    REFUSED(rex_module_launch_map(NULL, &launch, NULL));
-    launch.flags = REX_LAUNCH_STRICT;
-    for (int missing = 1; missing <= 3; missing++) {
-        launch.teams[0] = missing & 1 ? 0 : 2;
-        launch.threads[0] = missing & 2 ? 0 : 32;
-        REFUSED(rex_launch(&launch, NULL));
-    }
-}
-
 /* ---- all ------------------------------------------------------------------------------------- */
 
 TEST_OF_EACH(refuse, int, where, HOST, GPU)
@@ -361,9 +249,6 @@ TEST_OF_EACH(refuse, int, where, HOST, GPU)
     events(queue);
     graphs(queue);
     devices(queue);
-    memory();
-    pinned();
-    launches();
     /* Whatever was refused, the queue can be used, and nothing is left behind. */
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(where == GPU ? driver_objects() : 0, objects);
