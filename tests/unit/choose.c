@@ -84,20 +84,16 @@ static const struct pick picks[] = {
     {"80", EVERY},
     {"89", EVERY},
     {"103", EVERY},
-    {"75", EVERY},
     {"120", EVERY},
     {"", EVERY},
-    {"90", DATA "sm_90.ptx:" DATA "sm_90.cubin"}, /* a CUBIN comes before PTX, */
-    {"95", DATA "sm_90.ptx:" DATA "sm_90.cubin"}, /* also one that is not for exactly that GPU */
+    {"90", DATA "sm_90.ptx:" DATA "sm_90.cubin"}, /* a CUBIN comes before PTX */
     /* an image for the CPU */
     {"", EVERY ":" HOST},
     {"90", HOST ":" EVERY},
     {"90", HOST},
-    {"90", HOST ":no.cubin"},
     {"120", HOST ":" EVERY},
     /* files that do not exist are passed over, what cannot be used is not */
     {"90", "no.cubin:./none.cubin:" DATA "sm_90.cubin"},
-    {"80", "./no.cubin:" DATA "sm_90.cubin"},
     {"90", "./no.cubin:./none.cubin"},
     {"90", DATA "sm_90.cubin:" DATA "kernels.cu"},
     {"90", DATA "sm_90.cubin:tests"},
@@ -107,17 +103,14 @@ static const struct pick picks[] = {
     {"80", DATA "sm_90.cubin"},
     {"", DATA "sm_90.cubin"},
     {"80,75,90", DATA "sm_90.cubin"},
-    {"80,75,90", DATA "sm_120.cubin"},
     /* fatbins, compressed or not */
     {"90", DATA "three.fatbin"},
     {"90", THREE},
     {"86", THREE},
     {"80", DATA "three_lz4.fatbin"},
-    {"75", THREE},
     {"", THREE},
     {"", THREE ":" HOST},
     {"120", THREE}, /* its PTX, compiled */
-    {"120", THREE ":" DATA "sm_120.cubin"},
     /* for one GPU, for one family, for the linker */
     {"90", DATA "special.fatbin"},
     {"103", DATA "special.fatbin"},
@@ -125,9 +118,9 @@ static const struct pick picks[] = {
     /* an OffloadBinary, with a fatbin in it */
     {"90", DATA "two.offload"},
     {"80", DATA "two.offload"},
-    {"75", DATA "two.offload"},
     {"120", DATA "sm_90.ptx"},
     {"80", DATA "sm_90.ptx"},
+    {"80,120", DATA "sm_90.ptx"},
     {"", DATA "sm_90.ptx"},
 };
 
@@ -158,8 +151,6 @@ enum { CUBIN = 10, PTX, HOST_IMAGE, OTHER }; /* 0: the end */
 
 static const struct choice choices[] = {
     /* code for one GPU or one family comes first, and what comes first stays */
-    {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 0}}, 0, 0},
-    {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 'a'}}, 1, 0},
     {"90", {{CUBIN, 90, 'a'}, {CUBIN, 90, 'f'}, {CUBIN, 90, 0}}, 0, 0},
     {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 'f'}}, 1, 0},
     {"90", {{CUBIN, 80, 0}, {CUBIN, 100, 0}, {CUBIN, 120, 0}, {CUBIN, 90, 0}}, 3, 0},
@@ -167,33 +158,22 @@ static const struct choice choices[] = {
     {"103", {{CUBIN, 103, 0}, {CUBIN, 100, 'f'}}, 0, 0},
     {"103", {{CUBIN, 100, 'a'}}, -1, 0},
     {"89", {{CUBIN, 80, 0}, {CUBIN, 86, 0}}, 1, 0},
-    {"89", {{CUBIN, 86, 0}, {CUBIN, 80, 0}, {CUBIN, 90, 0}}, 0, 0},
     /* PTX after them, of a GPU that is no newer */
     {"89", {{PTX, 89, 0}, {CUBIN, 80, 0}}, 1, 0},
     {"90", {{PTX, 80, 0}, {PTX, 90, 0}}, 1, 0},
     {"90", {{PTX, 90, 'a'}, {PTX, 90, 0}}, 0, 0},
     {"90", {{PTX, 100, 0}}, -1, 0},
-    {"90", {{PTX, 70, 0}}, 0, 0},
     {"103", {{PTX, 90, 0}, {PTX, 100, 'f'}}, 1, 0},
     {"103", {{PTX, 100, 'a'}, {PTX, 90, 'a'}, {PTX, 90, 'f'}}, -1, 0},
-    {"103", {{PTX, 103, 'a'}}, 0, 0},
-    {"90", {{OTHER, 90, 0}}, -1, 0},
     {"90", {{OTHER, 90, 0}, {PTX, 75, 0}}, 1, 0},
     /* of several GPUs the first that has one */
-    {"75,90", {{CUBIN, 90, 0}}, 0, 1},
     {"75,90", {{CUBIN, 90, 0}, {CUBIN, 75, 0}}, 1, 0},
     {"75,80,90", {{CUBIN, 90, 0}, {PTX, 80, 0}}, 1, 1},
-    {"75,80", {{CUBIN, 90, 0}}, -1, 0},
     /* the CPU */
-    {"90", {{HOST_IMAGE, 0, 0}, {CUBIN, 90, 0}}, 1, 0},
     {"90", {{HOST_IMAGE, 0, 0}, {OTHER, 90, 0}}, 0, -1},
-    {"90", {{HOST_IMAGE, 0, 0}, {CUBIN, 80, 0}}, -1, 0},
     {"90", {{HOST_IMAGE, 0, 0}, {PTX, 100, 0}}, -1, 0},
     {"", {{CUBIN, 90, 0}, {PTX, 90, 0}, {HOST_IMAGE, 0, 0}, {HOST_IMAGE, 0, 0}}, 2, -1},
-    {"", {{CUBIN, 90, 0}}, -1, 0},
     {"", {{PTX, 90, 0}, {OTHER, 0, 0}}, -1, 0},
-    {"", {{OTHER, 0, 0}}, -1, 0},
-    {"", {{HOST_IMAGE, 0, 0}}, 0, -1},
 };
 
 TEST_FOR_EACH(chosen, choice, choices)
@@ -240,17 +220,12 @@ static const struct instead instead_cases[] = {
     {"", NULL, "memory", NULL, NULL},
     {"90", NULL, "memory", NULL, NULL},
     {"90", "memory", "memory", NULL, NULL},
-    {"", "memory", HOST, NULL, NULL},
-    {"", DATA "sm_90.cubin", HOST, NULL, NULL},
     {"90", DATA "sm_90.cubin", HOST, NULL, "999"},
     {"", DATA "sm_90.cubin:" HOST, HOST, NULL, NULL},
-    {"", THREE ":" DATA "sm_75.cubin", "no.so:" HOST, NULL, NULL},
     {"80", THREE ":" DATA "sm_75.cubin", "no.so:" HOST, NULL, NULL},
     {"", "./none.cubin", HOST, NULL, NULL},
     {"90", DATA "sm_90.cubin", HOST, NULL, NULL},
-    {"", NULL, HOST, NULL, NULL},
     {"", "./none.cubin", "./no.so", NULL, NULL},
-    {"", "./none.cubin", NULL, NULL, NULL},
     {"", NULL, "./no.so", NULL, NULL},
     {"90", NULL, NULL, NULL, NULL},
     {"", DATA "sm_90.cubin", "./no.so", NULL, NULL},
@@ -258,7 +233,6 @@ static const struct instead instead_cases[] = {
     /* what the user names is not replaced */
     {"", "./none.cubin", HOST, "./other.cubin", NULL},
     {"90", "./none.cubin", HOST, DATA "sm_90.cubin", NULL},
-    {"", "./none.cubin", HOST, DATA "sm_90.cubin", NULL},
 };
 
 static char key;
@@ -333,34 +307,6 @@ TEST_IN_CHILD(required)
     load(HOST);
 }
 
-/* A header that the release refuses is not opened. */
-TEST_OF_EACH(refused_header, int, release, 17, 19, 21, 22)
-{
-    start("100");
-    use_release(release);
-    says("LLVM %d:", release);
-    load(DATA "sm_100.cubin");
-    load(DATA "kernels.cu"); /* which is looked into first */
-}
-
-/* In a child of fork there is no GPU any more, and that is the reason. */
-TEST_IN_CHILD(after_a_fork)
-{
-    int status;
-    struct rex_gpu gpu;
-    start("90");
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_OK);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        load(DATA "sm_90.cubin");
-        load(DATA "sm_90.cubin:" DATA "sm_80.cubin");
-        _exit(0);
-    }
-    CHECK_EQUAL(waitpid(child, &status, 0), child);
-    CHECK_EQUAL(status, 0);
-}
-
 /* ---- PTX ------------------------------------------------------------------------------------- */
 
 struct fault {
@@ -375,7 +321,6 @@ static const struct fault faults[] = {
     {"cuLinkAddData:218", ""},
     {"cuLinkComplete:218", "undefined function f"},
     {"cuLinkAddData:222", "old"},
-    {"cuLinkAddData:221", ""},
     {"cuLinkComplete:719", ""},
 };
 
@@ -400,45 +345,6 @@ TEST_IN_CHILD(long_log)
     CHECK_EQUAL(rex_library_load(&library, -1, NULL, 0, DATA "sm_90.ptx"), REX_EIMAGE);
     CHECK_EQUAL(occurrences(rex_last_error(), "!"),
                 2048 - 2); /* the driver's NUL, and librex's own */
-}
-
-static int (*function_of_driver(const char *name))(void *)
-{
-    int (*function)(void *);
-    void *address = in_driver(name);
-    memcpy(&function, &address, sizeof function);
-    return function;
-}
-
-/* A context that cannot be entered is not left either: the program's own stays the thread's. */
-TEST_IN_CHILD(not_entered)
-{
-    int (*retain)(void **, int);
-    void *theirs, *current = NULL, *address;
-    start("90,90");
-    address = in_driver("cuDevicePrimaryCtxRetain");
-    memcpy(&retain, &address, sizeof retain);
-    CHECK_EQUAL(retain(&theirs, 1), 0);
-    CHECK_EQUAL(function_of_driver("cuCtxPushCurrent_v2")(theirs), 0);
-    setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:800:0", 1);
-    load(DATA "sm_90.ptx");
-    CHECK_EQUAL(function_of_driver("cuCtxGetCurrent")(&current), 0);
-    CHECK(current == theirs);
-    CHECK_EQUAL(context_users(), 1);
-}
-
-/* Nor is one that is not given; and of several GPUs it is the one that the PTX is for. */
-TEST_IN_CHILD(not_retained)
-{
-    start("80,120");
-    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, "runtime"), REX_OK);
-    setenv("FAKE_LINK_CUBIN", DATA "sm_120.cubin", 1);
-    setenv("FAKE_CUDA_BREAKS", "cuDevicePrimaryCtxRetain:719:0", 1);
-    load(DATA "sm_90.ptx");
-    check_left();
-    unsetenv("FAKE_CUDA_BREAKS");
-    load(DATA "sm_90.ptx");
-    CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[1], 1);
 }
 
 /* A driver without a linker is said to be one. */
