@@ -45,9 +45,6 @@ $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # races: no time passes, and there is no memory for a thread, where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
-# packets: calloc() fails where a test says so.
-$(O)/tests/unit/packets: unit_libs = -Wl,--wrap=calloc
-
 # like: the steps of a launch's long way are counted.
 $(O)/tests/unit/like: unit_libs = \
     -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
