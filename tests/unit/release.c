@@ -178,61 +178,32 @@ TEST(test_tell)
                                                                     "or later");
 }
 
-/* ---- in words --------------------------------------------------------------------------------------------------------------------- */
+/* ---- in words (of the known ones: script/rex-info) -------------------------------------------------------------------------------- */
 
-struct rows {
-    char text[16384]; /* "name: value" in each line */
-    size_t length;
-};
-
-static void add_row(const char *group, const char *name, const char *value, void *context)
+static void add_row(const char *group, const char *name, const char *value, void *count)
 {
-    struct rows *rows = context;
-    if (strcmp(group, "programs") == 0)
-        return;
-    assert_string_equal(group, "adapted");
-    rows->length += (size_t)snprintf(rows->text + rows->length, sizeof rows->text - rows->length, "%s: %s\n", name, value);
-    assert_true(rows->length < sizeof rows->text);
-}
-
-/* What librex does for each release, as rex-info prints it with the real ones; there is none of 20. */
-TEST(test_words)
-{
-    static struct rows rows;
-    for (int release = 14; release <= 24; release++) {
-        char path[64];
-        size_t size;
-        rows = (struct rows){.length = 0};
-        assert_int_equal(rex_info(release, add_row, &rows), 0);
-        if (release == 20)
-            continue;
-        snprintf(path, sizeof path, "tests/golden/rex-info/adapted-%d.txt", release);
-        char *text = (char *)read_bytes(path, &size);
-        if (size != rows.length || memcmp(text, rows.text, size) != 0)
-            fail_msg("%s has not:\n%s", path, rows.text);
-        free(text);
-    }
+    (void)group, (void)name, (void)value;
+    ++*(int *)count;
 }
 
 /* A release that is not known is no error to be logged: a loop ends so. */
 static void ask_unknown(const void *context)
 {
-    static struct rows rows;
+    int count = 0;
     (void)context;
     for (int release = 13; release <= 25; release += 12) {
         char message[64];
         snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", release);
-        CHECK_EQUAL(rex_info(release, add_row, &rows), REX_EINVAL);
+        CHECK_EQUAL(rex_info(release, add_row, &count), REX_EINVAL);
         CHECK_EQUAL(strcmp(rex_last_error(), message), 0);
     }
-    CHECK_EQUAL(rex_info(-1, add_row, &rows), REX_EINVAL);
-    CHECK_EQUAL(rows.length, 0);
+    CHECK_EQUAL(rex_info(-1, add_row, &count), REX_EINVAL);
+    CHECK_EQUAL(count, 0);
+    CHECK_EQUAL(rex_info(20, add_row, &count), REX_OK); /* which no real library shows */
+    CHECK(count > 10);
 }
 
 TEST(test_unknown)
 {
     assert_string_equal(in_child(ask_unknown, NULL), "");
-    assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
-    assert_int_equal(rex_info(19, NULL, NULL), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_info: the function that is to be called is NULL");
 }
