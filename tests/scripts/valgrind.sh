@@ -4,7 +4,7 @@
 . tests/support/lib.sh
 needs valgrind
 # program/test: each runs in a process of its own, which takes some seconds to start.
-tests='badinput/truncated_image badinput/bad_tables badinput/entries_without_counterpart badinput/bad_packets
+tests='badinput/unusable_images badinput/bad_tables badinput/bad_packets
     register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
     queues/bad_input graphs/branches pinned/allocated pinned/wrong'
 

@@ -1,6 +1,6 @@
 /*
- * Maps where there is no device for them: offloading disabled, the host asked for, numbers of no device; and what else is refused of
- * launches and data calls before libomptarget sees it.
+ * Where there is no device: offloading disabled, the host asked for, a default device out of range (numbers of no device: badinput);
+ * OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE; and errors inside libomptarget's own calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,6 @@
 
 REX_KERNEL(set);
 
-static char no_key;
 static int64_t x[8];
 
 static void start(void)
@@ -57,10 +56,29 @@ static void check_on_host(int64_t device)
     assert_int_equal(result, -1);
 }
 
-TEST(offloading_disabled)
+/* By the raw calls as well. */
+static void check_raw(int64_t device)
 {
-    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    int64_t value = 4, result = -1;
+    struct rows rows = {0};
+    add_literal(&rows, &value, sizeof value);
+    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    assert_int_equal(rex___tgt_target_kernel(device, 1, 1, REX_KERNEL_ID(set), &packet), REX_EHOST);
+    __tgt_target_data_begin(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
+    __tgt_target_data_update(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
+    __tgt_target_data_end(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
+    assert_int_equal(result, -1);
+}
+
+static void check_disabled(const char *spelling)
+{
+    setenv("OMP_TARGET_OFFLOAD", spelling, 1);
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(rex_device_count(), 0);
     for (int64_t device = -1; device < 3; device++) {
+        assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
+        check_raw(device);
         check_on_host(device);
         assert_false(rex_target_is_present(x, sizeof x, device));
         assert_null(rex_mapped_ptr(x, device));
@@ -73,7 +91,19 @@ TEST(offloading_disabled)
     /* What is wrong with a map is said here, too. */
     REX_MAP(literal, REX_VALUE(1));
     assert_int_equal(rex_data_enter(-1, &literal), REX_EINVAL);
-    assert_int_equal(rex_data_enter(-1, NULL), REX_EINVAL);
+    assert_int_equal(rex_offload_fini(), 0);
+    assert_int_equal(rex_offload_init(), 0);
+    check_raw(-1);
+}
+
+TEST(offloading_disabled)
+{
+    check_disabled("disabled");
+}
+
+TEST(offloading_disabled_in_capitals)
+{
+    check_disabled("DISABLED");
 }
 
 /* The number behind the last device is the host, whose memory is its own. */
@@ -82,6 +112,7 @@ TEST(the_host_as_a_device)
     start();
     int64_t host = rex_device_count(), back = 0;
     check_on_host(host);
+    check_raw(host);
     assert_true(rex_target_is_present(x, sizeof x, host));
     assert_ptr_equal(rex_mapped_ptr(x, host), x);
     void *memory = rex_device_alloc(sizeof x, host);
@@ -94,116 +125,61 @@ TEST(the_host_as_a_device)
     assert_int_equal(back, 4);
 }
 
-TEST(numbers_of_no_device)
+/* What libomptarget would abort for is an error first; a default device that there is not is no worse for one that is named. */
+static void check_works(const char *policy)
 {
-    const int64_t numbers[] = {-2, INT64_MIN, INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(0x7fffffff00000000), INT64_MAX};
+    int64_t result = -1;
+    setenv("OMP_TARGET_OFFLOAD", policy, 1);
+    start();
+    assert_int_equal(set(-1, 4, &result), 0);
+    assert_int_equal(result, 4);
+    assert_int_equal(set(99, 5, &result), REX_EDEVICE);
+    assert_int_equal(set(0, 5, &result), 0);
+    assert_int_equal(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
+    assert_int_equal(set(rex_device_count(), 5, &result), REX_ENODEVICE);
+    assert_non_null(strstr(rex_last_error(), "is the host, and REX_REQUIRE_GPU is on"));
+}
+
+TEST(mandatory)
+{
+    check_works("mandatory");
+}
+
+/* The policy is decided at the first use, for good: a failure before must not count as one. */
+TEST(a_missing_image_decides_nothing)
+{
+    int64_t result;
+    assert_null(register_cubin("/nowhere/image.cubin"));
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, "/nowhere/image.cubin"), 0);
+    assert_int_equal(set(-1, 4, &result), REX_ENOIMAGE);
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, NULL), 0);
+    assert_int_equal(rex_device_count(), 0);
+    check_works("default");
+}
+
+TEST(default_device_out_of_range)
+{
     int64_t result = -1;
     REX_MAP(map, REX_TOFROM(x, 8));
-    start();
-    for (size_t i = 0; i <= sizeof numbers / sizeof *numbers; i++) {
-        int64_t device = i == 0 ? rex_device_count() + 1 : numbers[i - 1];
-        assert_int_equal(set(device, 4, &result), REX_EDEVICE);
-        assert_int_equal(rex_data_enter(device, &map), REX_EDEVICE);
-        assert_int_equal(rex_data_exit(device, &map), REX_EDEVICE);
-        assert_int_equal(rex_data_exit(device, &map), REX_EDEVICE);
-        assert_int_equal(rex_data_update(device, &map), REX_EDEVICE);
-        assert_int_equal(rex_device_copy_to(x, x + 1, 8, device), REX_EDEVICE);
-        assert_int_equal(rex_device_copy_from(x, x + 1, 8, device), REX_EDEVICE);
-        assert_null(rex_device_alloc(8, device));
-        assert_false(rex_target_is_present(x, 8, device));
-        assert_null(rex_mapped_ptr(x, device));
-    }
+    setenv("OMP_DEFAULT_DEVICE", "99", 1);
+    assert_int_equal(set(-1, 4, &result), REX_EDEVICE);
+    assert_int_equal(rex_data_enter(-1, &map), REX_EDEVICE);
     assert_int_equal(result, -1);
-}
-
-/* ---- presence ---------------------------------------------------------------------------------------------------------- */
-
-/* An exit asks for what it says must be present; the end of a region does not ask again. */
-TEST(present_at_an_exit)
-{
-    start();
-    REX_MAP(present, REX_PRESENT(REX_RELEASE(x, 8)));
-    REX_MAP(larger, REX_PRESENT(REX_RELEASE(x, 8)), REX_PRESENT(REX_RELEASE(x + 2, 6)));
-    REX_MAP(to, REX_TO(x, 4));
-    REX_MAP(all, REX_TO(x, 8));
-    assert_int_equal(rex_data_exit(-1, &present), REX_EABSENT);
-    assert_int_equal(rex_module_region_end(&rex_this_module, -1, &present), 0);
-    assert_int_equal(rex_data_enter(-1, &to), 0);
-    assert_int_equal(rex_data_exit(-1, &larger), REX_EABSENT);
-    assert_true(rex_target_is_present(x, 4 * sizeof *x, -1));
-    assert_int_equal(rex_data_exit(-1, &to), 0);
-    assert_int_equal(rex_data_enter(-1, &all), 0);
-    assert_int_equal(rex_data_exit(-1, &present), 0);
-    assert_false(rex_target_is_present(x, 1, -1));
-}
-
-/* A section does not make what lies between its base and its begin present. */
-TEST(below_a_section)
-{
-    start();
-    REX_MAP(section, REX_SECTION(REX_MAP_TO, x, 4, 4));
-    REX_MAP(below, REX_FROM(x + 1, 2));
-    REX_DATA_REGION_MAP(NULL, -1, section) {
-        for (int i = 0; i < 4; i++) {
-            assert_false(rex_target_is_present(x + i, 0, -1));
-            assert_false(rex_target_is_present(x + i, sizeof *x, -1));
-            assert_null(rex_mapped_ptr(x + i, -1));
-        }
-        assert_int_equal(rex_data_update(-1, &below), REX_EABSENT);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(rex_offload_init(), REX_EDEVICE);
+        assert_non_null(strstr(rex_last_error(), "the default device is 99 (OMP_DEFAULT_DEVICE), and there are "));
     }
+    assert_int_equal(set(0, 4, &result), 0);
+    assert_int_equal(result, 4);
 }
 
-/* A row that was present is not looked for again until a mapping has ended, however that came about. */
-TEST(present_no_longer)
+/* Without a grid of its own a strict launch is refused. */
+TEST(strict_launches)
 {
-    int64_t value = 4, *pointer = x;
-    struct rex_launch_config launch;
+    int64_t result = -1;
+    struct rex_launch_config strict = launch_on(-1);
+    REX_MAP(map, REX_VALUE((int64_t)4), REX_OBJECT(REX_MAP_FROM, result));
     start();
-    REX_MAP(all, REX_TO(pointer, 8));
-    REX_MAP(half, REX_TO(pointer, 4));
-    REX_MAP(of_all, REX_VALUE(value), REX_ALLOC(pointer, 8));
-    REX_MAP(of_half, REX_VALUE(value), REX_ALLOC(pointer, 4));
-    launch = launch_on(-1);
-    for (int way = 0; way < 2; way++) {
-        assert_int_equal(rex_data_enter(-1, &all), 0);
-        for (int i = 0; i < 3; i++) {
-            assert_int_equal(rex_launch(&launch, &of_all), 0);
-            assert_int_equal(rex_launch(&launch, &of_half), 0);
-            assert_int_equal(rex_data_update(-1, &all), 0);
-        }
-        if (way == 0)
-            assert_int_equal(rex_data_exit(-1, &all), 0);
-        else
-            __rex_real___tgt_target_data_end(-1, 1, all.base, all.begin, all.sizes, all.types);
-        assert_int_equal(rex_data_update(-1, &all), REX_EABSENT);
-        assert_int_equal(rex_data_enter(-1, &half), 0);
-        assert_int_equal(rex_launch(&launch, &of_half), 0);
-        assert_int_equal(rex_launch(&launch, &of_all), REX_EOVERLAP);
-        assert_int_equal(rex_data_exit(-1, &half), 0);
-        assert_int_equal(rex_data_update(-1, &half), REX_EABSENT);
-    }
-}
-
-/* ---- launches ------------------------------------------------------------------------------------------------------------ */
-
-TEST(refused_launches)
-{
-    int64_t result = -1, value = 4;
-    start();
-    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result));
-    REX_MAP(three, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result), REX_VALUE(value));
-    struct rex_launch_config launch = launch_on(-1), strict = launch_on(-1);
-    assert_int_equal(rex_launch(NULL, &map), REX_EINVAL);
-    /* A host image does not say how many parameters there are. With one row for two the first would be taken for the runtime's own. */
-    if (!rex_module_on_host(&rex_this_module)) {
-        assert_int_equal(rex_launch(&launch, NULL), REX_EPARAMS);
-        assert_int_equal(rex_launch(&launch, &three), REX_EPARAMS);
-    }
-    launch.key = &no_key;
-    assert_int_equal(rex_launch(&launch, &map), REX_EKEY);
-    launch.key = NULL;
-    assert_int_equal(rex_launch(&launch, &map), REX_EKEY);
-
     strict.flags = REX_LAUNCH_STRICT;
     strict.teams[0] = 0;
     assert_int_equal(rex_launch(&strict, &map), REX_EINVAL);
@@ -215,34 +191,6 @@ TEST(refused_launches)
     strict.threads[0] = 1;
     assert_int_equal(rex_launch(&strict, &map), 0);
     assert_int_equal(result, 4);
-    assert_false(rex_target_is_present(&result, 1, -1));
-}
-
-TEST(refused_maps)
-{
-    int64_t value = 4;
-    start();
-    struct rex_launch_config launch = launch_on(-1);
-    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, value));
-    struct rex_map wrong[5] = {map, map, map, map, map};
-    wrong[0].count = -1;
-    wrong[1].base = NULL;
-    wrong[2].begin = NULL;
-    wrong[3].sizes = NULL;
-    wrong[4].types = NULL;
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(rex_launch(&launch, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_enter(-1, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_exit(-1, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_exit(-1, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_update(-1, &wrong[i]), REX_EINVAL);
-    }
-
-    /* No rows at all are nothing to do. */
-    struct rex_map nothing = {0};
-    assert_int_equal(rex_data_enter(-1, &nothing), 0);
-    assert_int_equal(rex_data_update(-1, &nothing), 0);
-    assert_int_equal(rex_data_exit(-1, &nothing), 0);
 }
 
 /* ---- errors inside libomptarget's own calls ---------------------------------------------------------------------------- */
