@@ -30,7 +30,7 @@ REX_DEVICE void enter(report *to, uint64_t environment)
     }
 }
 
-/* Every thread writes the same words. The parameters are a01, a02 and so on to aff and a100, by the number of the argument. */
+/* Every thread writes the same words. The parameters are a01, a02 and so on to a3f, by the number of the argument. */
 #define W(tens, ones) to->arguments[0x##tens##ones] = a##tens##ones;
 #define R(tens, ones) to->arguments[0x##tens##ones] = *a##tens##ones;
 #define V(tens, ones) (uint64_t) a##tens##ones
@@ -98,107 +98,22 @@ BOTH(7)
 BOTH(16)
 BOTH(64)
 
+/* A kernel under a name of its own, and one without a signature, with all else that rex/kernel.h gives one. */
+REX_DEVICE_BODY(collector__, (report *) to);
 #if REX_ON_GPU
-/* The same without rex/kernel.h's macros, which declare 64 parameters at most. */
-#undef V
-#undef M
-#define V(tens, ones) uint64_t a##tens##ones
-#define M(tens, ones) const uint64_t *a##tens##ones
-#define REST_256 \
-    SIXTEEN(4), SIXTEEN(5), SIXTEEN(6), SIXTEEN(7), SIXTEEN(8), SIXTEEN(9), SIXTEEN(a), SIXTEEN(b), SIXTEEN(c), SIXTEEN(d), SIXTEEN(e), \
-        SIXTEEN(f)
-#define WRITE_256 \
-    WRITE_64 WRITE_SIXTEEN(4) WRITE_SIXTEEN(5) WRITE_SIXTEEN(6) WRITE_SIXTEEN(7) WRITE_SIXTEEN(8) WRITE_SIXTEEN(9) \
-    WRITE_SIXTEEN(a) WRITE_SIXTEEN(b) WRITE_SIXTEEN(c) WRITE_SIXTEEN(d) WRITE_SIXTEEN(e) WRITE_SIXTEEN(f)
-#define REST_257 REST_256, M(10, 0)
-#define WRITE_257 WRITE_256 R(10, 0)
-#define OWN(count) \
-    extern "C" __global__ void plain##count##__kernel__(report *to, FIRST_63, REST_##count) \
-    { \
-        enter(to, PLAIN_ENVIRONMENT); \
-        WRITE_##count \
-    } \
-    extern "C" __global__ void env##count##__kernel__(void *rex_environment, report *to, FIRST_63, REST_##count) \
-    { \
-        enter(to, ENV_ENVIRONMENT); \
-        WRITE_##count \
-    }
-OWN(256)
-OWN(257)
+extern "C" __global__ void collector(uint64_t to)
 #else
-/* The host device takes kernels of rex/kernel.h alone on some releases. */
-REX_DEVICE_KERNEL(plain256, void)
-{
-}
-REX_DEVICE_KERNEL(env256, void)
-{
-}
-REX_DEVICE_KERNEL(plain257, void)
-{
-}
-REX_DEVICE_KERNEL(env257, void)
-{
-}
+REX_DEVICE_LINKAGE void collector(uint64_t to);
+REX_DEVICE_ENTRY(collector, &collector, 0)
+REX_DEVICE_CALL(collector, collector__, (report *) to)
+void collector(uint64_t to)
 #endif
-
-/*
- * A kernel under a name of its own, and one without a signature, with all else that rex/kernel.h gives one: OWN_KERNEL(symbol, body,
- * words, values, parameters...).
- */
-#if REX_ON_GPU
-#define OWN_KERNEL(symbol, S, words, values, ...)            \
-    REX_DEVICE_BODY(S, __VA_ARGS__);                         \
-    extern "C" __global__ void symbol words                  \
-    {                                                        \
-        S##body__ values;                                    \
-    }                                                        \
-    REX_DEVICE_BODY(S, __VA_ARGS__)
-#else
-#define OWN_KERNEL(symbol, S, words, values, ...)            \
-    REX_DEVICE_BODY(S, __VA_ARGS__);                         \
-    REX_DEVICE_LINKAGE void symbol words;                    \
-    REX_DEVICE_ENTRY(symbol, &symbol, 0)                     \
-    REX_DEVICE_CALL(symbol, S, __VA_ARGS__)                  \
-    void symbol words                                        \
-    {                                                        \
-        S##body__ values;                                    \
-    }                                                        \
-    REX_DEVICE_BODY(S, __VA_ARGS__)
-#endif
-OWN_KERNEL(collector, collector__, (uint64_t to), ((void *)0, (report *)(uintptr_t)to), (report *) to)
 {
-    enter(to, PLAIN_ENVIRONMENT);
+    collector__body__((void *)0, (report *)(uintptr_t)to);
 }
-
-/* The words as they came. */
-OWN_KERNEL(words__kernel__, words__, (uint64_t to, uint64_t byte, uint64_t half, uint64_t word, uint64_t single),
-           ((void *)0, (report *)(uintptr_t)to, byte, half, word, single), (report *) to, (uint64_t) byte, (uint64_t) half,
-           (uint64_t) word, (uint64_t) single)
+REX_DEVICE_BODY(collector__, (report *) to)
 {
     enter(to, PLAIN_ENVIRONMENT);
-    to->arguments[9] = byte;
-    to->arguments[10] = half;
-    to->arguments[11] = word;
-    to->arguments[12] = single;
-}
-
-/* Values as their own types, each written back as a word. */
-REX_DEVICE_KERNEL(scalars, (report *) to, (int8_t) byte, (int16_t) half, (int32_t) word, (int64_t) whole, (float) single, (double) twice,
-                  (struct parts) pair)
-{
-    double d = twice * 2;
-    float f = single * 2;
-    uint32_t float_bits;
-    enter(to, PLAIN_ENVIRONMENT);
-    to->arguments[1] = (uint64_t)(int64_t)byte;
-    to->arguments[2] = (uint64_t)(int64_t)half;
-    to->arguments[3] = (uint64_t)(int64_t)word;
-    to->arguments[4] = (uint64_t)whole;
-    memcpy(&float_bits, &f, sizeof f);
-    to->arguments[5] = float_bits;
-    memcpy(&to->arguments[6], &d, sizeof d);
-    to->arguments[7] = (uint64_t)(int64_t)pair.first;
-    to->arguments[8] = pair.second;
 }
 
 /* How much dynamic shared memory a block has beside 2500 words of the kernel's own; the last words of both are written and read. */

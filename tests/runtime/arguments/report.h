@@ -4,18 +4,13 @@
 
 #include <stdint.h>
 
-struct parts {
-    int16_t first;
-    uint8_t second;
-};
-
 struct report {
     int64_t calls;        /* launches that wrote here */
     uint64_t ran;         /* threads that ran in all launches */
     int64_t teams[3];     /* the grid of the last one */
     int64_t threads[3];   /* and its block */
     uint64_t environment; /* an env kernel's leading parameter */
-    uint64_t arguments[257];
+    uint64_t arguments[64];
 };
 
 #endif

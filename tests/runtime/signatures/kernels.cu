@@ -16,30 +16,6 @@ REX_DEVICE_KERNEL_ENV(axpy_env, (int64_t) n, (double) a, (const double *) x, (do
 
 #include "kinds.h"
 
-/* A parameter of each kind, of values that nothing else reads as what they are. */
-REX_DEVICE_KERNEL(kinds, (int8_t) i8, (uint8_t) u8, (int16_t) i16, (uint16_t) u16, (int32_t) i32, (uint32_t) u32, (int64_t) i64,
-                  (uint64_t) u64, (float) f32, (double) f64, (bool) yes, (char) letter, (struct few) few, (enum color) color,
-                  (const double (*)[2]) pairs, (double *const) out)
-{
-    REX_FOR(i, 1) {
-        out[0] = i8;
-        out[1] = u8;
-        out[2] = i16;
-        out[3] = u16;
-        out[4] = i32;
-        out[5] = u32;
-        out[6] = (double)i64;
-        out[7] = (double)u64;
-        out[8] = f32;
-        out[9] = f64;
-        out[10] = yes;
-        out[11] = letter;
-        out[12] = few.a + few.b;
-        out[13] = color;
-        out[14] = pairs[1][1];
-    }
-}
-
 /* One parameter of each kind and a place, so that one row is compared at a time. */
 #define TAKES(type, name)                                      \
     REX_DEVICE_KERNEL(takes_##name, (type) value, (double *) out) \

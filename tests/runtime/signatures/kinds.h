@@ -24,8 +24,6 @@ typedef struct {
 #define HAS_HALF 0
 #endif
 
-enum color { RED, GREEN, BLUE = -5 };
-
 /* X(type, name) for each type of scalars. */
 #define EACH_SCALAR(X)    \
     X(int8_t, int8_t)     \

@@ -12,7 +12,6 @@
 
 REX_KERNEL(axpy);
 REX_KERNEL(axpy_env);
-REX_KERNEL(kinds);
 #define KERNEL(type, name) REX_KERNEL(takes_##name);
 EACH_SCALAR(KERNEL)
 REX_KERNEL(takes_few);
@@ -182,31 +181,20 @@ static void check_refused(int result, size_t number, const char *list)
         fail_msg("case %zu: %s", number, rex_last_error());
 }
 
-/* First of all launches, so that nothing was found right before. */
+/* First of all launches, so that nothing was found right before; and after a right launch, where its rows are others than those. */
 TEST(wrong_rows)
 {
     struct rows rows;
-    for (size_t way = 0; way < WAYS; way++)
-        for (size_t form = 0; form < 2; form++)
-            for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-                right(&rows);
-                cases[i].spoil(&rows);
-                check_refused(ways[way](keys[form], &rows), i, LIST);
-            }
-}
-
-/* After a right launch the next wrong one is found as well, where its rows are others than those before. */
-TEST(wrong_rows_later)
-{
-    struct rows rows;
-    for (size_t way = 2; way < WAYS; way++)
-        for (size_t form = 0; form < 2; form++)
-            for (size_t i = 0; i < sizeof cases / sizeof *cases && runs(keys[form]); i++) {
-                right(&rows);
-                assert_int_equal(ways[way](keys[form], &rows), REX_OK);
-                cases[i].spoil(&rows);
-                check_refused(ways[way](keys[form], &rows), i, LIST);
-            }
+    for (int later = 0; later < 2; later++)
+        for (size_t way = later ? 2 : 0; way < WAYS; way++)
+            for (size_t form = 0; form < 2; form++)
+                for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                    right(&rows);
+                    if (later && runs(keys[form]))
+                        assert_int_equal(ways[way](keys[form], &rows), REX_OK);
+                    cases[i].spoil(&rows);
+                    check_refused(ways[way](keys[form], &rows), i, LIST);
+                }
 }
 
 TEST(right_rows)
@@ -237,26 +225,6 @@ TEST(addresses_as_values)
     for (size_t form = 0; form < 2; form++)
         for (size_t way = 0; way < WAYS && runs(keys[form]); way++)
             assert_int_equal(ways[way](keys[form], &rows), REX_OK);
-}
-
-TEST(every_kind)
-{
-    enum { COUNT = 15 };
-    double out[COUNT] = {0}, pairs[2][2] = {{1, 2}, {3, 4}};
-    struct few few = {-300, 20};
-    enum color color = BLUE;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(kinds), 1, 1);
-    REX_MAP(args, REX_VALUE((int8_t)-3), REX_VALUE((uint8_t)250), REX_VALUE((int16_t)-300), REX_VALUE((uint16_t)65000), REX_VALUE(-70000),
-            REX_VALUE(4000000000u), REX_VALUE(INT64_C(-5000000000)), REX_VALUE(UINT64_C(1) << 63), REX_VALUE(0.5f), REX_VALUE(-0.25),
-            REX_VALUE((bool)1), REX_VALUE((char)'r'), REX_VALUE(few), REX_VALUE(color), REX_TO(pairs, 2), REX_FROM(out, COUNT));
-    static const double wanted[COUNT] = {-3,  250,   -300, 65000, -70000, 4000000000.0, -5000000000.0, 9223372036854775808.0,
-                                         0.5, -0.25, 1,    'r',   -280,   BLUE,         4};
-    int result = rex_launch(&launch, &args);
-    if (result == REX_EUNSUPPORTED) /* no plain kernels */
-        return;
-    assert_int_equal(result, REX_OK);
-    for (size_t i = 0; i < COUNT; i++)
-        assert_true(out[i] == wanted[i]);
 }
 
 /* ---- each kind of value for each kind of parameter ----------------------------------------------------------------------------- */
@@ -335,17 +303,13 @@ TEST(structs_pointers_and_memory)
     try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(few), "a value of 4 bytes", true, 5);
     try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(eight), "a value of 8 bytes", false, 0);
     try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(3), "int", false, 0);
-    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(3.0f), "float", false, 0);
-    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(&few), "a pointer", false, 0);
     try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_TO(x, N), "an address of mapped memory", false, 0);
     try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_TO(x, N), "", true, 1);
     try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE((void *)(uintptr_t)4096), "", true, 1);
     try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_IS_DEVICE_PTR(NULL), "", true, 0);
     try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(INT64_C(100000)), "int64_t", false, 0);
-    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(1.0), "double", false, 0);
     try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(eight), "a value of 8 bytes", false, 0);
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
-        try_one(scalars[i].key, scalars[i].name, REX_VALUE(few), "a value of 4 bytes", false, 0);
         try_one(scalars[i].key, scalars[i].name, REX_VALUE(eight), "a value of 8 bytes", false, 0);
         try_one(scalars[i].key, scalars[i].name, REX_VALUE(&few), "a pointer", false, 0);
         try_one(scalars[i].key, scalars[i].name, REX_TO(x, N), "an address of mapped memory", false, 0);
@@ -362,7 +326,6 @@ TEST(half_a_word)
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(half), "a value of 2 bytes", true, -0.25);
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((int16_t)1), "int16_t", false, 0);
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(1.0f), "float", false, 0);
-    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(half), "a value of 2 bytes", false, 0);
 #if HAS_HALF
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((half_number)1.5), "a value of 2 bytes", true, 1.5);
 #endif
@@ -436,13 +399,10 @@ TEST(values_of_another_type)
     } numbers = {{2, 3}}, *more = &numbers;
     REX_MAP(good, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(integer, REX_VALUE(n), REX_VALUE(k), REX_TO(x, N), REX_TOFROM(y, N));
-    REX_MAP(sum, REX_VALUE(n), REX_VALUE(k + 1), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(member, REX_VALUE(n), REX_VALUE(numbers.of[k - 1]), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(through, REX_VALUE(n), REX_IMPLICIT(REX_VALUE(more->of[(0)])), REX_TO(x, N), REX_TOFROM(y, N));
-    REX_MAP(narrow, REX_VALUE(n), REX_VALUE(half), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(floating, REX_VALUE((double)n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(pointer, REX_VALUE(n), REX_VALUE(&half), REX_TO(x, N), REX_TOFROM(y, N));
-    REX_MAP(address, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((uintptr_t)x), REX_TOFROM(y, N));
     REX_MAP(mapped, REX_TO(x, N), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
     static const char number[] = "argument 2 of axpy%s is int, its parameter is double: write REX_VALUE((double)%s); it takes " LIST;
     const struct {
@@ -450,13 +410,10 @@ TEST(values_of_another_type)
         const char *words, *value;
     } wrong[] = {
         {&integer, number, "k"},
-        {&sum, number, "(k + 1)"},
         {&member, number, "(numbers.of[k - 1])"},
         {&through, number, "(more->of[(0)])"},
-        {&narrow, "argument 2 of axpy%s is float, its parameter is double: write REX_VALUE((double)half); it takes " LIST, ""},
         {&floating, "argument 1 of axpy%s is double, its parameter is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
         {&pointer, "argument 2 of axpy%s is a pointer, its parameter is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
-        {&address, "argument 3 of axpy%s is uint64_t, its parameter is a pointer; row 2 is REX_VALUE((uintptr_t)x); it takes " LIST, ""},
         {&mapped, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
     };
     for (size_t form = 0; form < 2; form++)
