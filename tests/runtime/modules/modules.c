@@ -50,10 +50,11 @@ TEST(image_in_a_file)
     check_generated(0);
 }
 
+/* Which wins over a name. */
 TEST(image_in_memory)
 {
     struct bytes bytes = read_bytes(default_image().text);
-    generator_image(1, NULL, bytes.bytes, bytes.size);
+    generator_image(1, "/nowhere/image.cubin", bytes.bytes, bytes.size);
     assert_int_equal(generator_add(1), 0);
     int64_t result = -1;
     assert_int_equal(generator_shift(1, 1, &result), 0);
@@ -62,50 +63,6 @@ TEST(image_in_memory)
     memset(bytes.bytes, 0, bytes.size);
     free(bytes.bytes);
     check_generated(1);
-}
-
-TEST(image_in_memory_wins)
-{
-    struct bytes bytes = read_bytes(default_image().text);
-    generator_image(1, "/nowhere/image.cubin", bytes.bytes, bytes.size);
-    assert_int_equal(generator_add(1), 0);
-    check_generated(1);
-    free(bytes.bytes);
-}
-
-TEST(several_beside_the_header_s_own)
-{
-    struct bytes bytes = read_bytes(default_image().text);
-    struct rows rows = {0};
-    int64_t value = 9, result = -1;
-    image = default_image();
-    generator_image(0, image.text, NULL, 0);
-    generator_image(1, NULL, bytes.bytes, bytes.size);
-    for (int i = 0; i < 2 && !loads_late(); i++)
-        assert_int_equal(generator_add(i), 0); /* before the first use */
-    assert_int_equal(rex_offload_init(), 0);
-    assert_int_equal(generator_add(1), 0);
-    assert_int_equal(generator_add(0), 0);
-    for (int again = 0; again < 2; again++) {
-        check_generated(0);
-        check_generated(1);
-        rows.count = 0;
-        add_literal(&rows, &value, sizeof value);
-        add_row(&rows, &result, sizeof result, PARAMETER | FROM);
-        struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-        assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(shift), &packet), 0);
-        assert_int_equal(result, 509);
-    }
-    free(bytes.bytes);
-}
-
-/* ---- globals --------------------------------------------------------------------------------------------------------------------- */
-
-static void update(void *variable, size_t size, int64_t type)
-{
-    void *address[] = {variable};
-    int64_t sizes[] = {(int64_t)size}, types[] = {type};
-    __tgt_target_data_update(-1, 1, address, address, sizes, types);
 }
 
 static int64_t shifted(int64_t value)
@@ -117,6 +74,34 @@ static int64_t shifted(int64_t value)
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(shift), &packet), 0);
     return result;
+}
+
+TEST(several_beside_the_header_s_own)
+{
+    struct bytes bytes = read_bytes(default_image().text);
+    image = default_image();
+    generator_image(0, image.text, NULL, 0);
+    generator_image(1, NULL, bytes.bytes, bytes.size);
+    for (int i = 0; i < 2 && !loads_late(); i++)
+        assert_int_equal(generator_add(i), 0); /* before the first use */
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(generator_add(1), 0);
+    assert_int_equal(generator_add(0), 0);
+    for (int again = 0; again < 2; again++) {
+        check_generated(0);
+        check_generated(1);
+        assert_int_equal(shifted(9), 509);
+    }
+    free(bytes.bytes);
+}
+
+/* ---- globals --------------------------------------------------------------------------------------------------------------------- */
+
+static void update(void *variable, size_t size, int64_t type)
+{
+    void *address[] = {variable};
+    int64_t sizes[] = {(int64_t)size}, types[] = {type};
+    __tgt_target_data_update(-1, 1, address, address, sizes, types);
 }
 
 static double weighed(void)
