@@ -18,7 +18,8 @@ REX_KERNEL(hold);
 enum { VALUES = 500, STEPS = 100, MOST_DEVICES = 16 };
 
 static int devices, steps;
-static int64_t addend[STEPS]; /* each device's copy is another */
+static int64_t addend[STEPS]; /* each device's copy is another, */
+static int64_t own_addend[MOST_DEVICES][STEPS]; /* or an array of its own */
 static int64_t value[MOST_DEVICES][VALUES];
 static struct rex_queue *queue[MOST_DEVICES];
 
@@ -55,13 +56,18 @@ static int64_t followed(int64_t began, int device, int launches)
     return began;
 }
 
+static void fill(int device, int64_t *added)
+{
+    for (int64_t step = 0; step < STEPS; step++)
+        added[step] = 10 * step + device;
+    for (int i = 0; i < VALUES; i++)
+        value[device][i] = i;
+}
+
 static void map_on(int device)
 {
     int64_t *own = value[device];
-    for (int64_t step = 0; step < STEPS; step++)
-        addend[step] = 10 * step + device;
-    for (int i = 0; i < VALUES; i++)
-        own[i] = i;
+    fill(device, addend);
     REX_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
     OK(rex_data_enter(device, &region));
 }
@@ -91,18 +97,18 @@ static void check_values(int launches)
 }
 
 /* With a queue through it, else waited for; NUMBER is DEVICE, or -1 for the default one. */
-static int put_follow_as(int number, int device, struct rex_queue *to, int64_t step)
+static int put_follow_of(int number, int device, struct rex_queue *to, int64_t step, int64_t *added)
 {
     int64_t n = VALUES, *own = value[device];
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     launch.device = number;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
     return to != NULL ? launch_in(to, &launch, &args) : rex_launch(&launch, &args);
 }
 
 static int put_follow(int device, struct rex_queue *to, int64_t step)
 {
-    return put_follow_as(device, device, to, step);
+    return put_follow_of(device, device, to, step, addend);
 }
 
 static void with_every_device(void (*work)(void))
@@ -122,14 +128,6 @@ static void launch_in_turn(void)
             OK(put_follow(device, NULL, step));
 }
 
-TEST(launches)
-{
-    start();
-    printf("%d devices\n", devices);
-    with_every_device(launch_in_turn);
-    check_values(steps);
-}
-
 static void queue_in_turn(void)
 {
     for (int64_t step = 0; step < steps; step++)
@@ -137,17 +135,6 @@ static void queue_in_turn(void)
             OK(put_follow(device, queue[device], step));
     for (int device = 0; device < devices; device++)
         OK(rex_queue_sync(queue[device]));
-}
-
-TEST(queues)
-{
-    start();
-    make_queues();
-    with_every_device(queue_in_turn);
-    check_values(steps);
-    if (devices > 1)
-        FAILS(put_follow(1, queue[0], 0), REX_EDEVICE, "a launch on device 1");
-    destroy_queues();
 }
 
 static void record_in_turn(void)
@@ -169,24 +156,23 @@ static void record_in_turn(void)
     }
 }
 
-TEST(graphs)
-{
-    start();
-    make_queues();
-    with_every_device(record_in_turn);
-    check_values(steps);
-    destroy_queues();
-}
-
-static void *launch_here(void *number)
+/* Each thread maps what is its device's, works on it and ends the mapping, beside the others. */
+static void *map_and_launch(void *number)
 {
     int device = *(int *)number;
-    for (int64_t step = 0; step < steps; step++)
-        if (put_follow(device, step % 2 == 0 ? queue[device] : NULL, step) != 0 || rex_queue_sync(queue[device]) != 0) {
-            fprintf(stderr, "device %d: %s\n", device, rex_last_error());
-            return number;
-        }
-    return NULL;
+    int64_t *own = value[device], *added = own_addend[device];
+    fill(device, added);
+    REX_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
+    int result = rex_data_enter(device, &region);
+    for (int64_t step = 0; step < steps && result == REX_OK; step++) {
+        result = put_follow_of(device, device, step % 2 == 0 ? queue[device] : NULL, step, added);
+        result = result == REX_OK ? rex_queue_sync(queue[device]) : result;
+    }
+    if (result == REX_OK)
+        result = rex_data_exit(device, &region);
+    if (result != REX_OK)
+        fprintf(stderr, "device %d: %s\n", device, rex_last_error());
+    return result == REX_OK ? NULL : number;
 }
 
 static void thread_for_each(void)
@@ -195,7 +181,7 @@ static void thread_for_each(void)
     int number[MOST_DEVICES];
     for (int device = 0; device < devices; device++) {
         number[device] = device;
-        OK(pthread_create(&thread[device], NULL, launch_here, &number[device]));
+        OK(pthread_create(&thread[device], NULL, map_and_launch, &number[device]));
     }
     for (int device = 0; device < devices; device++) {
         void *failed;
@@ -204,12 +190,22 @@ static void thread_for_each(void)
     }
 }
 
-TEST(threads)
+/* Launches that are waited for, in queues and in graphs, and threads. */
+TEST(in_turn)
 {
     start();
+    printf("%d devices\n", devices);
     make_queues();
-    with_every_device(thread_for_each);
+    with_every_device(launch_in_turn);
     check_values(steps);
+    with_every_device(queue_in_turn);
+    check_values(steps);
+    with_every_device(record_in_turn);
+    check_values(steps);
+    thread_for_each();
+    check_values(steps);
+    if (devices > 1)
+        FAILS(put_follow(1, queue[0], 0), REX_EDEVICE, "a launch on device 1");
     destroy_queues();
 }
 
@@ -229,7 +225,7 @@ TEST(default_device)
         OK(rex_queue_destroy(made));
         map_on(device);
         for (int64_t step = 0; step < steps; step++)
-            OK(put_follow_as(-1, device, NULL, step));
+            OK(put_follow_of(-1, device, NULL, step, addend));
         unmap_from(device);
     }
     check_values(steps);
@@ -370,46 +366,4 @@ TEST(copies)
     destroy_queues();
     for (int i = 0; i < places; i++)
         rex_device_free(memory[i], i % devices);
-}
-
-/* Each thread maps what is its device's, works on it and ends the mapping, beside the others. */
-static void *map_and_launch(void *number)
-{
-    static int64_t own_addend[MOST_DEVICES][STEPS];
-    int device = *(int *)number;
-    int64_t *own = value[device], *added = own_addend[device], n = VALUES;
-    for (int64_t step = 0; step < STEPS; step++)
-        added[step] = 10 * step + device;
-    for (int i = 0; i < VALUES; i++)
-        own[i] = i;
-    REX_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
-    launch.device = device;
-    int result = rex_data_enter(device, &region);
-    for (int64_t step = 0; step < steps && result == REX_OK; step++) {
-        REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
-        result = rex_launch(&launch, &args);
-    }
-    if (result == REX_OK)
-        result = rex_data_exit(device, &region);
-    if (result != REX_OK)
-        fprintf(stderr, "device %d: %s\n", device, rex_last_error());
-    return result == REX_OK ? NULL : number;
-}
-
-TEST(regions_of_threads)
-{
-    pthread_t thread[MOST_DEVICES];
-    int number[MOST_DEVICES];
-    start();
-    for (int device = 0; device < devices; device++) {
-        number[device] = device;
-        OK(pthread_create(&thread[device], NULL, map_and_launch, &number[device]));
-    }
-    for (int device = 0; device < devices; device++) {
-        void *failed;
-        OK(pthread_join(thread[device], &failed));
-        assert_null(failed);
-    }
-    check_values(steps);
 }
