@@ -76,14 +76,11 @@ static void check_cudart(void)
 static void check_librex(int64_t value)
 {
     int64_t count = VALUES, ours[VALUES];
-    struct rows rows = {0};
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(add), 4, 64);
+    REX_MAP(map, REX_VALUE(value), REX_TOFROM(ours, VALUES), REX_VALUE(count));
     for (int i = 0; i < VALUES; i++)
         ours[i] = i;
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, ours, sizeof ours, PARAMETER | TOFROM);
-    add_literal(&rows, &count, sizeof count);
-    struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
-    assert_int_equal(rex_module_launch(&rex_this_module, -1, 4, 64, REX_KERNEL_ID(add), &packet), 0);
+    assert_int_equal(rex_launch(&config, &map), 0);
     for (int i = 0; i < VALUES; i++)
         assert_int_equal(ours[i], i + value);
 }
@@ -125,12 +122,9 @@ TEST(shared_memory)
     assert_int_equal(rex_offload_init(), 0);
     if (gpu_present()) {
         check_cudart();
-        struct rows rows = {0};
-        add_literal(&rows, &value, sizeof value);
-        add_literal(&rows, &memory, sizeof memory); /* libcudart's pointer, as it is */
-        add_literal(&rows, &count, sizeof count);
-        struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
-        assert_int_equal(rex_module_launch(&rex_this_module, -1, 4, 64, REX_KERNEL_ID(add), &packet), 0);
+        struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(add), 4, 64);
+        REX_MAP(map, REX_VALUE(value), REX_IS_DEVICE_PTR(memory), REX_VALUE(count));
+        assert_int_equal(rex_launch(&config, &map), 0);
         assert_int_equal(cuda.cudaMemcpy(back, memory, sizeof back, TO_HOST), 0);
         for (int i = 0; i < VALUES; i++)
             assert_int_equal(back[i], theirs[i] + value);

@@ -15,18 +15,16 @@ REX_KERNEL(square);
 static int launch(void)
 {
     int64_t value = 12, result = -1;
-    void *rows[] = {rex_pack_literal_arg_bytes(&value, sizeof value), &result};
-    int64_t sizes[] = {8, 8}, types[] = {PARAMETER | LITERAL, PARAMETER | FROM};
-    struct __tgt_kernel_arguments packet = {3, 2, rows, rows, sizes, types, NULL, NULL, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
-    return __tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(square), &packet) != 0 || result != 144;
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(square), 1, 1);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result));
+    return rex_launch(&config, &map) != 0 || result != 144;
 }
 
 static void open_region(void)
 {
     static int64_t data[1000];
-    void *rows[] = {data};
-    int64_t sizes[] = {sizeof data}, types[] = {TOFROM};
-    __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
+    REX_MAP(map, REX_TOFROM(data, 1000));
+    rex_data_enter(-1, &map);
 }
 
 static void *exit_now(void *unused)
@@ -72,13 +70,10 @@ static void use_too_late(void)
 {
     static int64_t data[1000];
     REX_MAP(map, REX_TOFROM(data, 1000));
-    struct rex_launch_config description = {REX_KERNEL_ID(square), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0};
-    int64_t value = 3;
-    REX_MAP(rows, REX_VALUE(value), REX_TOFROM(data, 1));
     rex_configure(REX_OPTION_LOG, "off");
     if (launch() == 0 || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
         _exit(5);
-    if (rex_launch(&description, &rows) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL || rex_target_is_present(data, 8, -1) ||
+    if (rex_data_enter(-1, &map) != REX_EINVAL || rex_target_is_present(data, 8, -1) ||
         rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
         _exit(6);
     if (rex_offload_fini() != 0)
@@ -164,18 +159,12 @@ WAY(nothing)
 WAY(bound_only)
 WAY(registered_only)
 WAY(return_from_main)
-WAY(return_lazy)
 WAY(return_after_fini)
-WAY(return_with_region)
 WAY(return_other_thread_lives)
-WAY(by_exit)
 WAY(by_exit_lazy_with_region)
-WAY(in_thread)
 WAY(in_thread_with_region)
-WAY(underscore)
 WAY(underscore_with_region)
 WAY(launch_at_exit)
-WAY(use_in_destructor)
 WAY(use_at_early_exit)
 WAY(use_in_destructor_lazy_with_region)
 

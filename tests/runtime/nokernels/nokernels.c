@@ -44,29 +44,23 @@ TEST(region_of_the_program)
     assert_int_equal(solver_triple(values, COUNT), REX_EABSENT);
 }
 
-TEST(data_calls)
-{
-    fill();
-    REX_MAP(to, REX_TO(values, COUNT));
-    REX_MAP(from, REX_FROM(values, COUNT));
-    assert_int_equal(rex_data_enter(-1, &to), 0);
-    assert_int_equal(solver_triple(values, COUNT), 0);
-    assert_int_equal(rex_data_exit(-1, &from), 0);
-    check_times(3);
-    assert_int_equal(rex_last_error_code(), 0);
-}
-
 TEST(after_the_shared_object)
 {
     assert_int_equal(solver_init(), 0);
-    data_calls(NULL);
     region_of_the_program(NULL);
 }
 
-TEST(raw_data_calls)
+TEST(data_calls)
 {
     void *rows[] = {values};
     int64_t sizes[] = {sizeof values}, types[] = {TOFROM}, from[] = {FROM};
+    fill();
+    REX_MAP(to, REX_TO(values, COUNT));
+    REX_MAP(back, REX_FROM(values, COUNT));
+    assert_int_equal(rex_data_enter(-1, &to), 0);
+    assert_int_equal(solver_triple(values, COUNT), 0);
+    assert_int_equal(rex_data_exit(-1, &back), 0);
+    check_times(3);
     fill();
     __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
     assert_int_equal(solver_triple(values, COUNT), 0);
@@ -77,24 +71,20 @@ TEST(raw_data_calls)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
-TEST(device_memory)
+TEST(memory_and_queue)
 {
     int64_t copy[COUNT] = {0};
+    struct rex_queue *queue = NULL;
     fill();
+    assert_int_equal(rex_queue_create(&queue, -1, "program", 0), 0);
     void *memory = rex_device_alloc(sizeof values, -1);
     assert_non_null(memory);
     assert_int_equal(rex_device_copy_to(memory, values, sizeof values, -1), 0);
-    assert_int_equal(rex_device_copy_from(copy, memory, sizeof copy, -1), 0);
+    assert_int_equal(rex_queue_copy_from(queue, copy, memory, sizeof copy), 0);
+    assert_int_equal(rex_queue_destroy(queue), 0);
     assert_memory_equal(copy, values, sizeof copy);
     rex_device_free(memory, -1);
     assert_int_equal(rex_last_error_code(), 0);
-}
-
-TEST(queue_of_the_program)
-{
-    struct rex_queue *queue = NULL;
-    assert_int_equal(rex_queue_create(&queue, -1, "program", 0), 0);
-    assert_int_equal(rex_queue_destroy(queue), 0);
 }
 
 /* Launches and the program's own registration need kernels. */
