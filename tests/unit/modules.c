@@ -229,80 +229,31 @@ TEST_OF_EACH(marked_kernels, const char *, file, "tests/data/marked_sm_90.cubin"
 
 /* ---- entries against an image ---------------------------------------------------------------- */
 
-/* Facts of a kernel in an image, and the release that is to launch it; 0: none. */
-#define CUBIN REX_IMAGE_CUBIN
-#define HOST REX_IMAGE_HOST
-#define UNKNOWN REX_PARAMETERS_UNKNOWN
-#define ON_GPU(...)                                                                                \
-    {                                                                                              \
-        .kernel = true, __VA_ARGS__                                                                \
-    }
-
-static const struct match {
-    const char *what;
-    struct rex_image_symbol kernel;
-    int release;
-    enum rex_image_kind kind;
-} matches[] = {
-    {"plain", ON_GPU(.parameters = 3, .plain = true), 19, CUBIN},
-    {"env", ON_GPU(.parameters = 3, .env = true), 19, CUBIN},
-    {"neither", ON_GPU(.parameters = 3), 19, CUBIN},
-    {"not told, env", ON_GPU(.parameters = UNKNOWN, .env = true), 22, HOST},
-    {"no release", ON_GPU(.parameters = 3, .odd_size = 16, .environment_size = 1), 0, CUBIN},
-    /* widths */
-    {"narrow", ON_GPU(.parameters = 3, .odd_size = 4), 19, CUBIN},
-    {"in slots", ON_GPU(.parameters = 3, .odd_size = 4, .odd_index = 1), 23, CUBIN},
-    {"a wide one", ON_GPU(.parameters = 3, .odd_size = 9, .odd_index = 2), 23, CUBIN},
-    /* threads of a block */
-    {"bounded", ON_GPU(.max_threads = 96), 19, CUBIN},
-    {"64 registers", ON_GPU(.registers = 64), 19, CUBIN},
-    {"65 registers", ON_GPU(.registers = 65), 19, CUBIN},
-    {"most registers", ON_GPU(.registers = 255), 19, CUBIN},
-    {"more than there are", ON_GPU(.registers = 256), 19, CUBIN},
-    {"both limits", ON_GPU(.registers = 128, .max_threads = 513), 19, CUBIN},
-    {"on the host", ON_GPU(.registers = 128, .max_threads = 513), 22, HOST},
-    /* clang's kernels */
-    {"generic", ON_GPU(.environment_size = 48, .environment_mode = 3), 22, CUBIN},
-    {"exact", ON_GPU(.environment_size = 40, .environment_mode = 1), 23, CUBIN},
-    {"another size", ON_GPU(.environment_size = 41), 24, CUBIN},
-    /* calls of the host device */
-    {"called", ON_GPU(.call = "rex_call_k"), 23, HOST},
-    {"by hand", ON_GPU(.parameters = 1), 18, HOST},
-    {"one array", ON_GPU(.parameters = 1), 24, HOST},
-};
-
-/* The facts that librex keeps of it. It is the second of two entries, behind a global that is not
- * matched. */
-TEST_FOR_EACH(matched, match, matches)
+/* Threads of a block, by the registers of a thread, of which a warp gets them by 256, and by what
+ * the kernel itself allows. */
+TEST_IN_CHILD(most_threads)
 {
-    struct __tgt_offload_entry entries[] = {{&keys[0], NAME("absent"), 8, 0, 0},
-                                            {&keys[1], NAME("k__kernel__"), 0, 0, 0}};
-    const struct rex_module module = {
-        .struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
-    struct rex_view view = {.kind = match->kind, .architecture = 90, .most = SIZE_MAX};
-    struct rex_image_symbol kernel = match->kernel;
-    struct rex_table made = {.count = 0};
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
-    rex_set_log_callback(note, NULL);
-    kernel.name = "k__kernel__";
-    kernel.shared_memory = 1024 + 40;
-    CHECK_EQUAL(rex_view_add(&view, &kernel), 0);
-    CHECK_EQUAL(rex_view_index(&view), 0);
-    CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
-    int result = rex_table_match(&made, 1, 1, &view, "an.image",
-                                 match->release == 0 ? NULL : rex_release_row(match->release));
-    const struct rex_kernel_facts facts = rex_table_facts(&made, 1);
-    if (result != REX_OK)
-        refuses(result, "%s", match->what);
-    else
-        says("%s: %u parameters, form %u, flags %#x, %llu threads, %llu bytes, misfit %u of %u",
-             match->what, facts.parameters, facts.form, facts.flags,
-             (unsigned long long)made.launched[1].most_threads,
-             (unsigned long long)made.launched[1].shared_memory, made.misfit[1].index,
-             made.misfit[1].size);
-    CHECK(facts.checked == 0 && rex_table_facts(&made, 0).flags == 0);
-    rex_table_free(&made);
-    rex_view_close(&view);
+    static const struct {
+        uint32_t registers, allowed;
+        uint64_t threads;
+    } limits[] = {{0, 96, 96},    {0, 2000, 1024}, {64, 0, 1024},   {65, 0, 896},
+                  {73, 0, 768},   {255, 0, 256},   {256, 0, 1024}, /* more than there are */
+                  {128, 513, 512}};
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        struct rex_view view = {.kind = REX_IMAGE_CUBIN, .architecture = 90, .most = SIZE_MAX};
+        struct rex_image_symbol kernel = {.name = "plain__kernel__",
+                                          .kernel = true,
+                                          .registers = limits[i].registers,
+                                          .max_threads = limits[i].allowed};
+        struct rex_table made = {.count = 0};
+        CHECK_EQUAL(rex_view_add(&view, &kernel), 0);
+        CHECK_EQUAL(rex_view_index(&view), 0);
+        CHECK_EQUAL(rex_table_build(&made, &first), REX_OK);
+        CHECK_EQUAL(rex_table_match(&made, 0, 1, &view, "an.image", rex_release_row(19)), REX_OK);
+        CHECK_EQUAL(made.launched[0].most_threads, limits[i].threads);
+        rex_table_free(&made);
+        rex_view_close(&view);
+    }
 }
 
 /* Where the image has no row for an entry, or has it once and the program twice, it is said. */
