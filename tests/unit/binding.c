@@ -1,5 +1,6 @@
 /*
- * binding.c - binding to libomptarget: which one is found and taken; and what fails says why, in one error, and never crashes.
+ * binding.c - binding to libomptarget: which one is found and taken; and what fails says why, in one error, and never crashes
+ * (tests/golden/messages/inspect.txt).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +11,9 @@
 
 #include "omp/forward.h"
 #include "rex/inspect.h"
+#include "support/messages.h"
+
+MESSAGES("inspect");
 
 /* ---- a library that is named ------------------------------------------------------------------------------------- */
 
@@ -67,7 +71,7 @@ static void need_root(void)
     skip();
 }
 
-/* The names of this process's objects whose file's name begins with PREFIX, each with a space behind it. */
+/* The names of this process's objects whose file's name begins with PREFIX, each with a space in front. */
 static const char *loaded_prefix;
 static char loaded_names[4 * PATH_MAX];
 static int loaded_count;
@@ -77,7 +81,7 @@ static int add_loaded(struct dl_phdr_info *object, size_t size, void *unused)
     const char *slash = strrchr(object->dlpi_name, '/'), *name = slash != NULL ? slash + 1 : object->dlpi_name;
     (void)size, (void)unused;
     if (strncmp(name, loaded_prefix, strlen(loaded_prefix)) == 0) {
-        strcat(strcat(loaded_names, object->dlpi_name), " ");
+        strcat(strcat(loaded_names, " "), object->dlpi_name);
         loaded_count++;
     }
     return 0;
@@ -118,15 +122,9 @@ static void make_folders_for(const char *root, const char *path)
 
 #define OMPTARGET(release) FAKE(#release "/libomptarget.so." #release)
 #define OMP(release) FAKE(#release "/libomp.so.5")
-#define ERROR "librex: error: no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. Tried:"
-#define NO_PLUGINS "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev"
-#define BEST "chosen by: the best found\n"
-#define LATER "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
-
 struct tree {
     const char *files[14][2]; /* each after what it is a copy of, or a link to where that begins with '>' */
     const char *openmp;       /* that the process has before; NULL: none */
-    const char *said;
 };
 
 static void bind_in(const void *context)
@@ -139,7 +137,7 @@ static void bind_in(const void *context)
         CHECK_EQUAL(rex_runtime_bind(), rex_last_error_code());
     CHECK_EQUAL(rex_info(0, add_row, NULL), 0);
     loaded_objects("libomp.so");
-    fprintf(stderr, "%s\n", loaded_names);
+    fprintf(stderr, "loaded:%s", loaded_names);
 }
 
 static void plant(const struct tree *tree, char root[PATH_MAX])
@@ -173,54 +171,26 @@ TEST(test_trees)
 {
     static const struct tree trees[] = {
         /* Nothing at all: what was looked for, and what to install. */
-        {.said = ERROR " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on the loader's path or in /opt [REX_ENORUNTIME]\n"
-                 "\n"},
+        {{{NULL, NULL}}, NULL},
         /* What is there and cannot be used is named, each with its reason. */
         {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
           {"usr/lib/llvm-20/lib/libomptarget.so.20", "tests/data/kernels.cu"},
-          {"opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19")}},
-         .said = ERROR "\n"
-                 "  /usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
-                 "  /opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n"
-                 "  /usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): " NO_PLUGINS " [REX_ENORUNTIME]\n"
-                 "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
-                 "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
-                 "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n"
-                 "\n"},
+          {"opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19")}}, NULL},
         /* The best one is bound, and which were passed over is said. */
         {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
           {"usr/lib/llvm-19/lib/libomptarget.so.19", OMPTARGET(19)},
           {"usr/lib/llvm-19/lib/libomp.so.5", OMP(19)},
           {"usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19")},
-          {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}},
-         .said = "librex: info: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
-                 "librex: info: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n"
-                 BEST "/usr/lib/llvm-19/lib/libomptarget.so.19: LLVM 19\n"
-                 "/usr/lib/llvm-20/lib/libomptarget.so.99: LLVM 19\n"
-                 "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
-                 "/usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n"
-                 "/usr/lib/llvm-19/lib/libomp.so.5 \n"},
+          {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}}, NULL},
         /* There is no libomp. */
-        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}},
-         .said = ERROR "\n"
-                 "  /opt/a/lib/libomptarget.so.23 (LLVM 23): there is no libomp.so.5 beside it or on the loader's path [REX_ENORUNTIME]\n"
-                 "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
-                 "\n"},
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}}, NULL},
         /* It is in the folder of the one that is the second best; of one release the first by path is better. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
           {"opt/b/lib/libomptarget.so.22", OMPTARGET(22)},
           {"opt/b/lib/libomp.so.5", OMP(22)},
-          {"usr/lib/llvm-22/lib/libomptarget.so.22", OMPTARGET(22)}},
-         .said = "librex: info: bound LLVM 23's libomptarget, /opt/a/lib/libomptarget.so.23\n"
-                 BEST "/opt/b/lib/libomptarget.so.22: LLVM 22\n"
-                 "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
-                 "/usr/lib/llvm-22/lib/libomptarget.so.22: LLVM 22\n"
-                 "/opt/b/lib/libomp.so.5 \n"},
+          {"usr/lib/llvm-22/lib/libomptarget.so.22", OMPTARGET(22)}}, NULL},
         /* It is where the loader looks. */
-        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomp.so.5", OMP(23)}},
-         .said = "librex: info: bound LLVM 23's libomptarget, /opt/a/lib/libomptarget.so.23\n"
-                 BEST "/opt/a/lib/libomptarget.so.23: LLVM 23\n"
-                 "/usr/lib/libomp.so.5 \n"},
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomp.so.5", OMP(23)}}, NULL},
         /* The folder of the process's OpenMP runtime comes first, 18 last in it, and a file by two names is there once. */
         {{{"srv/libomptarget.so.15", OMPTARGET(15)},
           {"srv/libomptarget.so.18", OMPTARGET(18)},
@@ -234,43 +204,18 @@ TEST(test_trees)
           {"srv/libomptarget.rtl.x86_64.so", "tests/data/kernels.cu"},
           {"srv/libomp.so.5", OMP(23)},
           {"opt/a/lib/libomptarget.so.24", OMPTARGET(24)}},
-         .openmp = "/srv/libomp.so.5",
-         .said = "librex: info: bound LLVM 23's libomptarget, /srv/libomptarget.so.23\n"
-                 "librex: info: passed over: /srv/libomptarget.so.98: it lacks the entry point __tgt_register_lib\n"
-                 "librex: info: passed over: /srv/libomptarget.so.99: it is not an ELF file\n"
-                 BEST "/srv/libomptarget.so.23: LLVM 23\n"
-                 "/srv/libomptarget.so.21: LLVM 21\n"
-                 "/srv/libomptarget.so.21.9: LLVM 21\n"
-                 "/srv/libomptarget.so.19: LLVM 19\n"
-                 "/srv/libomptarget.so.15: LLVM 15\n"
-                 "/srv/libomptarget.so.18: LLVM 18\n"
-                 "/opt/a/lib/libomptarget.so.24: LLVM 24\n"
-                 "/srv/libomptarget.so.98: it lacks the entry point __tgt_register_lib\n"
-                 "/srv/libomptarget.so.99: it is not an ELF file\n"
-                 "/srv/libomp.so.5 \n"},
+         "/srv/libomp.so.5"},
         /* A release that librex does not know is taken where there is nothing else; it is said once. */
-        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)}, {"opt/a/lib/libomp.so.5", OMP(25)}},
-         .said = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
-                 "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n"
-                 BEST "trouble: " LATER "\n"
-                 "/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n"
-                 "/opt/a/lib/libomp.so.5 \n"},
+        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)}, {"opt/a/lib/libomp.so.5", OMP(25)}}, NULL},
         {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)},
           {"opt/a/lib/libomp.so.5", OMP(25)},
           {"opt/b/lib/libomptarget.so.18", OMPTARGET(18)},
           {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(18)}},
-         .openmp = "/opt/a/lib/libomp.so.5",
-         .said = "librex: info: bound LLVM 18's libomptarget, /opt/b/lib/libomptarget.so.18\n"
-                 BEST "/opt/b/lib/libomptarget.so.18: LLVM 18\n"
-                 "/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n"
-                 "/opt/a/lib/libomp.so.5 \n"},
+         "/opt/a/lib/libomp.so.5"},
     };
     need_root();
-    for (size_t i = 0; i < COUNT(trees); i++) {
-        const char *said = in_root(&trees[i], bind_in);
-        if (strcmp(said, trees[i].said) != 0)
-            fail_msg("tree %zu:\n%s\nand not\n%s\n", i, said, trees[i].said);
-    }
+    for (size_t i = 0; i < COUNT(trees); i++)
+        says("tree %zu:\n%s", i, in_root(&trees[i], bind_in));
 }
 
 /* rules.mk leads calls of open() here: no libomptarget is opened. */
@@ -356,29 +301,25 @@ static void rename_entry(unsigned char *bytes, int64_t tag)
 static const struct file {
     const char *from, *old, *new; /* with one name changed; NULL: none */
     int64_t tag;                  /* of the library's own name; 0: as it is */
-    const char *said;
 } files[] = {
     /* 20 and 21 export the same: the number in a library's own name, or in those that it needs, tells them apart. */
 #define OF_21 OMPTARGET(21), "libomptarget.so.21"
-    {OF_21, "libomptarget.so.21", DT_NEEDED, "LLVM 21"},
-    {OF_21, "libomptarget.so.21", DT_RPATH, "LLVM 20"},
-    {OF_21, "libLLVM-21.so.1", DT_NEEDED, "LLVM 21"},
-    {OF_21, "libLLVM-99.so.1", DT_NEEDED, "LLVM 20: it is LLVM 99's, which this librex does not know, and is treated as LLVM 20's"},
-    {OF_21, "libomptarget.so", DT_SONAME, "LLVM 20"},
-    {OF_21, "libClang.so.21", DT_NEEDED, "LLVM 20"},
+    {OF_21, "libomptarget.so.21", DT_NEEDED},
+    {OF_21, "libomptarget.so.21", DT_RPATH},
+    {OF_21, "libLLVM-21.so.1", DT_NEEDED},
+    {OF_21, "libLLVM-99.so.1", DT_NEEDED},
+    {OF_21, "libomptarget.so", DT_SONAME},
+    {OF_21, "libClang.so.21", DT_NEEDED},
     /* A number above all that librex knows, or, without a number, a function that no known release has. */
-#define OF_24 OMPTARGET(24), "libomptarget.so.24"
-#define OF_25 OMPTARGET(25), "libomptarget.so.25"
-    {OF_24, "libomptarget.so", DT_SONAME, "LLVM 24"},
-    {OF_24, "libLLVM.so.30.1", DT_NEEDED, "LLVM 24: it is LLVM 30's, which this librex does not know, and is treated as LLVM 24's"},
-    {OF_25, "libomptarget.so.25", DT_SONAME, "LLVM 24: " LATER},
-    {OF_25, "libomptarget.so", DT_SONAME,
-     "LLVM 24: it exports __tgt_of_later, which no LLVM does that this librex knows, and is treated as LLVM 24's"},
+    {OMPTARGET(24), "libomptarget.so.24", "libomptarget.so", DT_SONAME},
+    {OMPTARGET(24), "libomptarget.so.24", "libLLVM.so.30.1", DT_NEEDED},
+    {OMPTARGET(25), "libomptarget.so.25", "libomptarget.so.25", DT_SONAME},
+    {OMPTARGET(25), "libomptarget.so.25", "libomptarget.so", DT_SONAME},
     /* No libomptarget that can be used. */
-    {TEST_BUILD "/librex.so", NULL, NULL, 0, "it is librex, which forwards to a libomptarget"},
-    {TEST_BUILD "/obj/tests/unit/binding.o", NULL, NULL, 0, "it exports nothing"},
-    {"tests/data/sm_90.cubin", NULL, NULL, 0, "it is for another processor"},
-    {OMPTARGET(19), "__tgt_register_lib", "__tgt_register_lob", 0, "it lacks the entry point __tgt_register_lib"},
+    {TEST_BUILD "/librex.so", NULL, NULL, 0},
+    {TEST_BUILD "/obj/tests/unit/binding.o", NULL, NULL, 0},
+    {"tests/data/sm_90.cubin", NULL, NULL, 0},
+    {OMPTARGET(19), "__tgt_register_lib", "__tgt_register_lob", 0},
 };
 
 static void keep_found(const char *group, const char *name, const char *value, void *found)
@@ -415,9 +356,7 @@ TEST(test_files)
         write_bytes(path, bytes, size);
         free(bytes);
         const struct tree tree = {.files = {{"opt/a/lib/libomptarget.so", path}}};
-        const char *said = in_root(&tree, tell_file);
-        if (strcmp(said, file->said) != 0)
-            fail_msg("file %zu: \"%s\", and not \"%s\"", i, said, file->said);
+        says("%s, %s %lld: %s", file->from, file->new, (long long)file->tag, in_root(&tree, tell_file));
         remove_folder(folder);
     }
 }
