@@ -198,22 +198,8 @@ TEST_FOR_EACH(pins_with_policy, policy, policies)
 
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */
 
-static char several[3 * 4096];
-
-/* What a thread is at work on is ended by nobody else. */
+/* What is freed may be another's by now, before the call returns that frees it: its range is free for others. */
 static void *own;
-
-static void *pin_several(void *unused)
-{
-    CHECK_EQUAL(rex_host_register(several, 4096), 0);
-    return unused;
-}
-
-static void *unpin_several(void *unused)
-{
-    CHECK_EQUAL(rex_host_unregister(several), 0);
-    return unused;
-}
 
 static void *free_own(void *unused)
 {
@@ -221,45 +207,23 @@ static void *free_own(void *unused)
     return unused;
 }
 
-/* While a thread is in the driver's FUNCTION, called by BODY. */
-static void meanwhile(const char *function, void *(*body)(void *), void (*check)(void))
+TEST_IN_CHILD(freed_meanwhile)
 {
     int inside[2], until[2];
     char setting[64], byte;
     pthread_t thread;
-    CHECK(pipe(inside) == 0 && pipe(until) == 0);
-    snprintf(setting, sizeof setting, "%s:%d:%d", function, inside[1], until[0]);
-    setenv("FAKE_CUDA_SLOW", setting, 1);
-    CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
-    CHECK_EQUAL(read(inside[0], &byte, 1), 1);
-    unsetenv("FAKE_CUDA_SLOW");
-    check();
-    close(until[1]);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
-}
-
-static void end_nothing(void)
-{
-    CHECK(rex_host_unregister(several) == REX_EINVAL && rex_host_register(several, 10) == REX_EINVAL);
-}
-
-/* Its memory may be another's by now. */
-static void pin_in_its_place(void)
-{
-    CHECK_EQUAL(rex_host_free(own), REX_EINVAL);
-    CHECK(rex_host_register((char *)own + 10, 10) == 0 && rex_host_unregister((char *)own + 10) == 0);
-}
-
-TEST_IN_CHILD(at_work)
-{
     begin("spin");
-    meanwhile("cuMemHostRegister", pin_several, end_nothing);
-    CHECK_EQUAL(rex_host_register(several, 10), REX_EINVAL);
-    meanwhile("cuMemHostUnregister", unpin_several, end_nothing);
-    CHECK_EQUAL(rex_host_unregister(several), REX_EINVAL);
     own = rex_host_alloc(4096);
     CHECK(own != NULL && rex_host_register((char *)own + 10, 10) == REX_EINVAL);
-    meanwhile("cuMemFreeHost", free_own, pin_in_its_place);
+    CHECK(pipe(inside) == 0 && pipe(until) == 0);
+    snprintf(setting, sizeof setting, "cuMemFreeHost:%d:%d", inside[1], until[0]);
+    setenv("FAKE_CUDA_SLOW", setting, 1);
+    CHECK_EQUAL(pthread_create(&thread, NULL, free_own, NULL), 0);
+    CHECK_EQUAL(read(inside[0], &byte, 1), 1);
+    CHECK_EQUAL(rex_host_free(own), REX_EINVAL);
+    CHECK(rex_host_register((char *)own + 10, 10) == 0 && rex_host_unregister((char *)own + 10) == 0);
+    close(until[1]);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 

@@ -98,66 +98,46 @@ static void exchange(struct rows *rows, int one, int other)
     rows->value[other] = value, rows->size[other] = size, rows->type[other] = type;
 }
 
-static void row_missing(struct rows *rows)
-{
-    rows->count--;
-}
-
-static void row_too_many(struct rows *rows)
-{
-    const int64_t more = 1;
-    add_literal(rows, &more, sizeof more);
-}
-
-static void value_for_a_pointer(struct rows *rows)
-{
-    const int64_t more = 1000;
-    rows->count = 2;
-    add_literal(rows, &more, sizeof more);
-    add_row(rows, y, sizeof y, PARAMETER | TOFROM);
-}
-
-static void short_value_for_a_pointer(struct rows *rows)
-{
-    const int32_t more = 100000;
-    rows->count = 3;
-    add_literal(rows, &more, sizeof more);
-}
-
-static void memory_for_a_value(struct rows *rows)
-{
-    exchange(rows, 0, 2);
-}
-
-static void memory_for_a_typed_value(struct rows *rows)
-{
-    rows->value[1] = x, rows->size[1] = sizeof x, rows->type[1] = PARAMETER | TO;
-}
-
-static void without_the_bit(struct rows *rows)
-{
-    rows->type[1] &= ~(int64_t)PARAMETER;
-}
-
-static void another_size(struct rows *rows)
-{
-    const float a = 2;
-    rows->value[1] = rex_pack_literal_arg_bytes(&a, sizeof a), rows->size[1] = sizeof a;
-}
-
-static const struct {
-    void (*spoil)(struct rows *rows);
-    const char *words;
-} cases[] = {
-    {row_missing, "and the launch 3 rows for them (of 3)"},
-    {row_too_many, "and the launch 5 rows for them (of 5)"},
-    {without_the_bit, "and the launch 3 rows for them (of 4)"},
-    {value_for_a_pointer, "argument 3 of axpy%s is a value of 8 bytes, its parameter is a pointer"},
-    {short_value_for_a_pointer, "argument 4 of axpy%s is a value of 4 bytes, its parameter is a pointer"},
-    {memory_for_a_value, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t"},
-    {memory_for_a_typed_value, "argument 2 of axpy%s is an address of mapped memory, its parameter is double"},
-    {another_size, "argument 2 of axpy%s is a value of 4 bytes, its parameter is double"},
+static const char *const spoilt[] = {
+    "and the launch 3 rows for them (of 3)",
+    "and the launch 5 rows for them (of 5)",
+    "and the launch 3 rows for them (of 4)",
+    "argument 3 of axpy%s is a value of 8 bytes, its parameter is a pointer",
+    "argument 4 of axpy%s is a value of 4 bytes, its parameter is a pointer",
+    "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t",
+    "argument 2 of axpy%s is an address of mapped memory, its parameter is double",
+    "argument 2 of axpy%s is a value of 4 bytes, its parameter is double",
 };
+enum { SPOILT = sizeof spoilt / sizeof *spoilt };
+
+static void spoil(struct rows *rows, size_t number)
+{
+    const int64_t more = 1000; /* no address */
+    const float a = 2;
+    switch (number) {
+    case 0: rows->count--; break;
+    case 1: add_literal(rows, &more, sizeof more); break;
+    case 2: rows->type[1] &= ~(int64_t)PARAMETER; break;
+    case 3:
+        add_literal(rows, &more, sizeof more);
+        exchange(rows, 2, 4);
+        rows->count--;
+        break;
+    case 4:
+        rows->count--;
+        add_literal(rows, &more, sizeof(int32_t));
+        break;
+    case 5: exchange(rows, 0, 2); break;
+    case 6:
+        exchange(rows, 1, 2);
+        rows->size[2] = sizeof(int64_t);
+        break;
+    default:
+        add_literal(rows, &a, sizeof a);
+        exchange(rows, 1, 4);
+        rows->count--;
+    }
+}
 
 /* ---- tests --------------------------------------------------------------------------------------------------------------------- */
 
@@ -176,7 +156,7 @@ static void check_refused(int result, size_t number, const char *list)
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
     char words[200];
-    snprintf(words, sizeof words, cases[number].words, strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
+    snprintf(words, sizeof words, spoilt[number], strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
     if (strstr(rex_last_error(), words) == NULL || strstr(rex_last_error(), list) == NULL)
         fail_msg("case %zu: %s", number, rex_last_error());
 }
@@ -188,11 +168,11 @@ TEST(wrong_rows)
     for (int later = 0; later < 2; later++)
         for (size_t way = later ? 2 : 0; way < WAYS; way++)
             for (size_t form = 0; form < 2; form++)
-                for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                for (size_t i = 0; i < SPOILT; i++) {
                     right(&rows);
                     if (later && runs(keys[form]))
                         assert_int_equal(ways[way](keys[form], &rows), REX_OK);
-                    cases[i].spoil(&rows);
+                    spoil(&rows, i);
                     check_refused(ways[way](keys[form], &rows), i, LIST);
                 }
 }
