@@ -64,76 +64,30 @@ static struct bytes cubin(int sm)
     return image;
 }
 
-/* ---- tables in two forms --------------------------------------------------------------------- */
-
-/* The newer form is told by its first row and its size, and a name is looked for in all rows. */
-TEST(test_forms)
-{
-    static char keys[8];
-    struct rex_new_entry new[4] = {{0}};
-    struct __tgt_offload_entry old[8] = {{NULL, NULL, 0, 0, 0}};
-    char names[8][8];
-    for (int i = 0; i < 8; i++) {
-        snprintf(names[i], sizeof names[i], "name %d", i);
-        old[i] = (struct __tgt_offload_entry){&keys[i], names[i], 0, 0, 0};
-        if (i < 4)
-            new[i] = (struct rex_new_entry){0, 1, 1, 0, &keys[i], names[i], 0, 0, NULL};
-    }
-    /* 7 of them are as long as 4 of the others */
-    struct rex_entries as_old = {old, 7 * sizeof *old}, as_new = {new, sizeof new};
-    assert_true(!rex_entries_are_new(as_old) && rex_entries_are_new(as_new));
-    for (int i = 0; i < 8; i++) {
-        assert_ptr_equal(rex_entries_name(as_old, &keys[i]), i < 7 ? names[i] : NULL);
-        assert_ptr_equal(rex_entries_name(as_new, &keys[i]), i < 4 ? names[i] : NULL);
-    }
-    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new - 8}));
-    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new + 8}));
-    new[0].version = 2;
-    assert_false(rex_entries_are_new(as_new));
-    new[0].version = 1;
-    new[0].zero = 1;
-    assert_false(rex_entries_are_new(as_new));
-}
-
 /* ---- a program's own data, in memory that cannot be written ---------------------------------- */
 
 static char key_a, key_b;
 
 struct program {
     struct __tgt_bin_desc descriptor;
-    struct __tgt_device_image images[2];
-    union {
-        struct __tgt_offload_entry old[2];
-        struct rex_new_entry new[3];
-    } entries;
+    struct __tgt_device_image image;
+    struct __tgt_offload_entry entries[2];
     unsigned char bytes[];
 };
 
-static struct __tgt_bin_desc *program_with(struct bytes image, bool new_form)
+static struct __tgt_bin_desc *program_with(struct bytes image)
 {
     size_t size = sizeof(struct program) + image.size;
     struct program *program = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                                    -1, 0);
     CHECK(program != MAP_FAILED);
     memcpy(program->bytes, image.bytes, image.size);
-    if (new_form) {
-        program->entries.new[0] = (struct rex_new_entry){
-            0, 1, 1, 0, &key_a, (char *)(uintptr_t) "kernel_a", 0, 0, NULL};
-        program->entries.new[1] = (struct rex_new_entry){
-            0, 1, 2, 0, &key_a, (char *)(uintptr_t) "of_cuda", 0, 0, NULL};
-        program->entries.new[2] = (struct rex_new_entry){
-            0, 1, 1, 1, &key_b, (char *)(uintptr_t) "global_b", 4, 9, NULL};
-    } else {
-        program->entries.old[0] = (struct __tgt_offload_entry){
-            &key_a, (char *)(uintptr_t) "kernel_a", 0, 0, 0};
-        program->entries.old[1] = (struct __tgt_offload_entry){
-            &key_b, (char *)(uintptr_t) "global_b", 4, 1, 9};
-    }
-    void *end = new_form ? (void *)(program->entries.new + 3) : (void *)(program->entries.old + 2);
-    void *begin = &program->entries;
-    program->images[0] = (struct __tgt_device_image){program->bytes, program->bytes + image.size,
-                                                     begin, end};
-    program->descriptor = (struct __tgt_bin_desc){1, program->images, begin, end};
+    struct __tgt_offload_entry *begin = program->entries, *end = begin + 2;
+    begin[0] = (struct __tgt_offload_entry){&key_a, (char *)(uintptr_t) "kernel_a", 0, 0, 0};
+    begin[1] = (struct __tgt_offload_entry){&key_b, (char *)(uintptr_t) "global_b", 4, 1, 9};
+    program->image = (struct __tgt_device_image){program->bytes, program->bytes + image.size, begin,
+                                                 end};
+    program->descriptor = (struct __tgt_bin_desc){1, &program->image, begin, end};
     CHECK(mprotect(program, size, PROT_READ) == 0);
     return &program->descriptor;
 }
@@ -183,7 +137,7 @@ TEST_ON_FAKES(images, ALL_RELEASES)
     says("LLVM %d:", release);
     begin(release, "on");
     for (size_t i = 0; i < COUNT(given); i++) {
-        struct __tgt_bin_desc *descriptor = program_with(given[i], false);
+        struct __tgt_bin_desc *descriptor = program_with(given[i]);
         const struct fake_call *call = registered(descriptor);
         const unsigned char *first = call->images[0].start;
         if (i == 1 && opens)
@@ -220,7 +174,7 @@ TEST_IN_CHILD(others)
     rex_set_log_callback(note, NULL);
     begin(19, "on");
     for (size_t i = 0; i < COUNT(given); i++) {
-        const struct fake_call *call = registered(program_with(given[i], false));
+        const struct fake_call *call = registered(program_with(given[i]));
         CHECK_EQUAL(call->image_count, i == 2 ? 2 : 1);
         CHECK(i == 2 || (call->image_size == given[i].size &&
                          memcmp(call->image, given[i].bytes, given[i].size) == 0));
@@ -229,65 +183,53 @@ TEST_IN_CHILD(others)
     CHECK(last_call(FAKE_UNREGISTER)->descriptor == NULL);
 }
 
+/* Entries in the newer form; an image that names another table than the descriptor's gets a copy of
+ * that: each in the form that the release takes. */
 TEST_ON_FAKES(new_entries, 14, 19, 20, 24)
 {
     struct bytes image = cubin(90);
-    struct __tgt_bin_desc *descriptor = program_with(image, true);
+    struct rex_new_entry hosts[3] = {
+        {0, 1, 1, 0, &key_a, (char *)(uintptr_t) "kernel_a", 0, 0, NULL},
+        {0, 1, 2, 0, &key_a, (char *)(uintptr_t) "of_cuda", 0, 0, NULL},
+        {0, 1, 1, 1, &key_b, (char *)(uintptr_t) "global_b", 4, 9, NULL}};
+    struct rex_new_entry own = {0, 1, 1, 3, hosts, (char *)(uintptr_t) "own", 8, 5, NULL};
+    struct __tgt_device_image images[] = {
+        {image.bytes, image.bytes + image.size, (void *)hosts, (void *)(hosts + 3)},
+        {image.bytes, image.bytes + image.size, (void *)&own, (void *)(&own + 1)}};
     begin(release, "on");
-    const struct fake_call *call = registered(descriptor);
+    const struct fake_call *call = registered(
+        &(struct __tgt_bin_desc){COUNT(images), images, (void *)hosts, (void *)(hosts + 3)});
+    const struct fake_entry *row = call->images[1].begin;
+    CHECK(call->images[0].begin == call->entries && row != call->entries);
     if (release >= 20) {
-        CHECK(memcmp(call->entries, descriptor->HostEntriesBegin,
-                     3 * sizeof(struct rex_new_entry)) == 0);
-        CHECK_EQUAL((const char *)call->descriptor->stop - (const char *)call->entries,
-                    3 * sizeof(struct rex_new_entry));
+        CHECK(memcmp(call->entries, hosts, sizeof hosts) == 0 && memcmp(row, &own, sizeof own) == 0);
+        CHECK_EQUAL((const char *)call->descriptor->stop - (const char *)call->entries, sizeof hosts);
     } else {
         CHECK_EQUAL(call->entry_count, 2);
         CHECK(call->entries[0].address == &key_a && call->entries[0].size == 0);
         CHECK(strcmp(call->entries[1].name, "global_b") == 0 && call->entries[1].size == 4);
         CHECK(call->entries[1].flags == 1 && call->entries[1].reserved == 9);
+        CHECK(row->address == hosts && strcmp(row->name, "own") == 0 && row->size == 8);
+        CHECK(row->flags == 3 && row->reserved == 5);
     }
     CHECK(strcmp(rex_trace_name(&key_a), "kernel_a") == 0);
     CHECK(strcmp(rex_trace_name(&key_b), "global_b") == 0);
 }
 
-/* Images that name another table than the descriptor's get a copy of that, in the form that the
- * release takes. */
-TEST_ON_FAKES(own_entries, 14, 19, 20)
+/* As many bytes are 4 of the newer form. */
+TEST(test_seven_old_entries)
 {
-    struct bytes image = cubin(90);
-    struct rex_new_entry hosts[2] = {
-        {0, 1, 1, 0, &key_a, (char *)(uintptr_t) "kernel_a", 0, 0, NULL},
-        {0, 1, 1, 1, &key_b, (char *)(uintptr_t) "global_b", 4, 9, NULL}};
-    struct rex_new_entry own = {0, 1, 1, 3, hosts, (char *)(uintptr_t) "own", 8, 5, NULL};
-    struct __tgt_device_image images[4];
-    void *const tables[COUNT(images)][2] = {
-        {hosts, hosts + 2}, {&own, &own + 1}, {hosts, hosts + 1}, {hosts + 1, hosts + 2}};
-    for (size_t i = 0; i < COUNT(images); i++)
-        images[i] = (struct __tgt_device_image){image.bytes, image.bytes + image.size, tables[i][0],
-                                                tables[i][1]};
-    begin(release, "on");
-    const struct fake_call *call = registered(
-        &(struct __tgt_bin_desc){COUNT(images), images, (void *)hosts, (void *)(hosts + 2)});
-    size_t size = release >= 20 ? sizeof own : sizeof(struct fake_entry);
-    for (size_t i = 0; i < COUNT(images); i++) {
-        const struct fake_image *given = &call->images[i];
-        CHECK_EQUAL((const char *)given->stop - (const char *)given->begin,
-                    (i == 0 ? 2 : 1) * size);
-        CHECK_EQUAL(given->begin == call->entries, i == 0);
-        CHECK(release < 20 || memcmp(given->begin, tables[i][0], size) == 0);
-    }
-    if (release < 20) {
-        const struct fake_entry *row = call->images[1].begin;
-        CHECK(row->address == hosts && strcmp(row->name, "own") == 0 && row->size == 8 &&
-              row->flags == 3 && row->reserved == 5);
-        CHECK(call->images[2].begin->address == &key_a && call->images[3].begin->address == &key_b);
-    }
+    struct __tgt_offload_entry old[7];
+    for (size_t i = 0; i < COUNT(old); i++)
+        old[i] = (struct __tgt_offload_entry){&key_a, (char *)(uintptr_t) "kernel_a", 0, 0, 0};
+    assert_int_equal(sizeof old, 4 * sizeof(struct rex_new_entry));
+    assert_false(rex_entries_are_new((struct rex_entries){old, sizeof old}));
 }
 
 /* One descriptor may come more than once: each end is that of the newest that has not ended. */
 TEST_IN_CHILD(twice)
 {
-    struct __tgt_bin_desc *descriptor = program_with(cubin(90), false);
+    struct __tgt_bin_desc *descriptor = program_with(cubin(90));
     const struct fake_descriptor *given[3];
     begin(22, "on");
     for (size_t i = 0; i < COUNT(given); i++)
@@ -373,7 +315,7 @@ TEST(test_without_memory)
 TEST_OF_EACH(as_it_is, const char *, setting, NULL, "off", "perhaps")
 {
     bool is_wrong = setting != NULL && strcmp(setting, "perhaps") == 0;
-    struct __tgt_bin_desc *descriptor = program_with(cubin(90), false);
+    struct __tgt_bin_desc *descriptor = program_with(cubin(90));
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(note, NULL);
     if (is_wrong) {
@@ -423,8 +365,7 @@ TEST_FOR_EACH(set_policy, policy, policies)
     CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, policy->wait), 0);
     if (policy->disabled)
         setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
-    struct __tgt_bin_desc *descriptor = program_with(policy->wrapped ? wrap(image, 1, 1) : image,
-                                                     false);
+    struct __tgt_bin_desc *descriptor = program_with(policy->wrapped ? wrap(image, 1, 1) : image);
     registered(descriptor);
     CHECK_EQUAL(context_flags(), policy->flags);
     __rex_real___tgt_unregister_lib(descriptor);
