@@ -13,7 +13,6 @@
 BOTH(0);
 BOTH(1);
 BOTH(4);
-BOTH(7);
 BOTH(16);
 BOTH(64);
 static char collector_key;
@@ -25,11 +24,11 @@ REX_GLOBAL(kept);
 
 #define NO_ENVIRONMENT UINT64_MAX /* what the runtime passes an env kernel that asked for nothing */
 
-static const int counts[] = {0, 1, 4, 7, 16, 64};
-enum { WHICH_1 = 1, COUNTS = 6 };
+static const int counts[] = {0, 1, 4, 16, 64};
+enum { WHICH_1 = 1, COUNTS = 5 };
 
 #define KEYS(form) \
-    {&form##0__id__, &form##1__id__, &form##4__id__, &form##7__id__, &form##16__id__, &form##64__id__}
+    {&form##0__id__, &form##1__id__, &form##4__id__, &form##16__id__, &form##64__id__}
 static const struct form {
     const char *name;
     int env;

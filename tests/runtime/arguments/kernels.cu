@@ -65,13 +65,10 @@ REX_DEVICE_KERNEL_ENV(env1, (report *) to)
 #define PARAMETERS_4 (report *) to, FIRST_3
 #define FIRST_3 V(0, 1), M(0, 2), V(0, 3)
 #define WRITE_4 W(0, 1) R(0, 2) W(0, 3)
-#define PARAMETERS_7 (report *) to, FIRST_6
-#define FIRST_6 FIRST_3, M(0, 4), V(0, 5), M(0, 6)
-#define WRITE_7 WRITE_4 R(0, 4) W(0, 5) R(0, 6)
 #define PARAMETERS_16 (report *) to, FIRST_15
 #define FIRST_15 \
-    FIRST_6, V(0, 7), M(0, 8), V(0, 9), M(0, a), V(0, b), M(0, c), V(0, d), M(0, e), V(0, f)
-#define WRITE_16 WRITE_7 W(0, 7) R(0, 8) W(0, 9) R(0, a) W(0, b) R(0, c) W(0, d) R(0, e) W(0, f)
+    FIRST_3, M(0, 4), V(0, 5), M(0, 6), V(0, 7), M(0, 8), V(0, 9), M(0, a), V(0, b), M(0, c), V(0, d), M(0, e), V(0, f)
+#define WRITE_16 WRITE_4 R(0, 4) W(0, 5) R(0, 6) W(0, 7) R(0, 8) W(0, 9) R(0, a) W(0, b) R(0, c) W(0, d) R(0, e) W(0, f)
 #define SIXTEEN(tens) \
     M(tens, 0), V(tens, 1), M(tens, 2), V(tens, 3), M(tens, 4), V(tens, 5), M(tens, 6), V(tens, 7), M(tens, 8), \
         V(tens, 9), M(tens, a), V(tens, b), M(tens, c), V(tens, d), M(tens, e), V(tens, f)
@@ -94,7 +91,6 @@ REX_DEVICE_KERNEL_ENV(env1, (report *) to)
         WRITE_##count \
     }
 BOTH(4)
-BOTH(7)
 BOTH(16)
 BOTH(64)
 

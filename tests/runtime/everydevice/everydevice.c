@@ -233,61 +233,12 @@ TEST(default_device)
 
 /* ---- from device to device ---------------------------------------------------------------------------------------------------------- */
 
-/* What device number DEVICE does with the number that the one before it has left in pinned memory. */
-static void put_stage(int device, int64_t *baton, int64_t turns)
-{
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(slow), 1, 1);
-    launch.device = device;
-    REX_MAP(args, REX_VALUE(turns), REX_ALLOC(baton, 1));
-    REX_MAP(there, REX_TO(baton, 1));
-    REX_MAP(back, REX_FROM(baton, 1));
-    OK(rex_queue_update(queue[device], &there));
-    OK(launch_in(queue[device], &launch, &args));
-    OK(rex_queue_update(queue[device], &back));
-}
-
 static int64_t slowed(int64_t began, int64_t turns, int times)
 {
     for (int i = 0; i < times; i++)
         for (int64_t turn = 0; turn < turns; turn++)
             began = (3 * began + turn) % 1000003;
     return began;
-}
-
-/* A number goes round all devices, in one kernel after the other, and the program waits for the last one alone. */
-TEST(events)
-{
-    enum { ROUNDS = 20, TURNS = 20000 };
-    struct rex_event *event[MOST_DEVICES];
-    int rounds = rounds_of(ROUNDS);
-    start();
-    make_queues();
-    int64_t *baton = rex_host_alloc(sizeof *baton);
-    assert_non_null(baton);
-    *baton = 7;
-    REX_MAP(region, REX_ALLOC(baton, 1));
-    for (int device = 0; device < devices; device++) {
-        OK(rex_data_enter(device, &region));
-        OK(rex_event_create(&event[device]));
-    }
-    for (int i = 0; i < rounds * devices; i++) {
-        int device = i % devices;
-        if (i > 0)
-            OK(rex_queue_wait_event(queue[device], event[(i - 1) % devices]));
-        put_stage(device, baton, TURNS);
-        OK(rex_event_record(event[device], queue[device]));
-    }
-    OK(rex_event_sync(event[devices - 1]));
-    assert_int_equal(*baton, slowed(7, TURNS, rounds * devices));
-    double seconds;
-    if (devices > 1 && gpu_present())
-        FAILS(rex_event_elapsed(&seconds, event[0], event[1]), REX_EINVAL, "device");
-    for (int device = 0; device < devices; device++) {
-        rex_event_destroy(event[device]);
-        OK(rex_data_exit(device, &region));
-    }
-    destroy_queues();
-    OK(rex_host_free(baton));
 }
 
 /* Work that is not finished keeps the mappings of its own device, no other's. */
@@ -329,7 +280,7 @@ TEST(copies)
 {
     enum { ROUNDS = 5, TURNS = 20000, BYTES = 1 << 20 };
     struct rex_event *event[MOST_DEVICES];
-    int64_t *memory[MOST_DEVICES + 1], back = 0, first = 7;
+    int64_t *memory[MOST_DEVICES + 1], back = 0, first = 7, turns = TURNS;
     int rounds = rounds_of(ROUNDS), places;
     start();
     make_queues();
@@ -342,7 +293,6 @@ TEST(copies)
     OK(rex_queue_copy_to(queue[0], memory[0] + BYTES / 8 - 1, &first, sizeof first));
     for (int i = 0; i < rounds * places; i++) {
         int device = i % places % devices, next = (i + 1) % places;
-        int64_t turns = TURNS;
         struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(slow), 1, 1);
         REX_MAP(args, REX_VALUE(turns), REX_IS_DEVICE_PTR(memory[i % places]));
         launch.device = device;
@@ -361,6 +311,9 @@ TEST(copies)
     assert_int_equal(back, 7);
     if (devices > 2)
         FAILS(rex_queue_copy_peer(queue[0], memory[2], 2, memory[1], 1, 8), REX_EDEVICE, "from device 1 to device 2");
+    double seconds;
+    if (devices > 1 && gpu_present())
+        FAILS(rex_event_elapsed(&seconds, event[0], event[1]), REX_EINVAL, "device");
     for (int i = 0; i < devices; i++)
         rex_event_destroy(event[i]);
     destroy_queues();

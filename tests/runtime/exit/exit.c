@@ -88,37 +88,41 @@ __attribute__((destructor)) static void end_of_program(void)
         use_too_late();
 }
 
+static bool is_way(const char *way, const char *part)
+{
+    return strstr(way, part) != NULL;
+}
+
 /* What main does when it is called with the name of a way to end. */
 static int end(const char *way)
 {
-    int lazy = strstr(way, "lazy") != NULL;
-    if (strstr(way, "bound_only") != NULL)
+    if (is_way(way, "bound_only"))
         return rex_runtime_bind();
-    if (strstr(way, "nothing") != NULL)
+    if (is_way(way, "nothing"))
         return 0;
-    in_destructor = strstr(way, "use_in_destructor") != NULL;
-    if (strstr(way, "use_at_early_exit") != NULL && atexit(use_too_late) != 0)
+    in_destructor = is_way(way, "use_in_destructor");
+    if (is_way(way, "use_at_early_exit") && atexit(use_too_late) != 0)
         return 5;
-    if (!lazy && rex_offload_init() != 0)
+    if (!is_way(way, "lazy") && rex_offload_init() != 0)
         return 1;
-    if (strstr(way, "registered_only") != NULL)
+    if (is_way(way, "registered_only"))
         return 0;
     /* Registered last, so that it runs before whatever libomptarget does at the end. */
-    if (strstr(way, "launch_at_exit") != NULL)
+    if (is_way(way, "launch_at_exit"))
         return launch() || atexit(launch_late);
     if (launch() != 0)
         return 2;
-    if (strstr(way, "region") != NULL)
+    if (is_way(way, "region"))
         open_region();
-    if (strstr(way, "other_thread_lives") != NULL)
+    if (is_way(way, "other_thread_lives"))
         leave_a_thread();
-    if (strstr(way, "after_fini") != NULL && rex_offload_fini() != 0)
+    if (is_way(way, "after_fini") && rex_offload_fini() != 0)
         return 4;
-    if (strstr(way, "in_thread") != NULL)
+    if (is_way(way, "in_thread"))
         exit_in_thread();
-    if (strstr(way, "underscore") != NULL)
+    if (is_way(way, "underscore"))
         _exit(0);
-    if (strstr(way, "by_exit") != NULL)
+    if (is_way(way, "by_exit"))
         exit(0);
     return 0;
 }
