@@ -1,5 +1,5 @@
 /*
- * release.c - each LLVM release is told from what it exports, and its row says what is known of it.
+ * release.c - each LLVM release is told from what it exports. What is done for it: unit/packets, script/rex-info.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -48,88 +48,6 @@ TEST(test_told_from_exports)
     assert_int_equal(told(13, 13), 0);
     /* The next release exports what 24 does, and more. */
     assert_int_equal(told(25, 25), 24);
-}
-
-/* Facts in columns, one line for each release, as the sources of the releases have them. */
-static const struct fact {
-    int release;
-    int plain_version, env_version; /* 0: no way */
-    int row_in_front;               /* for an env kernel: the runtime adds no parameter */
-    int plain_dimensions, env_dimensions;
-    int plain_memory, env_memory;
-    int packet, by_position, late, plugins_apart, openmp_first, runtime_object, packed, argument_array;
-    int old_header, refused_above;
-    unsigned strict;
-    unsigned most_teams, most_memory;
-    int old_entries;
-    unsigned container, packet_version;
-    int shared_memory; /* 0: none that is dynamic; 1: at most 48 KiB; 2: more, where 48 KiB are dynamic */
-} facts[] = {
-    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container, packet, shared */
-    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0, 2, 0},
-    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 0},
-    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 1},
-    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 1},
-    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1, 2, 1},
-    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1, 3, 1},
-    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1, 3, 1},
-    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3, 1},
-    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3, 2},
-    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
-    {24,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
-};
-
-TEST(test_rows)
-{
-    assert_int_equal(COUNT(facts), 24 - 14 + 1);
-    for (size_t i = 0; i < COUNT(facts); i++) {
-        const struct fact *fact = &facts[i];
-        const struct rex_release *row = rex_release_row(fact->release);
-        assert_non_null(row);
-        assert_int_equal(row->number, fact->release);
-        assert_int_equal(row->plain.refused, fact->plain_version == 0);
-        assert_false(row->env.refused);
-        if (!row->plain.refused) {
-            assert_int_equal(row->plain.version, fact->plain_version);
-            assert_int_equal(row->plain.dimensions, fact->plain_dimensions);
-            assert_int_equal(row->plain.dynamic_memory, fact->plain_memory);
-        }
-        assert_false(row->plain.leading_row);
-        assert_int_equal(row->env.version, fact->env_version);
-        assert_int_equal(row->env.leading_row, fact->row_in_front);
-        assert_int_equal(row->env.dimensions, fact->env_dimensions);
-        assert_int_equal(row->env.dynamic_memory, fact->env_memory);
-        assert_int_equal(!row->no_packet, fact->packet);
-        assert_int_equal(row->entries_by_position, fact->by_position);
-        assert_int_equal(row->late_image_ignored, fact->late);
-        assert_int_equal(row->plugins_apart, fact->plugins_apart);
-        assert_int_equal(row->openmp_first, fact->openmp_first);
-        assert_int_equal(row->runtime_object, fact->runtime_object);
-        assert_int_equal(row->packed_slots, fact->packed);
-        assert_int_equal(row->host_argument_array, fact->argument_array);
-        assert_int_equal(row->newest_old_header, fact->old_header);
-        assert_int_equal(row->new_header_refused, fact->refused_above);
-        assert_int_equal(row->strict_flags, fact->strict);
-        assert_int_equal(row->packet_flags, fact->release >= 23 ? 0xdd : 0xc1);
-        assert_int_equal(row->most_teams, fact->most_teams);
-        assert_int_equal(row->most_dynamic_memory, fact->most_memory);
-        assert_int_equal(row->shared_memory_fixed, fact->shared_memory == 1);
-        assert_int_equal(row->static_memory_uncounted, fact->shared_memory == 2);
-        assert_int_equal(row->old_entries_only, fact->old_entries);
-        assert_int_equal(row->newest_container, fact->container);
-        assert_int_equal(row->newest_packet, fact->packet_version);
-        assert_int_equal(row->exec_mode_obeyed, fact->release <= 17);
-        assert_int_equal(row->parents_rounded, fact->release <= 16);
-        assert_int_equal(row->one_end_a_call, fact->release == 14);
-        assert_int_equal(row->host.version, fact->release == 18 ? 2 : fact->release >= 23 ? 5 : 0);
-        assert_int_equal(row->host.trailing_row, fact->release >= 23);
-        assert_int_equal(row->no_flags, fact->release == 15);
-        assert_int_equal(row->excess_copied, fact->release >= 23);
-        assert_int_equal(row->attach_rows, fact->release >= 22);
-        assert_int_equal(row->names_in_tor_crash, fact->release == 18);
-    }
-    assert_null(rex_release_row(13));
-    assert_null(rex_release_row(25));
 }
 
 static void add_program(const char *group, const char *name, const char *value, void *context)
