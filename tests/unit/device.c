@@ -15,43 +15,33 @@
 
 MESSAGES("inspect");
 
+static void tell_gpu(int number)
+{
+    struct rex_gpu gpu;
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, number), 0);
+    CHECK_EQUAL(gpu.reserved + gpu.reserved_2, 0);
+    says("%d: %s, %d.%d, %d multiprocessors, %d threads, %lld of %lld bytes, %lld shared, driver %d, %s, %s, node %d, peers %llx, atomic %llx",
+         number, gpu.name, gpu.capability_major, gpu.capability_minor, gpu.multiprocessors, gpu.threads_per_block,
+         (long long)gpu.free_memory, (long long)gpu.memory, (long long)gpu.shared_memory, gpu.driver, gpu.uuid, gpu.pci, gpu.numa_node,
+         (unsigned long long)gpu.peers, (unsigned long long)gpu.atomic_peers);
+}
+
 TEST_IN_CHILD(one_gpu)
 {
     struct rex_gpu gpu, untouched;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
-    CHECK(strcmp(gpu.name, "Fake GPU 0") == 0);
-    CHECK_EQUAL(gpu.capability_major, 9);
-    CHECK_EQUAL(gpu.capability_minor, 0);
-    CHECK_EQUAL(gpu.multiprocessors, 132);
-    CHECK_EQUAL(gpu.threads_per_block, 1024);
-    CHECK_EQUAL(gpu.shared_memory, 232448);
-    CHECK_EQUAL(gpu.memory, (uint64_t)80 << 30);
-    CHECK_EQUAL(gpu.driver, 13000);
-    CHECK_EQUAL(gpu.reserved, 0);
-    CHECK_EQUAL(gpu.reserved_2, 0);
-    CHECK(strcmp(gpu.uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f") == 0);
-    CHECK(strcmp(gpu.pci, "0001:3b:00.0") == 0);
-    CHECK_EQUAL(gpu.numa_node, -1);
-    CHECK(gpu.free_memory == 0 && gpu.peers == 0 && gpu.atomic_peers == 0);
-
+    tell_gpu(0);
     memset(&gpu, 0x5a, sizeof gpu);
     untouched = gpu;
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 1), REX_EDEVICE);
-    CHECK_MENTIONS(rex_last_error(), "GPU 1: there are 1 GPUs");
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, -1), REX_EDEVICE);
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu + 1, 0), REX_EINVAL);
-    CHECK_EQUAL(rex_gpu_get(&gpu, 0, 0), REX_EINVAL);
-    CHECK_EQUAL(rex_gpu_get(NULL, sizeof gpu, 0), REX_EINVAL);
+    REFUSED(rex_gpu_get(&gpu, sizeof gpu, 1));
+    REFUSED(rex_gpu_get(&gpu, sizeof gpu, -1));
+    REFUSED(rex_gpu_get(&gpu, sizeof gpu + 1, 0));
+    REFUSED(rex_gpu_get(&gpu, 0, 0));
     CHECK(memcmp(&gpu, &untouched, sizeof gpu) == 0);
-
     /* A program that was compiled with a smaller struct gets that much. */
-    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu.name, 0), 0);
-    CHECK_EQUAL(gpu.capability_major, 0x5a5a5a5a);
     CHECK_EQUAL(rex_gpu_get(&gpu, offsetof(struct rex_gpu, free_memory), 0), 0);
-    CHECK_EQUAL(gpu.shared_memory, 232448);
-    CHECK_EQUAL(gpu.numa_node, 0x5a5a5a5a);
+    CHECK(gpu.shared_memory == 232448 && gpu.numa_node == 0x5a5a5a5a);
 }
 
 static char root[PATH_MAX];
@@ -73,7 +63,6 @@ static void make_file(const char *name, const char *text, mode_t mode)
 /* Four GPUs, of which the second is started: memory is asked for where there is a context, and none is made. */
 TEST_IN_CHILD(several)
 {
-    struct rex_gpu gpu;
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "4", 1);
@@ -87,18 +76,11 @@ TEST_IN_CHILD(several)
     setenv("OMP_DEFAULT_DEVICE", "1", 1);
     void *held = rex_host_alloc(8); /* which keeps the context of its GPU */
     CHECK(held != NULL);
-    for (int i = 0; i < 4; i++) {
-        CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, i), 0);
-        CHECK_EQUAL(gpu.peers, 0xf & ~(1 << i));
-        CHECK_EQUAL(gpu.atomic_peers, 1 << (i ^ 1));
-        CHECK_EQUAL(gpu.numa_node, i == 1 ? 1 : -1);
-        CHECK_EQUAL(gpu.free_memory, i == 1 ? 64 << 20 : 0);
-        CHECK_EQUAL(gpu.uuid[4], '0' + i);
-        CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i], i == 1);
-        setenv("FAKE_CUDA_PEERS", "later", 1);
-        CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, i), 0);
-        CHECK_EQUAL(gpu.peers, 0xf & (0xe << i));
-        unsetenv("FAKE_CUDA_PEERS");
+    for (int i = 0; i < 8; i++) {
+        if (i == 4)
+            setenv("FAKE_CUDA_PEERS", "later", 1);
+        tell_gpu(i % 4);
+        CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i % 4], i % 4 == 1);
     }
     CHECK_EQUAL(rex_host_free(held), 0);
     remove_folder(root);
