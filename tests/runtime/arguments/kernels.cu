@@ -1,9 +1,6 @@
 /*
- * Kernels that write back what they received.
- *
- * Argument 0 is where to; of the others the odd ones are values, and the even ones addresses of one word each, whose content is
- * written back: so a mapped argument is seen to be the device's address of the right data. Kernels without arguments write to a
- * device global.
+ * Kernels that write back what they received: values, and the content of what is behind an address, which so is seen to be the device's
+ * address of the right data.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,69 +27,28 @@ REX_DEVICE void enter(report *to, uint64_t environment)
     }
 }
 
-/* Every thread writes the same words. The parameters are a01, a02 and so on to a3f, by the number of the argument. */
-#define W(tens, ones) to->arguments[0x##tens##ones] = a##tens##ones;
-#define R(tens, ones) to->arguments[0x##tens##ones] = *a##tens##ones;
-#define V(tens, ones) (uint64_t) a##tens##ones
-#define M(tens, ones) (const uint64_t *) a##tens##ones
-
 #define PLAIN_ENVIRONMENT 0
 #define ENV_ENVIRONMENT (uint64_t)(uintptr_t)rex_environment
 
-/* Parameters that are macros themselves. */
-#define DEFINE(kernel, name, ...) kernel(name, __VA_ARGS__)
-
-REX_DEVICE_GLOBAL(report, kept);
-
-REX_DEVICE_KERNEL(plain0, void)
+/* Every thread writes the same words. */
+REX_DEVICE void write_back(report *to, uint64_t first, const uint64_t *second, uint64_t third)
 {
-    enter(&kept, PLAIN_ENVIRONMENT);
-}
-REX_DEVICE_KERNEL_ENV(env0, void)
-{
-    enter(&kept, ENV_ENVIRONMENT);
+    to->arguments[1] = first;
+    to->arguments[2] = *second;
+    to->arguments[3] = third;
 }
 
-REX_DEVICE_KERNEL(plain1, (report *) to)
+REX_DEVICE_KERNEL(plain, (report *) to, (uint64_t) first, (const uint64_t *) second, (uint64_t) third)
 {
     enter(to, PLAIN_ENVIRONMENT);
-}
-REX_DEVICE_KERNEL_ENV(env1, (report *) to)
-{
-    enter(to, ENV_ENVIRONMENT);
+    write_back(to, first, second, third);
 }
 
-#define PARAMETERS_4 (report *) to, FIRST_3
-#define FIRST_3 V(0, 1), M(0, 2), V(0, 3)
-#define WRITE_4 W(0, 1) R(0, 2) W(0, 3)
-#define PARAMETERS_16 (report *) to, FIRST_15
-#define FIRST_15 \
-    FIRST_3, M(0, 4), V(0, 5), M(0, 6), V(0, 7), M(0, 8), V(0, 9), M(0, a), V(0, b), M(0, c), V(0, d), M(0, e), V(0, f)
-#define WRITE_16 WRITE_4 R(0, 4) W(0, 5) R(0, 6) W(0, 7) R(0, 8) W(0, 9) R(0, a) W(0, b) R(0, c) W(0, d) R(0, e) W(0, f)
-#define SIXTEEN(tens) \
-    M(tens, 0), V(tens, 1), M(tens, 2), V(tens, 3), M(tens, 4), V(tens, 5), M(tens, 6), V(tens, 7), M(tens, 8), \
-        V(tens, 9), M(tens, a), V(tens, b), M(tens, c), V(tens, d), M(tens, e), V(tens, f)
-#define WRITE_SIXTEEN(tens) \
-    R(tens, 0) W(tens, 1) R(tens, 2) W(tens, 3) R(tens, 4) W(tens, 5) R(tens, 6) W(tens, 7) R(tens, 8) W(tens, 9) \
-    R(tens, a) W(tens, b) R(tens, c) W(tens, d) R(tens, e) W(tens, f)
-#define PARAMETERS_64 (report *) to, FIRST_63
-#define FIRST_63 FIRST_15, SIXTEEN(1), SIXTEEN(2), SIXTEEN(3)
-#define WRITE_64 WRITE_16 WRITE_SIXTEEN(1) WRITE_SIXTEEN(2) WRITE_SIXTEEN(3)
-/* plainN and envN, of N parameters. */
-#define BOTH(count) \
-    DEFINE(REX_DEVICE_KERNEL, plain##count, PARAMETERS_##count) \
-    { \
-        enter(to, PLAIN_ENVIRONMENT); \
-        WRITE_##count \
-    } \
-    DEFINE(REX_DEVICE_KERNEL_ENV, env##count, PARAMETERS_##count) \
-    { \
-        enter(to, ENV_ENVIRONMENT); \
-        WRITE_##count \
-    }
-BOTH(4)
-BOTH(16)
-BOTH(64)
+REX_DEVICE_KERNEL_ENV(env, (report *) to, (uint64_t) first, (const uint64_t *) second, (uint64_t) third)
+{
+    enter(to, ENV_ENVIRONMENT);
+    write_back(to, first, second, third);
+}
 
 /* A kernel under a name of its own, and one without a signature, with all else that rex/kernel.h gives one. */
 REX_DEVICE_BODY(collector__, (report *) to);

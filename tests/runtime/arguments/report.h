@@ -10,7 +10,7 @@ struct report {
     int64_t teams[3];     /* the grid of the last one */
     int64_t threads[3];   /* and its block */
     uint64_t environment; /* an env kernel's leading parameter */
-    uint64_t arguments[64];
+    uint64_t arguments[4];
 };
 
 #endif

@@ -88,41 +88,36 @@ __attribute__((destructor)) static void end_of_program(void)
         use_too_late();
 }
 
-static bool is_way(const char *way, const char *part)
-{
-    return strstr(way, part) != NULL;
-}
-
 /* What main does when it is called with the name of a way to end. */
 static int end(const char *way)
 {
-    if (is_way(way, "bound_only"))
+    if (strstr(way, "bound_only") != NULL)
         return rex_runtime_bind();
-    if (is_way(way, "nothing"))
+    if (strstr(way, "nothing") != NULL)
         return 0;
-    in_destructor = is_way(way, "use_in_destructor");
-    if (is_way(way, "use_at_early_exit") && atexit(use_too_late) != 0)
+    in_destructor = strstr(way, "use_in_destructor") != NULL;
+    if (strstr(way, "use_at_early_exit") != NULL && atexit(use_too_late) != 0)
         return 5;
-    if (!is_way(way, "lazy") && rex_offload_init() != 0)
+    if (strstr(way, "lazy") == NULL && rex_offload_init() != 0)
         return 1;
-    if (is_way(way, "registered_only"))
+    if (strstr(way, "registered_only") != NULL)
         return 0;
     /* Registered last, so that it runs before whatever libomptarget does at the end. */
-    if (is_way(way, "launch_at_exit"))
+    if (strstr(way, "launch_at_exit") != NULL)
         return launch() || atexit(launch_late);
     if (launch() != 0)
         return 2;
-    if (is_way(way, "region"))
+    if (strstr(way, "region") != NULL)
         open_region();
-    if (is_way(way, "other_thread_lives"))
+    if (strstr(way, "other_thread_lives") != NULL)
         leave_a_thread();
-    if (is_way(way, "after_fini") && rex_offload_fini() != 0)
+    if (strstr(way, "after_fini") != NULL && rex_offload_fini() != 0)
         return 4;
-    if (is_way(way, "in_thread"))
+    if (strstr(way, "in_thread") != NULL)
         exit_in_thread();
-    if (is_way(way, "underscore"))
+    if (strstr(way, "underscore") != NULL)
         _exit(0);
-    if (is_way(way, "by_exit"))
+    if (strstr(way, "by_exit") != NULL)
         exit(0);
     return 0;
 }
