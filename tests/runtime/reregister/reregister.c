@@ -138,19 +138,3 @@ TEST(with_another_module_between)
         check_growth(round, rounds, 3 * ENTRIES);
     }
 }
-
-/* `make bench` has the same goal. LLVM 19 is given the linker's own entries; some releases need copies, of 32 bytes each. */
-TEST(at_most_100_bytes_an_entry, .on = "19")
-{
-    other_module.image_name = REX_CUBIN_NAME;
-    other_module.host_image_name = REX_HOST_IMAGE_NAME;
-    if (!heap_is_counted())
-        return;
-    /* What is bound and read once is no entry's. */
-    assert_int_equal(rex_module_register(&other_module, NULL), 0);
-    size_t before = heap_of_librex();
-    assert_int_equal(rex_module_register(&rex_this_module, NULL), 0);
-    size_t held = heap_of_librex() - before;
-    printf("librex holds %zu bytes for %d entries\n", held, ENTRIES);
-    assert_true(held > 32 * ENTRIES && held <= 100 * ENTRIES);
-}
