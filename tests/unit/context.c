@@ -48,32 +48,6 @@ static void begin(const char *wait)
     CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, wait), 0);
 }
 
-/* ---- contexts --------------------------------------------------------------------------------------------------------- */
-
-/* A context that nobody has activated gets the policy, and goes with the module; one that is active stays as it is. */
-static void keeps(const void *context)
-{
-    bool theirs = *(const bool *)context;
-    begin("spin");
-    if (theirs)
-        activate(4);
-    for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-        CHECK_EQUAL(flags(), theirs ? 4 : 1);
-        CHECK_EQUAL(context_users(), 1);
-        CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(flags(), theirs ? 4 : -1);
-        CHECK_EQUAL(context_users(), theirs);
-    }
-}
-
-TEST(test_contexts)
-{
-    static const bool ours = false, theirs = true;
-    assert_int_equal(occurrences(in_child(keeps, &ours), "GPU 0: context activated with flags 0x1"), 3);
-    assert_int_equal(occurrences(in_child(keeps, &theirs), "GPU 0: its context is active already, with flags 0x4: the wait policy stays"), 3);
-}
-
 /* ---- of several GPUs --------------------------------------------------------------------------------------------------- */
 
 static void begin_with_four(int release, const char *architectures)
@@ -170,10 +144,11 @@ static const struct policy {
                 {"runtime", 4, false},
                 {"block", 8, true}};
 
-/* A context that is activated for pinned memory gets the policy; one that is active keeps its own flags. */
-TEST_FOR_EACH(pins_with_policy, policy, policies)
+/* A context that is activated for a module, or for pinned memory, gets the policy, and goes with the last of them; one that is active keeps
+ * its own flags. */
+TEST_FOR_EACH(with_policy, policy, policies)
 {
-    int theirs = policy->is_active;
+    int theirs = policy->is_active, held = strcmp(policy->wait, "runtime") != 0; /* with which libomptarget has its own way */
     begin(policy->wait);
     CHECK_EQUAL(rex_gpu_count(), 1);
     if (theirs)
@@ -188,11 +163,11 @@ TEST_FOR_EACH(pins_with_policy, policy, policies)
         CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(context_users(), theirs);
-        if (strcmp(policy->wait, "runtime") != 0)
-            continue;
-        CHECK_EQUAL(rex_module_register(&module, NULL), 0); /* with which libomptarget has its own way */
-        CHECK_EQUAL(context_users(), theirs);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+        CHECK_EQUAL(flags(), held || theirs ? policy->flags : -1);
+        CHECK_EQUAL(context_users(), theirs || held);
         CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(flags(), theirs ? 8 : -1);
     }
 }
 

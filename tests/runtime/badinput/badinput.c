@@ -13,30 +13,20 @@ REX_GLOBAL(offset);
 typedef int launch_function(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
 typedef void data_function(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);
 
+/* The exported wrappers, in the place of the inline ones. */
+launch_function exported_launch __asm__("rex___tgt_target_kernel");
+data_function exported_begin __asm__("rex___tgt_target_data_begin"), exported_end __asm__("rex___tgt_target_data_end"),
+    exported_update __asm__("rex___tgt_target_data_update");
+
 /* The direct wrapper, the safe one, the exported one, which finds the module by the key, and rex_launch(). */
 enum { DIRECT, SAFE, EXPORTED, MAP, WAYS };
-static launch_function *launchers[MAP] = {rex_direct___tgt_target_kernel, rex___tgt_target_kernel, NULL};
+static launch_function *const launchers[MAP] = {rex_direct___tgt_target_kernel, rex___tgt_target_kernel, exported_launch};
 enum { ENTER = 9, EXIT, UPDATE, DATA_WAYS };
-static data_function *data_calls[ENTER] = {
+static data_function *const data_calls[ENTER] = {
     rex_direct___tgt_target_data_begin, rex_direct___tgt_target_data_end, rex_direct___tgt_target_data_update,
     rex___tgt_target_data_begin,        rex___tgt_target_data_end,        rex___tgt_target_data_update,
-    NULL,                               NULL,                             NULL,
+    exported_begin,                     exported_end,                     exported_update,
 };
-
-static void find_exported(void *slot, const char *name)
-{
-    void *address = dlsym(RTLD_DEFAULT, name);
-    assert_non_null(address);
-    memcpy(slot, &address, sizeof address);
-}
-
-static void start(void)
-{
-    find_exported(&launchers[EXPORTED], "rex___tgt_target_kernel");
-    find_exported(&data_calls[6], "rex___tgt_target_data_begin");
-    find_exported(&data_calls[7], "rex___tgt_target_data_end");
-    find_exported(&data_calls[8], "rex___tgt_target_data_update");
-}
 
 /* ---- what is expected --------------------------------------------------------------------------------------------------------- */
 
@@ -162,7 +152,6 @@ TEST(unusable_images)
 {
     struct path path = temporary_file("image");
     struct bytes image = read_bytes(default_image().text);
-    start();
     assert_int_equal(rex_module_add(&rex_this_module), 0); /* by which the exported wrappers know it */
     REFUSED_IMAGE("/nowhere/image.cubin", REX_ENOIMAGE, "no device image");
     /* A bare name: the message says where it was looked for. */
@@ -224,7 +213,6 @@ TEST(bad_tables)
     static struct __tgt_offload_entry wrong_size[] = {{&keys[0], offset_name, 4, 0, 0}};
     static struct __tgt_offload_entry good[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[1], offset_name, sizeof offset, 0, 0}};
     struct rex_module *module = module_of(good, 2);
-    start();
     assert_int_equal(rex_module_add(&rex_this_module), 0); /* last on the list, so that whoever looks for a key comes past the bad ones */
     REFUSED_MODULE(module_of(near, 2), REX_ENOKERNEL, "no kernel \"ad__kernel__\"", "nearest name in it is \"add__kernel__\"");
     REFUSED_MODULE(module_of(wrong_size, 1), REX_ENOKERNEL, "\"offset\" has 4 bytes in the program and 8", default_image().text);
@@ -240,7 +228,6 @@ TEST(one_key_in_two_modules)
 {
     static struct __tgt_offload_entry entries[] = {{&keys[0], offset_name, sizeof offset, 0, 0}, {&add__id__, add_name, 0, 0, 0}};
     struct rex_module *other = module_of(entries, 2);
-    start();
     good_launch();
     REFUSED_MODULE(other, REX_EKEY, "\"add__kernel__\"", "registered already");
     good_launch();
@@ -259,7 +246,6 @@ TEST(one_key_in_two_modules)
 /* The exported wrappers, while no module is known. */
 TEST(no_module)
 {
-    start();
     assert_int_equal(launchers[EXPORTED](-1, 1, 1, REX_KERNEL_ID(add), NULL), REX_EKEY);
     ERROR(REX_EKEY, "in no module that librex knows");
     forget_error();
@@ -275,7 +261,6 @@ TEST(device_numbers)
 {
     int64_t one = 1, sum = 0;
     struct rows rows;
-    start();
     good_launch();
     fill(&rows, &one, &sum);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
@@ -303,7 +288,6 @@ TEST(bad_packets)
 {
     int64_t one = 1, sum = 0;
     struct rows rows;
-    start();
     good_launch();
     fill(&rows, &one, &sum);
     struct __tgt_kernel_arguments good = packet_of(&rows, 1, 1), packet;
@@ -345,7 +329,6 @@ TEST(keys_of_no_kernel)
     int64_t one = 1, sum = 0;
     struct rows rows;
     char address[32];
-    start();
     good_launch();
     fill(&rows, &one, &sum);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
