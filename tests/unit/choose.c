@@ -33,21 +33,23 @@ static void note(enum rex_log_level level, const char *message, void *context)
             says("    %s", message);
 }
 
-/* The GPUs of these architectures, with commas between; "": none. */
+/* The GPUs of these architectures, with commas between; "": none; with "!" one is required. */
 static void start(const char *gpus)
 {
     char number[16];
     int count = *gpus != '\0';
+    bool required = strchr(gpus, '!') != NULL;
     for (const char *at = gpus; *at != '\0'; at++)
         count += *at == ',';
     use_gpu(90);
     snprintf(number, sizeof number, "%d", count);
     setenv("FAKE_CUDA_DEVICES", number, 1);
-    setenv("FAKE_CUDA_SM", gpus, 1);
+    setenv("FAKE_CUDA_SM", gpus, 1); /* which ends where a number does */
     use_release(22);
     rex_set_log_callback(note, NULL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_CACHE, "off"), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, required ? "on" : "off"), REX_OK);
 }
 
 /* NAMES as a library; what it is, or why not. */
@@ -63,13 +65,6 @@ static void load(const char *names)
     says("%s: a %s for %u", names, view->kind == REX_IMAGE_HOST ? "host image" : "CUBIN",
          view->architecture);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
-}
-
-/* Nothing of the linker stays, and no context. */
-static void check_left(void)
-{
-    CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
-    CHECK_EQUAL(context_users(), 0);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -91,6 +86,7 @@ static const struct pick picks[] = {
     {"", EVERY ":" HOST},
     {"90", HOST ":" EVERY},
     {"90", HOST},
+    {"90!", HOST}, /* a GPU is required */
     {"120", HOST ":" EVERY},
     /* files that do not exist are passed over, what cannot be used is not */
     {"90", "no.cubin:./none.cubin:" DATA "sm_90.cubin"},
@@ -299,38 +295,36 @@ TEST_FOR_EACH(warned, given, warned_cases)
     }
 }
 
-/* Where a GPU is required the host's image is an error. */
-TEST_IN_CHILD(required)
-{
-    start("90");
-    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), REX_OK);
-    load(HOST);
-}
-
 /* ---- PTX ------------------------------------------------------------------------------------- */
 
-struct fault {
-    const char *fails, *log;
-};
-
-static const struct fault faults[] = {
-    {"cuLinkCreate:2", ""},
-    {"cuLinkAddData:200",
-     "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n"},
-    {"cuLinkAddData:209", "\n\na \nb\n\nc"},
-    {"cuLinkAddData:218", ""},
-    {"cuLinkComplete:218", "undefined function f"},
-    {"cuLinkAddData:222", "old"},
-    {"cuLinkComplete:719", ""},
+/* Faults of the linker, which may also give anything; a driver without one is said to be that. */
+static const struct fault {
+    const char *driver, *fails, *log, *product;
+} faults[] = {
+    {"cuda", "cuLinkCreate:2", "", ""},
+    {"cuda", "cuLinkAddData:200",
+     "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", ""},
+    {"cuda", "cuLinkAddData:209", "\n\na \nb\n\nc", ""},
+    {"cuda", "cuLinkAddData:218", "", ""},
+    {"cuda", "cuLinkComplete:218", "undefined function f", ""},
+    {"cuda", "cuLinkAddData:222", "old", ""},
+    {"cuda", "cuLinkComplete:719", "", ""},
+    {"cuda", "", "", DATA "kernels.cu"},
+    {"cuda", "", "", DATA "sm_80.cubin"},
+    {"cuda-old", "", "", ""},
 };
 
 TEST_FOR_EACH(faulty, fault, faults)
 {
+    use_gpu_of(fault->driver, 90); /* the first is the process's */
     start("90");
     setenv("FAKE_LINK_FAILS", fault->fails, 1);
     setenv("FAKE_LINK_LOG", fault->log, 1);
+    setenv("FAKE_LINK_CUBIN", fault->product, 1);
     load(DATA "sm_90.ptx");
-    check_left();
+    /* Nothing of the linker stays, and no context. */
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* The message has as much of a long log as fits; no byte behind it is written. */
@@ -345,23 +339,6 @@ TEST_IN_CHILD(long_log)
     CHECK_EQUAL(rex_library_load(&library, -1, NULL, 0, DATA "sm_90.ptx"), REX_EIMAGE);
     CHECK_EQUAL(occurrences(rex_last_error(), "!"),
                 2048 - 2); /* the driver's NUL, and librex's own */
-}
-
-/* A driver without a linker is said to be one. */
-TEST_IN_CHILD(without_linker)
-{
-    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
-    use_release(22);
-    load(DATA "sm_90.ptx");
-}
-
-/* The linker may give anything. */
-TEST_OF_EACH(wrong_product, const char *, file, DATA "kernels.cu", DATA "sm_80.cubin")
-{
-    start("90");
-    setenv("FAKE_LINK_CUBIN", file, 1);
-    load(DATA "sm_90.ptx");
-    check_left();
 }
 
 /* rules.mk leads these calls here: each takes 2.2 seconds. */
