@@ -17,7 +17,6 @@ EACH_SCALAR(KERNEL)
 REX_KERNEL(takes_few);
 REX_KERNEL(takes_pointer);
 REX_KERNEL(takes_half);
-REX_KERNEL(elements);
 REX_KERNEL(bounded, (int64_t) n, (double *) out);
 REX_KERNEL(bounded_env, (int64_t) n, (double *) out);
 REX_KERNEL_STEM(OUT__1__bounded__70__, (int64_t) n, (double *) out);
@@ -296,34 +295,17 @@ TEST(structs_pointers_and_memory)
     }
 }
 
-/* 1.5, -0.25 and 2 as IEEE 754 has them in 16 bits. */
-static const uint16_t half_bits[] = {0x3e00, 0xb400, 0x4000};
-
 TEST(half_a_word)
 {
+    const uint16_t bits = 0xb400; /* -0.25 */
     half_number half;
-    memcpy(&half, &half_bits[1], sizeof half);
+    memcpy(&half, &bits, sizeof half);
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(half), "a value of 2 bytes", true, -0.25);
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((int16_t)1), "int16_t", false, 0);
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE(1.0f), "float", false, 0);
 #if HAS_HALF
     try_one(REX_KERNEL_ID(takes_half), "a struct of 2 bytes", REX_VALUE((half_number)1.5), "a value of 2 bytes", true, 1.5);
 #endif
-}
-
-/* Mapped arrays of halves and of structs: the kernel gets pointers to its own types. */
-TEST(elements_that_are_no_scalars)
-{
-    enum { COUNT = 3 };
-    half_number halves[COUNT];
-    const struct few fews[COUNT] = {{1, 2}, {-3, 4}, {5, -6}};
-    double sums[COUNT] = {0};
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(elements), 1, 1);
-    REX_MAP(args, REX_VALUE(COUNT), REX_TO(halves, COUNT), REX_TO(fews, COUNT), REX_FROM(sums, COUNT));
-    memcpy(halves, half_bits, sizeof halves);
-    int result = rex_launch(&launch, &args);
-    assert_true(result == REX_OK || result == REX_EUNSUPPORTED);
-    assert_true(result != REX_OK || (sums[0] == 2101.5 && sums[1] == 3699.75 && sums[2] == -5498));
 }
 
 /* A plain kernel that a release cannot launch is REX_EUNSUPPORTED; every release launches an env one, or both. */
