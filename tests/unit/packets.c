@@ -160,6 +160,8 @@ static struct rex_module *const modules[] = {
     [BOUNDED] = &bounded, [BOUNDED_ENV] = &bounded_env,   [GENERIC] = &generic, [MISSHAPEN] = &misshapen, [REGISTERS] = &registers,
     [NARROW] = &narrow,   [NARROW_FIRST] = &narrow_first, [WIDE] = &wide};
 
+static bool is_again; /* each launch comes after one that is usual, and may go a shorter way */
+
 static int launch(const struct launch *given)
 {
     static void *values[4] = {(void *)42, &result};
@@ -183,6 +185,10 @@ static int launch(const struct launch *given)
                                           : (void *)REX_KERNEL_ID(none);
     memcpy(packet.Teams, given->teams, sizeof packet.Teams);
     memcpy(packet.Threads, given->threads, sizeof packet.Threads);
+    for (int i = 1; i < 3 && is_again; i++) { /* as most programs have it, and the shorter way asks for */
+        packet.Teams[i] += packet.Teams[i] == 0;
+        packet.Threads[i] += packet.Threads[i] == 0;
+    }
     struct __tgt_kernel_arguments before = packet;
     const int64_t last_type = all_types[3];
     the_record()->count = 0; /* so that each call is kept */
@@ -235,8 +241,6 @@ static void print_launch(const struct launch *given, int release)
            packet->teams[1], packet->teams[2], packet->threads[0], packet->threads[1], packet->threads[2], call->grid[0],
            call->grid[1], call->grid[2], call->block[0], call->block[1], call->block[2], call->dynamic_memory, call->parameters);
 }
-
-static bool is_again; /* each launch comes after one that is usual, and may go a shorter way */
 
 /* All are registered first: 18 loads no image later. */
 static void print_launches(const void *context)
