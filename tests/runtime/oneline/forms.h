@@ -11,7 +11,6 @@
 REX_KERNEL_DECLARE(nothing, void);
 REX_KERNEL_DECLARE(one, (int32_t *) x);
 REX_KERNEL_DECLARE(add, ADD);
-REX_KERNEL_DECLARE(share, SHARE);
 REX_KERNEL_DECLARE(many, MANY);
 REX_KERNEL_DECLARE(cube); /* no list: librex alone compares */
 
@@ -114,14 +113,6 @@ static const char *configurations(void)
     config.trip_count = LENGTH;
     EXPECT(REX_LAUNCH_WITH(add, config, REX_VALUE(LENGTH), REX_TOFROM(x, LENGTH)) == 0);
     EXPECT(are(ni * nj * nk, 2, 1));
-
-    config = rex_launch_config_of(NULL, 1, 64);
-    config.dynamic_memory = sizeof x;
-    for (int32_t i = 0; i < LENGTH; i++)
-        x[i] = i;
-    EXPECT(REX_LAUNCH_WITH(share, config, REX_VALUE(LENGTH), REX_TO(x, LENGTH), REX_FROM(y, LENGTH)) == 0);
-    for (int32_t i = 0; i < LENGTH; i++)
-        EXPECT(y[i] == LENGTH - 1 - i);
     return in_a_queue();
 }
 

@@ -25,19 +25,6 @@ REX_DEVICE_KERNEL(cube, CUBE)
         x[(i * nj + j) * nk + k]++;
 }
 
-/* y is x backwards, through memory of the team that the launch asks for. */
-REX_DEVICE_KERNEL(share, SHARE)
-{
-    REX_FOR_TEAMS(team, 1) {
-        REX_SHARED_DYNAMIC(int32_t, kept, n);
-        REX_FOR_THREADS(i, n)
-            kept[i] = x[i];
-        rex_barrier();
-        REX_FOR_THREADS(i, n)
-            y[i] = kept[n - 1 - i];
-    }
-}
-
 REX_DEVICE_KERNEL(many, MANY)
 {
     const int64_t all[] = {p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, p18, p19, p20, p21, p22, p23,

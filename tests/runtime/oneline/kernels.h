@@ -4,7 +4,6 @@
 
 #define ADD (int64_t) n, (int32_t *) x
 #define CUBE (int64_t) ni, (int64_t) nj, (int64_t) nk, (int32_t *) x
-#define SHARE (int64_t) n, (const int32_t *) x, (int32_t *) y
 /* As many parameters as there are rows. */
 #define MANY \
     (int64_t *) out, (int64_t) p1, (int64_t) p2, (int64_t) p3, (int64_t) p4, (int64_t) p5, (int64_t) p6, (int64_t) p7, (int64_t) p8, \

@@ -11,7 +11,6 @@ REX_KERNEL(nothing);
 REX_KERNEL(one);
 REX_KERNEL(add);
 REX_KERNEL(cube);
-REX_KERNEL(share);
 REX_KERNEL(many);
 
 static void check(const char *language, form *run)
