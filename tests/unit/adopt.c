@@ -202,8 +202,10 @@ TEST_ON_FAKES(new_entries, 14, 19, 20, 24)
     const struct fake_entry *row = call->images[1].begin;
     CHECK(call->images[0].begin == call->entries && row != call->entries);
     if (release >= 20) {
-        CHECK(memcmp(call->entries, hosts, sizeof hosts) == 0 && memcmp(row, &own, sizeof own) == 0);
-        CHECK_EQUAL((const char *)call->descriptor->stop - (const char *)call->entries, sizeof hosts);
+        CHECK(memcmp(call->entries, hosts, sizeof hosts) == 0 &&
+              memcmp(row, &own, sizeof own) == 0);
+        CHECK_EQUAL((const char *)call->descriptor->stop - (const char *)call->entries,
+                    sizeof hosts);
     } else {
         CHECK_EQUAL(call->entry_count, 2);
         CHECK(call->entries[0].address == &key_a && call->entries[0].size == 0);

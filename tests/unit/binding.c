@@ -1,6 +1,6 @@
 /*
- * binding.c - binding to libomptarget: which one is found and taken; and what fails says why, in one error, and never crashes
- * (tests/golden/messages/inspect.txt).
+ * binding.c - binding to libomptarget: which one is found and taken; and what fails says why, in
+ * one error, and never crashes (tests/golden/messages/inspect.txt).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -71,7 +71,8 @@ static void need_root(void)
     skip();
 }
 
-/* The names of this process's objects whose file's name begins with PREFIX, each with a space in front. */
+/* The names of this process's objects whose file's name begins with PREFIX, each with a space in
+ * front. */
 static const char *loaded_prefix;
 static char loaded_names[4 * PATH_MAX];
 static int loaded_count;
@@ -181,23 +182,28 @@ TEST(test_trees)
         /* What is there and cannot be used is named, each with its reason. */
         {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
           {"usr/lib/llvm-20/lib/libomptarget.so.20", "tests/data/kernels.cu"},
-          {"opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19")}}, NULL},
+          {"opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19")}},
+         NULL},
         /* The best one is bound, and which were passed over is said. */
         {{{"usr/lib/llvm-17/lib/libomptarget.so.17", OMPTARGET(17)},
           {"usr/lib/llvm-19/lib/libomptarget.so.19", OMPTARGET(19)},
           {"usr/lib/llvm-19/lib/libomp.so.5", OMP(19)},
           {"usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19")},
-          {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}}, NULL},
+          {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}},
+         NULL},
         /* There is no libomp. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}}, NULL},
-        /* It is in the folder of the one that is the second best; of one release the first by path is better. */
+        /* It is in the folder of the one that is the second best; of one release the first by path
+           is better. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
           {"opt/b/lib/libomptarget.so.22", OMPTARGET(22)},
           {"opt/b/lib/libomp.so.5", OMP(22)},
-          {"usr/lib/llvm-22/lib/libomptarget.so.22", OMPTARGET(22)}}, NULL},
+          {"usr/lib/llvm-22/lib/libomptarget.so.22", OMPTARGET(22)}},
+         NULL},
         /* It is where the loader looks. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomp.so.5", OMP(23)}}, NULL},
-        /* The folder of the process's OpenMP runtime comes first, 18 last in it, and a file by two names is there once. */
+        /* The folder of the process's OpenMP runtime comes first, 18 last in it, and a file by two
+           names is there once. */
         {{{"srv/libomptarget.so.15", OMPTARGET(15)},
           {"srv/libomptarget.so.18", OMPTARGET(18)},
           {"srv/libomptarget.so.19", OMPTARGET(19)},
@@ -211,8 +217,10 @@ TEST(test_trees)
           {"srv/libomp.so.5", OMP(23)},
           {"opt/a/lib/libomptarget.so.24", OMPTARGET(24)}},
          "/srv/libomp.so.5"},
-        /* A release that librex does not know is taken where there is nothing else; it is said once. */
-        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)}, {"opt/a/lib/libomp.so.5", OMP(25)}}, NULL},
+        /* A release that librex does not know is taken where there is nothing else; it is said
+           once. */
+        {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)}, {"opt/a/lib/libomp.so.5", OMP(25)}},
+         NULL},
         {{{"opt/a/lib/libomptarget.so.25", OMPTARGET(25)},
           {"opt/a/lib/libomp.so.5", OMP(25)},
           {"opt/b/lib/libomptarget.so.18", OMPTARGET(18)},
@@ -343,7 +351,8 @@ TEST(test_files)
         write_bytes(path, bytes, size);
         free(bytes);
         int release = rex_runtime_tell(path);
-        says("%s, %s %lld: %s %d", file->from, file->new, (long long)file->tag, release > 0 ? "LLVM" : rex_last_error(), release);
+        says("%s, %s %lld: %s %d", file->from, file->new, (long long)file->tag,
+             release > 0 ? "LLVM" : rex_last_error(), release);
     }
     remove_folder(folder);
 }
@@ -352,9 +361,10 @@ TEST(test_files)
 
 static const char *openmp_there; /* NULL: none */
 
-/* A libomp in the process, RTLD_LOCAL even, serves every release; a second is not opened. Where there is none, the one beside libomptarget
- * is opened first, globally, since 14 to 18 call it without a look. Of a runtime of another name 14 to 18 use the symbols; 19 and later
- * need libomp.so.5, and a second runtime would abort. */
+/* A libomp in the process, RTLD_LOCAL even, serves every release; a second is not opened. Where
+ * there is none, the one beside libomptarget is opened first, globally, since 14 to 18 call it
+ * without a look. Of a runtime of another name 14 to 18 use the symbols; 19 and later need
+ * libomp.so.5, and a second runtime would abort. */
 static void openmp(const void *context)
 {
     int release = *(const int *)context;
@@ -428,7 +438,7 @@ TEST_IN_CHILD(loaded_without_plugins)
     remove_folder(folder);
 }
 
-/* ---- forwarders ------------------------------------------------------------------------------------------------ */
+/* ---- forwarders ------------------------------------------------------------------------------ */
 
 /* A forwarder that is called first binds, and passes on everything as it is. */
 TEST_IN_CHILD(forwarder_binds)
@@ -453,13 +463,14 @@ TEST_IN_CHILD(forwarder_binds)
 int __tgt_target_kernel_nowait(ident_t *place, int64_t device, int32_t teams, int32_t threads, void *key,
                                struct __tgt_kernel_arguments *packet, int32_t count, void *list, int32_t no_alias_count, void *no_alias_list);
 
-/* 14 has no packet: each column travels as an argument, and the trip count in a call before, where no teams are known. A launch that need
- * not be waited for is one that is. */
+/* 14 has no packet: each column travels as an argument, and the trip count in a call before, where
+ * no teams are known. A launch that need not be waited for is one that is. */
 TEST_IN_CHILD(translated_for_14)
 {
     static void *base[1] = {(void *)1}, *begin[1] = {(void *)2}, *names[1], *mappers[1];
     static int64_t size[1] = {8}, type[1] = {0x120};
-    struct __tgt_kernel_arguments packet = {3, 1, base, begin, size, type, names, mappers, 600, 0, {0}, {0}, 0};
+    struct __tgt_kernel_arguments packet = {3,       1,   base, begin, size, type, names,
+                                            mappers, 600, 0,    {0},   {0},  0};
     use_release(14);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     the_record()->result = 77;

@@ -79,7 +79,8 @@ static void launch_on(int64_t device)
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
 }
 
-/* LLVM 14 to 17 start a GPU when it is first used, and librex no other; each with the policy, and once. */
+/* LLVM 14 to 17 start a GPU when it is first used, and librex no other; each with the policy, and
+ * once. */
 TEST_ON_FAKES(used_alone, 14, 17)
 {
     static int64_t value;
@@ -144,11 +145,12 @@ static const struct policy {
                 {"runtime", 4, false},
                 {"block", 8, true}};
 
-/* A context that is activated for a module, or for pinned memory, gets the policy, and goes with the last of them; one that is active keeps
- * its own flags. */
+/* A context that is activated for a module, or for pinned memory, gets the policy, and goes with
+ * the last of them; one that is active keeps its own flags. */
 TEST_FOR_EACH(with_policy, policy, policies)
 {
-    int theirs = policy->is_active, held = strcmp(policy->wait, "runtime") != 0; /* with which libomptarget has its own way */
+    /* With "runtime" libomptarget has its own way. */
+    int theirs = policy->is_active, held = strcmp(policy->wait, "runtime") != 0;
     begin(policy->wait);
     CHECK_EQUAL(rex_gpu_count(), 1);
     if (theirs)
@@ -173,7 +175,8 @@ TEST_FOR_EACH(with_policy, policy, policies)
 
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */
 
-/* What is freed may be another's by now, before the call returns that frees it: its range is free for others. */
+/* What is freed may be another's by now, before the call returns that frees it: its range is free
+ * for others. */
 static void *own;
 
 static void *free_own(void *unused)
@@ -286,8 +289,8 @@ TEST(test_counted)
 
 /* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */
 
-/* A function of the driver or of libomptarget in which the thread is, and has librex's lock there if any; without a variable it has the
- * first lock that it takes. */
+/* A function of the driver or of libomptarget in which the thread is, and has librex's lock there
+ * if any; without a variable it has the first lock that it takes. */
 struct amidst {
     const char *variable, *function;
     int (*work)(void);

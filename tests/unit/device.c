@@ -1,5 +1,6 @@
 /*
- * device.c - the GPUs as the driver describes them, and why there is none (tests/golden/messages/inspect.txt).
+ * device.c - the GPUs as the driver describes them, and why there is none
+ * (tests/golden/messages/inspect.txt).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,9 +21,11 @@ static void tell_gpu(int number)
     struct rex_gpu gpu;
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, number), 0);
     CHECK_EQUAL(gpu.reserved + gpu.reserved_2, 0);
-    says("%d: %s, %d.%d, %d multiprocessors, %d threads, %lld of %lld bytes, %lld shared, driver %d, %s, %s, node %d, peers %llx, atomic %llx",
-         number, gpu.name, gpu.capability_major, gpu.capability_minor, gpu.multiprocessors, gpu.threads_per_block,
-         (long long)gpu.free_memory, (long long)gpu.memory, (long long)gpu.shared_memory, gpu.driver, gpu.uuid, gpu.pci, gpu.numa_node,
+    says("%d: %s, %d.%d, %d multiprocessors, %d threads, %lld of %lld bytes, %lld shared, driver "
+         "%d, %s, %s, node %d, peers %llx, atomic %llx",
+         number, gpu.name, gpu.capability_major, gpu.capability_minor, gpu.multiprocessors,
+         gpu.threads_per_block, (long long)gpu.free_memory, (long long)gpu.memory,
+         (long long)gpu.shared_memory, gpu.driver, gpu.uuid, gpu.pci, gpu.numa_node,
          (unsigned long long)gpu.peers, (unsigned long long)gpu.atomic_peers);
 }
 
@@ -195,7 +198,8 @@ TEST_FOR_EACH(in_each_group, state, groups)
     if (getuid() != 0) /* another user cannot give files away */
         return;
     in_state(state);
-    CHECK_EQUAL(strstr(rex_last_error(), "become a member of its group, ") != NULL, state == groups);
+    CHECK_EQUAL(strstr(rex_last_error(), "become a member of its group, ") != NULL,
+                state == groups);
 }
 
 /* ---- drivers that lack something ----------------------------------------------------------------------------------------------------- */
@@ -274,8 +278,9 @@ static void add_row(const char *group, const char *name, const char *value, void
     (void)context;
     if (strstr(value, "a link is missing") != NULL)
         return;
-    if ((strcmp(group, "driver") == 0 && strcmp(name, "file") != 0) || strcmp(group, "launch") == 0 ||
-        strcmp(group, "plugin") == 0 || strcmp(group, "setting") == 0)
+    if ((strcmp(group, "driver") == 0 && strcmp(name, "file") != 0) ||
+        strcmp(group, "launch") == 0 || strcmp(group, "plugin") == 0 ||
+        strcmp(group, "setting") == 0)
         says("    %s, %s: %s", group, name, value);
 }
 

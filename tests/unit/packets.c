@@ -1,8 +1,10 @@
 /*
- * packets.c - what each release is sent and what a kernel then receives, on a GPU that does not exist.
+ * packets.c - what each release is sent and what a kernel then receives, on a GPU that does not
+ * exist.
  *
- * Every release, 14 to 24, is a fake libomptarget; a fake driver says that there is one sm_90 GPU. What is expected
- * here, and in tests/golden/messages/launch.txt, comes from what is known of the releases, not from librex's rows.
+ * Every release, 14 to 24, is a fake libomptarget; a fake driver says that there is one sm_90 GPU.
+ * What is expected here, and in tests/golden/messages/launch.txt, comes from what is known of the
+ * releases, not from librex's rows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -79,10 +81,14 @@ static void start(int release)
 
 struct launch {
     const char *what;
-    enum { ENV, PLAIN, NONE, BOUNDED, BOUNDED_ENV, GENERIC, MISSHAPEN, REGISTERS, NARROW, NARROW_FIRST, WIDE } kernel;
+    enum {
+        ENV, PLAIN, NONE, BOUNDED, BOUNDED_ENV, GENERIC, MISSHAPEN, REGISTERS, NARROW, NARROW_FIRST,
+        WIDE
+    } kernel;
     int32_t teams[3], threads[3], rows; /* of the packet */
     int32_t call_teams, call_threads, memory;
-    int64_t trip_count, flags, second, device; /* the type of rows after the first; 0: values for parameters */
+    int64_t trip_count, flags, device;
+    int64_t second; /* the type of rows after the first; 0: values for parameters */
     int missing;                               /* which column is NULL, from 1 on */
 };
 
@@ -119,7 +125,8 @@ static const struct launch launches[] = {
     {"of clang", GENERIC, {1}, {1}, .rows = 1},
     {"of clang, in too few bytes", MISSHAPEN, {1}, {1}, .rows = 1},
     {"of clang, two dimensions", GENERIC, {1, 2}, {1}, .rows = 1},
-    /* shared memory: 16 to 20, 23 and 24 leave the kernel's limit at 48 KiB, in which its static memory counts; 21 launches nothing */
+    /* shared memory: 16 to 20, 23 and 24 leave the kernel's limit at 48 KiB, in which its static
+       memory counts; 21 launches nothing */
     {"1024 bytes", ENV, {1}, {1}, .rows = 2, .memory = 1024},
     {"1024 bytes, plain", PLAIN, {1}, {1}, .rows = 2, .memory = 1024},
     {"nearly 48 KiB", ENV, {1}, {1}, .rows = 2, .memory = 49151},
@@ -147,7 +154,8 @@ static const struct launch launches[] = {
     {"no types", ENV, {1}, {1}, .rows = 2, .missing = 4},
     {"device 2", ENV, {1}, {1}, .rows = 2, .device = 2},
     {"device -2", ENV, {1}, {1}, .rows = 2, .device = -2},
-    /* widths: one parameter more than rows, and yet no env kernel, whose first is a pointer; more than 8 bytes fit in no slot */
+    /* widths: one parameter more than rows, and yet no env kernel, whose first is a pointer; more
+       than 8 bytes fit in no slot */
     {"a narrow one in front, a row less", NARROW_FIRST, {1}, {1}, .rows = 2},
     {"a narrow parameter", NARROW, {1}, {1}, .rows = 4},
     {"a narrow one in front", NARROW_FIRST, {1}, {1}, .rows = 3},
@@ -157,8 +165,10 @@ static const struct launch launches[] = {
 static const struct launch usual = {"usual", ENV, {100}, {64}, .rows = 2};
 
 static struct rex_module *const modules[] = {
-    [BOUNDED] = &bounded, [BOUNDED_ENV] = &bounded_env,   [GENERIC] = &generic, [MISSHAPEN] = &misshapen, [REGISTERS] = &registers,
-    [NARROW] = &narrow,   [NARROW_FIRST] = &narrow_first, [WIDE] = &wide};
+    [BOUNDED] = &bounded,           [BOUNDED_ENV] = &bounded_env,
+    [GENERIC] = &generic,           [MISSHAPEN] = &misshapen,
+    [REGISTERS] = &registers,       [NARROW] = &narrow,
+    [NARROW_FIRST] = &narrow_first, [WIDE] = &wide};
 
 static bool is_again; /* each launch comes after one that is usual, and may go a shorter way */
 
@@ -178,23 +188,27 @@ static int launch(const struct launch *given)
                                             .Tripcount = given->trip_count,
                                             .Flags = given->flags,
                                             .DynCGroupMem = given->memory};
-    struct rex_module *module = given->kernel >= BOUNDED ? modules[given->kernel] : &rex_this_module;
+    struct rex_module *module =
+        given->kernel >= BOUNDED ? modules[given->kernel] : &rex_this_module;
     void *key = given->kernel >= BOUNDED  ? module->entries_begin->addr
                 : given->kernel == ENV    ? (void *)REX_KERNEL_ID(env)
                 : given->kernel == PLAIN  ? (void *)REX_KERNEL_ID(plain)
                                           : (void *)REX_KERNEL_ID(none);
     memcpy(packet.Teams, given->teams, sizeof packet.Teams);
     memcpy(packet.Threads, given->threads, sizeof packet.Threads);
-    for (int i = 1; i < 3 && is_again; i++) { /* as most programs have it, and the shorter way asks for */
+    /* As most programs have it, and the shorter way asks for. */
+    for (int i = 1; i < 3 && is_again; i++) {
         packet.Teams[i] += packet.Teams[i] == 0;
         packet.Threads[i] += packet.Threads[i] == 0;
     }
     struct __tgt_kernel_arguments before = packet;
     const int64_t last_type = all_types[3];
     the_record()->count = 0; /* so that each call is kept */
-    int launched = rex_module_launch(module, given->device, given->call_teams, given->call_threads, key, &packet);
+    int launched = rex_module_launch(module, given->device, given->call_teams, given->call_threads,
+                                     key, &packet);
     CHECK(memcmp(&packet, &before, sizeof packet) == 0);
-    CHECK(values[0] == (void *)42 && values[1] == &result && values[2] == NULL && all_sizes[0] == 8 && all_sizes[3] == 8);
+    CHECK(values[0] == (void *)42 && values[1] == &result && values[2] == NULL &&
+          all_sizes[0] == 8 && all_sizes[3] == 8);
     CHECK(all_types[0] == (TARGET_PARAM | LITERAL) && all_types[3] == last_type);
     CHECK_EQUAL(the_record()->counts[FAKE_TEAMS], 0);
     return launched;
@@ -233,13 +247,16 @@ static void print_launch(const struct launch *given, int release)
     if (given->kernel <= PLAIN) {
         uint32_t leading = given->kernel == ENV;
         CHECK(!leading || call->parameter[0] == (void *)-1);
-        CHECK(call->parameter[leading] == (void *)42 && (given->rows > 2 || call->parameter[leading + 1] == &result));
+        CHECK(call->parameter[leading] == (void *)42 &&
+              (given->rows > 2 || call->parameter[leading + 1] == &result));
     }
-    printf("version %u, flags %#llx, %u rows; call %d, %d; packet %u x %u x %u, %u x %u x %u; kernel %u x %u x %u, %u x %u x %u, "
+    printf("version %u, flags %#llx, %u rows; call %d, %d; packet %u x %u x %u, %u x %u x %u; "
+           "kernel %u x %u x %u, %u x %u x %u, "
            "%u bytes, %u parameters\n",
-           packet->version, (unsigned long long)packet->flags, packet->rows, call->teams, call->threads, packet->teams[0],
-           packet->teams[1], packet->teams[2], packet->threads[0], packet->threads[1], packet->threads[2], call->grid[0],
-           call->grid[1], call->grid[2], call->block[0], call->block[1], call->block[2], call->dynamic_memory, call->parameters);
+           packet->version, (unsigned long long)packet->flags, packet->rows, call->teams,
+           call->threads, packet->teams[0], packet->teams[1], packet->teams[2], packet->threads[0],
+           packet->threads[1], packet->threads[2], call->grid[0], call->grid[1], call->grid[2],
+           call->block[0], call->block[1], call->block[2], call->dynamic_memory, call->parameters);
 }
 
 /* All are registered first: 18 loads no image later. */
@@ -281,7 +298,8 @@ TEST(test_launches)
         for (size_t i = 0, end; i < COUNT(releases); i = end) {
             const char *line = line_of(told[i].output, number);
             size_t length = strcspn(line, "\n") + 1;
-            for (end = i + 1; end < COUNT(releases) && strncmp(line_of(told[end].output, number), line, length) == 0;)
+            for (end = i + 1; end < COUNT(releases) &&
+                              strncmp(line_of(told[end].output, number), line, length) == 0;)
                 end++;
             says("    LLVM %d to %d: %.*s", releases[i], releases[end - 1], (int)length - 1, line);
         }
@@ -296,7 +314,7 @@ TEST_ON_FAKES(caller_packet_is_not_modified, ALL_RELEASES)
         CHECK_EQUAL(launch(&usual), 0);
 }
 
-/* ---- the older calls --------------------------------------------------------------------------------------------- */
+/* ---- the older calls ------------------------------------------------------------------------- */
 
 TEST_ON_FAKES(older_calls, ALL_RELEASES)
 {
@@ -307,7 +325,8 @@ TEST_ON_FAKES(older_calls, ALL_RELEASES)
     CHECK_EQUAL(kernel_call(release)->block[0], 1);
     CHECK_EQUAL(__tgt_target_teams(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types, 100, 64), 0);
     CHECK(kernel_call(release)->grid[0] == 100 && kernel_call(release)->block[0] == 64);
-    CHECK(kernel_call(release)->parameter[1] == (void *)42 && kernel_call(release)->parameter[2] == &result);
+    CHECK(kernel_call(release)->parameter[1] == (void *)42 &&
+          kernel_call(release)->parameter[2] == &result);
     CHECK_EQUAL(rex___tgt_target(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types), 0);
     CHECK_EQUAL(kernel_call(release)->grid[0], 1);
     CHECK_EQUAL(the_record()->counts[FAKE_TARGET] + the_record()->counts[FAKE_TEAMS], 0);
@@ -335,7 +354,8 @@ TEST_OF_EACH(many_rows, int, number, 14, 17, 19, 23, -23)
         names[i] = (void *)(i + 1001);
         mappers[i] = (void *)(i + 2001);
         all_sizes[i] = 8;
-        all_types[i] = i < 2 ? TARGET_PARAM | LITERAL : 0; /* env has two; the other rows are only mapped */
+        /* env has two; the other rows are only mapped */
+        all_types[i] = i < 2 ? TARGET_PARAM | LITERAL : 0;
     }
     use_gpu(trailing ? 0 : 90);
     use_release(release);
@@ -349,23 +369,28 @@ TEST_OF_EACH(many_rows, int, number, 14, 17, 19, 23, -23)
         CHECK_EQUAL(call->parameters, 3);
         for (int32_t i = 0; i < rows; i++) {
             uint32_t at = leading + (uint32_t)i;
-            CHECK(call->base[at] == values[i] && call->begin[at] == values[i] && call->mappers[at] == mappers[i]);
-            CHECK(call->sizes[at] == 8 && call->types[at] == all_types[i] && call->names[at] == (rows % 2 == 0 ? names[i] : NULL));
+            CHECK(call->base[at] == values[i] && call->begin[at] == values[i] &&
+                  call->mappers[at] == mappers[i]);
+            CHECK(call->sizes[at] == 8 && call->types[at] == all_types[i] &&
+                  call->names[at] == (rows % 2 == 0 ? names[i] : NULL));
         }
         uint32_t own = leading ? 0 : (uint32_t)rows; /* of the runtime */
         if (leading || trailing)
-            CHECK(call->base[own] == (void *)-1 && call->begin[own] == (void *)-1 && call->sizes[own] == 8 &&
-                  call->types[own] == (TARGET_PARAM | LITERAL) && call->names[own] == NULL && call->mappers[own] == NULL);
+            CHECK(call->base[own] == (void *)-1 && call->begin[own] == (void *)-1 &&
+                  call->sizes[own] == 8 && call->types[own] == (TARGET_PARAM | LITERAL) &&
+                  call->names[own] == NULL && call->mappers[own] == NULL);
     }
 }
 
-/* Before the first launch each row is looked at. A pointee whose type lacks 0x10 is a member that does not lie in its parent. */
+/* Before the first launch each row is looked at. A pointee whose type lacks 0x10 is a member that
+ * does not lie in its parent. */
 TEST_IN_CHILD(rows_of_the_first)
 {
     const int64_t member_of_first = (int64_t)1 << 48;
     static char object[16], pointee[8];
     void *objects[] = {object, object}, *parts[] = {object, pointee};
-    int64_t bytes[] = {sizeof object, sizeof pointee}, all_types[] = {TARGET_PARAM, member_of_first | 0x1};
+    int64_t bytes[] = {sizeof object, sizeof pointee},
+            all_types[] = {TARGET_PARAM, member_of_first | 0x1};
     struct __tgt_kernel_arguments packet = a_packet();
     packet.ArgsBase = objects;
     packet.Args = parts;
@@ -382,15 +407,16 @@ TEST_IN_CHILD(rows_of_the_first)
     CHECK_EQUAL(rex_module_check_map(&rex_this_module, 0, 2, objects, parts, bytes, all_types), 0);
 }
 
-/* ---- CUDA 13's header -------------------------------------------------------------------------------------------- */
+/* ---- CUDA 13's header ------------------------------------------------------------------------ */
 
 static bool has_name(const struct fake_call *call, const char *name)
 {
     return memmem(call->image, call->image_size, name, strlen(name) + 1) != NULL;
 }
 
-/* 18 to 21 get an older form, and nothing else changes, nor does the file; where there is no older form they are refused. LLVM 14 to 17 obey
- * a kernel's exec mode, if there is one under its name. */
+/* 18 to 21 get an older form, and nothing else changes, nor does the file; where there is no older
+ * form they are refused. LLVM 14 to 17 obey a kernel's exec mode, if there is one under its name.
+ */
 TEST_ON_FAKES(header, ALL_RELEASES)
 {
     bool is_rewritten = release >= 18 && release <= 21, is_obeyed = release <= 17;
@@ -540,7 +566,8 @@ TEST_ON_FAKES(register_again, ALL_RELEASES)
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], release == 18 ? 0 : ROUNDS);
 }
 
-/* LLVM 18 never loads an image that is registered after a device's first use; where none is in use the next launch loads it. */
+/* LLVM 18 never loads an image that is registered after a device's first use; where none is in use
+ * the next launch loads it. */
 TEST_OF_EACH(late_on_18, const char *, after, "init", "launch", "data", "nothing")
 {
     struct __tgt_kernel_arguments packet = a_packet();
@@ -555,5 +582,6 @@ TEST_OF_EACH(late_on_18, const char *, after, "init", "launch", "data", "nothing
     CHECK_EQUAL(rex_module_register(&late, NULL), is_used ? REX_EUNSUPPORTED : REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], is_used ? 1 : 2);
     if (is_used)
-        CHECK_MENTIONS(rex_last_error(), "LLVM 18 loads no image that is registered after a device was used");
+        CHECK_MENTIONS(rex_last_error(),
+                       "LLVM 18 loads no image that is registered after a device was used");
 }

@@ -1,5 +1,6 @@
 /*
- * release.c - each LLVM release is told from what it exports. What is done for it: unit/packets, script/rex-info.
+ * release.c - each LLVM release is told from what it exports. What is done for it: unit/packets,
+ * script/rex-info.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -96,7 +97,7 @@ TEST(test_tell)
                                                                     "or later");
 }
 
-/* ---- in words (of the known ones: script/rex-info) -------------------------------------------------------------------------------- */
+/* ---- in words (of the known ones: script/rex-info) ------------------------------------------- */
 
 static void add_row(const char *group, const char *name, const char *value, void *count)
 {

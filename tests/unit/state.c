@@ -21,41 +21,51 @@ struct symbol {
 
 enum { OBJECTS = 1, SYMBOLS, NAMES, SECTION_NAMES, SECTIONS };
 
-struct cubin {
+static struct {
     Elf64_Ehdr header;
     Elf64_Shdr section[SECTIONS];
     Elf64_Sym symbol[3];
     char names[256], section_names[64];
-};
-#define PART(number, kind, member, ...) \
-    [number] = {.sh_type = kind, .sh_offset = offsetof(struct cubin, member), .sh_size = sizeof image.member, __VA_ARGS__}
+} image;
 
-static struct cubin image;
+static void place_section(int number, unsigned type, const void *begin, size_t size)
+{
+    Elf64_Shdr *section = &image.section[number];
+    section->sh_type = type;
+    section->sh_offset = (Elf64_Off)((const char *)begin - (const char *)&image);
+    section->sh_size = size;
+}
 
 static void build(const struct symbol *symbol, unsigned index)
 {
-    image = (struct cubin){
-        .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                   .e_type = ET_EXEC,
-                   .e_machine = 190, /* EM_CUDA */
-                   .e_version = EV_CURRENT,
-                   .e_ehsize = sizeof image.header,
-                   .e_shoff = offsetof(struct cubin, section),
-                   .e_shentsize = sizeof image.section[0],
-                   .e_shnum = SECTIONS,
-                   .e_shstrndx = SECTION_NAMES},
-        .section = {[OBJECTS] = {.sh_type = SHT_NOBITS, .sh_name = 1, .sh_size = 8},
-                    PART(SYMBOLS, SHT_SYMTAB, symbol, .sh_link = NAMES, .sh_entsize = sizeof image.symbol[0]),
-                    PART(NAMES, SHT_STRTAB, names, .sh_link = 0), PART(SECTION_NAMES, SHT_STRTAB, section_names, .sh_link = 0)},
-        .symbol = {[1] = {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = OBJECTS},
-                   [2] = {.st_name = 16,
-                          .st_info = ELF64_ST_INFO(STB_GLOBAL, symbol->type),
-                          .st_shndx = (uint16_t)index,
-                          .st_size = 8}},
-        .names = "\0kernel"};
+    memset(&image, 0, sizeof image);
+    image.header = (Elf64_Ehdr){
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_EXEC,
+        .e_machine = 190, /* EM_CUDA */
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof image.header,
+        .e_shoff = offsetof(__typeof__(image), section),
+        .e_shentsize = sizeof image.section[0],
+        .e_shnum = SECTIONS,
+        .e_shstrndx = SECTION_NAMES};
+    strcpy(image.names + 1, "kernel");
     strcpy(image.names + 16, symbol->name);
     if (symbol->section != NULL)
         strcpy(image.section_names + 1, symbol->section);
+    place_section(OBJECTS, SHT_NOBITS, &image, 8);
+    image.section[OBJECTS].sh_name = 1;
+    place_section(SYMBOLS, SHT_SYMTAB, image.symbol, sizeof image.symbol);
+    image.section[SYMBOLS].sh_link = NAMES;
+    image.section[SYMBOLS].sh_entsize = sizeof image.symbol[0];
+    place_section(NAMES, SHT_STRTAB, image.names, sizeof image.names);
+    place_section(SECTION_NAMES, SHT_STRTAB, image.section_names, sizeof image.section_names);
+    for (int i = 1; i < 3; i++)
+        image.symbol[i] = (Elf64_Sym){.st_name = i == 1 ? 1 : 16,
+                                      .st_info = ELF64_ST_INFO(
+                                          STB_GLOBAL, i == 1 ? STT_FUNC : symbol->type),
+                                      .st_shndx = (uint16_t)(i == 1 ? OBJECTS : index),
+                                      .st_size = i == 1 ? 0 : 8};
 }
 
 static enum rex_state ask(const struct symbol *symbol, unsigned index, char name[REX_STATE_NAME])

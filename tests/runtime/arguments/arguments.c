@@ -37,7 +37,8 @@ static int runs(const struct form *form)
 
 static uint64_t words[4]; /* the second is behind a pointer */
 
-static struct __tgt_kernel_arguments packet_for(struct report *report, struct rows *rows, int32_t teams, int32_t threads)
+static struct __tgt_kernel_arguments packet_for(struct report *report, struct rows *rows,
+                                                int32_t teams, int32_t threads)
 {
     memset(report, 0, sizeof *report);
     rows->count = 0;
@@ -106,7 +107,8 @@ TEST(a_name_in_tor)
     assert_int_equal(report.calls, 0);
 }
 
-/* x from the packet, from the call where the packet has none, and from neither. More: unit/packets. */
+/* x from the packet, from the call where the packet has none, and from neither. More: unit/packets.
+ */
 TEST(grid_of_packet_or_call)
 {
     static const struct {
@@ -122,9 +124,12 @@ TEST(grid_of_packet_or_call)
     start();
     for (size_t f = 0; f < FORMS; f++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases && runs(&forms[f]); i++) {
-            struct __tgt_kernel_arguments packet = packet_for(&report, &rows, cases[i].teams, cases[i].threads);
+            struct __tgt_kernel_arguments packet =
+                packet_for(&report, &rows, cases[i].teams, cases[i].threads);
             packet.Tripcount = cases[i].trip_count;
-            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads, forms[f].key, &packet), 0);
+            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads,
+                                                 forms[f].key, &packet),
+                             0);
             check_grid(&report, (const uint32_t[]){cases[i].expected_teams, 1, 1}, (const uint32_t[]){cases[i].expected_threads, 1, 1});
         }
 }

@@ -1,6 +1,6 @@
 /*
- * Kernels that write back what they received: values, and the content of what is behind an address, which so is seen to be the device's
- * address of the right data.
+ * Kernels that write back what they received: values, and the content of what is behind an address,
+ * which so is seen to be the device's address of the right data.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -38,19 +38,22 @@ REX_DEVICE void write_back(report *to, uint64_t first, const uint64_t *second, u
     to->arguments[3] = third;
 }
 
-REX_DEVICE_KERNEL(plain, (report *) to, (uint64_t) first, (const uint64_t *) second, (uint64_t) third)
+REX_DEVICE_KERNEL(plain, (report *) to, (uint64_t) first, (const uint64_t *) second,
+                  (uint64_t) third)
 {
     enter(to, PLAIN_ENVIRONMENT);
     write_back(to, first, second, third);
 }
 
-REX_DEVICE_KERNEL_ENV(env, (report *) to, (uint64_t) first, (const uint64_t *) second, (uint64_t) third)
+REX_DEVICE_KERNEL_ENV(env, (report *) to, (uint64_t) first, (const uint64_t *) second,
+                      (uint64_t) third)
 {
     enter(to, ENV_ENVIRONMENT);
     write_back(to, first, second, third);
 }
 
-/* A kernel under a name of its own, and one without a signature, with all else that rex/kernel.h gives one. */
+/* A kernel under a name of its own, and one without a signature, with all else that rex/kernel.h
+ * gives one. */
 REX_DEVICE_BODY(collector__, (report *) to);
 #if REX_ON_GPU
 extern "C" __global__ void collector(uint64_t to)

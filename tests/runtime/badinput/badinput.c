@@ -1,6 +1,7 @@
 /*
- * Bad input: each kind is an error that names the object, whichever way it comes; nothing aborts, and a good launch works afterwards. More of
- * images, tables and packets: unit/imagefile, unit/modules and unit/packets.
+ * Bad input: each kind is an error that names the object, whichever way it comes; nothing aborts,
+ * and a good launch works afterwards. More of images, tables and packets: unit/imagefile,
+ * unit/modules and unit/packets.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,12 +16,15 @@ typedef void data_function(int64_t device, int32_t count, void **base, void **be
 
 /* The exported wrappers, in the place of the inline ones. */
 launch_function exported_launch __asm__("rex___tgt_target_kernel");
-data_function exported_begin __asm__("rex___tgt_target_data_begin"), exported_end __asm__("rex___tgt_target_data_end"),
+data_function exported_begin __asm__("rex___tgt_target_data_begin"),
+    exported_end __asm__("rex___tgt_target_data_end"),
     exported_update __asm__("rex___tgt_target_data_update");
 
-/* The direct wrapper, the safe one, the exported one, which finds the module by the key, and rex_launch(). */
+/* The direct wrapper, the safe one, the exported one, which finds the module by the key, and
+ * rex_launch(). */
 enum { DIRECT, SAFE, EXPORTED, MAP, WAYS };
-static launch_function *const launchers[MAP] = {rex_direct___tgt_target_kernel, rex___tgt_target_kernel, exported_launch};
+static launch_function *const launchers[MAP] = {rex_direct___tgt_target_kernel,
+                                                rex___tgt_target_kernel, exported_launch};
 enum { ENTER = 9, EXIT, UPDATE, DATA_WAYS };
 static data_function *const data_calls[ENTER] = {
     rex_direct___tgt_target_data_begin, rex_direct___tgt_target_data_end, rex_direct___tgt_target_data_update,
@@ -59,7 +63,7 @@ static void fill(struct rows *rows, const int64_t *amount, int64_t *sum)
     add_row(rows, sum, sizeof *sum, PARAMETER | TOFROM);
 }
 
-/* ---- every way ---------------------------------------------------------------------------------------------------------------- */
+/* ---- every way ------------------------------------------------------------------------------- */
 
 static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
 {
@@ -78,7 +82,8 @@ static int launch(int way, int64_t device, void *key, struct __tgt_kernel_argume
     return way == MAP ? rex_launch(&config, &map) : launchers[way](device, 1, 1, key, packet);
 }
 
-/* Those calls that return nothing leave their error. The others get the second row alone, which is no kernel's argument for them. */
+/* Those calls that return nothing leave their error. The others get the second row alone, which is
+ * no kernel's argument for them. */
 static int data(int way, int64_t device, struct __tgt_kernel_arguments *packet)
 {
     static int64_t type = TOFROM;
@@ -91,7 +96,8 @@ static int data(int way, int64_t device, struct __tgt_kernel_arguments *packet)
         map.types = map.types != NULL ? &type : NULL;
     }
     if (way < ENTER)
-        data_calls[way](device, packet->NumArgs, packet->ArgsBase, packet->Args, packet->ArgSizes, packet->ArgTypes);
+        data_calls[way](device, packet->NumArgs, packet->ArgsBase, packet->Args, packet->ArgSizes,
+                        packet->ArgTypes);
     return way < ENTER    ? rex_last_error_code()
            : way == ENTER ? rex_data_enter(device, &map)
            : way == EXIT  ? rex_data_exit(device, &map)
@@ -99,7 +105,8 @@ static int data(int way, int64_t device, struct __tgt_kernel_arguments *packet)
 }
 
 /* By each launch and each data call: an error with WORD. */
-static void refused_by_all(int line, int64_t device, struct __tgt_kernel_arguments *packet, int code, const char *word)
+static void refused_by_all(int line, int64_t device, struct __tgt_kernel_arguments *packet,
+                           int code, const char *word)
 {
     for (int way = 0; way < WAYS; way++) {
         forget_error();
@@ -112,7 +119,8 @@ static void refused_by_all(int line, int64_t device, struct __tgt_kernel_argumen
         check_error(line, code, word, NULL);
     }
 }
-#define REFUSED_BY_ALL(device, packet, code, word) refused_by_all(__LINE__, device, packet, code, word)
+#define REFUSED_BY_ALL(device, packet, code, word)                                                 \
+    refused_by_all(__LINE__, device, packet, code, word)
 
 static void good_launch(void)
 {
@@ -127,7 +135,8 @@ static void good_launch(void)
 
 /* ---- images ------------------------------------------------------------------------------------------------------------------- */
 
-/* The program's own module with the image PATH: an error with the path and WORD, by init, by name, and by every call. */
+/* The program's own module with the image PATH: an error with the path and WORD, by init, by name,
+ * and by every call. */
 static void refused_image(int line, const char *path, int code, const char *word)
 {
     int64_t one = 1, sum = 0;
@@ -152,7 +161,7 @@ TEST(unusable_images)
 {
     struct path path = temporary_file("image");
     struct bytes image = read_bytes(default_image().text);
-    assert_int_equal(rex_module_add(&rex_this_module), 0); /* by which the exported wrappers know it */
+    assert_int_equal(rex_module_add(&rex_this_module), 0); /* for the exported wrappers */
     REFUSED_IMAGE("/nowhere/image.cubin", REX_ENOIMAGE, "no device image");
     /* A bare name: the message says where it was looked for. */
     REFUSED_IMAGE("librex-test-no-such-image", REX_ENOIMAGE, own_folder());
@@ -207,11 +216,14 @@ static void refused_module(struct rex_module *module, int code, const char *word
 
 TEST(bad_tables)
 {
-    static struct __tgt_offload_entry near[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[1], near_name, 0, 0, 0}};
+    static struct __tgt_offload_entry near[] = {{&keys[0], add_name, 0, 0, 0},
+                                                {&keys[1], near_name, 0, 0, 0}};
     static struct __tgt_offload_entry good[] = {{&keys[0], add_name, 0, 0, 0}, {&keys[1], offset_name, sizeof offset, 0, 0}};
     struct rex_module *module = module_of(good, 2);
-    assert_int_equal(rex_module_add(&rex_this_module), 0); /* last on the list, so that whoever looks for a key comes past the bad ones */
-    refused_module(module_of(near, 2), REX_ENOKERNEL, "no kernel \"ad__kernel__\"; the nearest name in it is \"add__kernel__\"");
+    /* last on the list, so that whoever looks for a key comes past the bad ones */
+    assert_int_equal(rex_module_add(&rex_this_module), 0);
+    refused_module(module_of(near, 2), REX_ENOKERNEL,
+                   "no kernel \"ad__kernel__\"; the nearest name in it is \"add__kernel__\"");
     module->struct_size = 8;
     refused_module(module, REX_EINVAL, "struct_size is 8");
     good_launch();
@@ -260,7 +272,8 @@ TEST(device_numbers)
     fill(&rows, &one, &sum);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     int count = rex_device_count();
-    const int64_t bad[] = {-2, count + 1, INT64_MIN, INT64_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_C(1) << 32};
+    const int64_t bad[] = {
+        -2, count + 1, INT64_MIN, INT64_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_C(1) << 32};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char number[32];
         snprintf(number, sizeof number, "device number %lld", (long long)bad[i]);

@@ -1,6 +1,6 @@
 /*
- * Values of 1 to 24 bytes, by what the kernel's parameters are: right by the driver on every release, and refused by rex_launch() where
- * libomptarget would misplace them.
+ * Values of 1 to 24 bytes, by what the kernel's parameters are: right by the driver on every
+ * release, and refused by rex_launch() where libomptarget would misplace them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -61,13 +61,15 @@ TEST(wide_ones, .set_up = start)
         assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));
         return;
     }
-    /* Nothing but the driver can pass this one: a queue's launch, or one that is waited for and goes to it. */
+    /* Nothing but the driver can pass this one: a queue's launch, or one that is waited for and
+     * goes to it. */
     for (int waits = 0; waits < 2; waits++) {
         triple.x = 0.1 + waits;
         assert_int_equal(waits ? rex_launch(&launch, &args) : put(REX_KERNEL_ID(wide), &args), 0);
         triple.x = 0;
         fetch();
-        assert_true(out[0] == 'b' && out[1] == 0.1 + waits && out[2] == 0.5 && out[3] == (double)(1L << 40) && out[4] == 77);
+        assert_true(out[0] == 'b' && out[1] == 0.1 + waits && out[2] == 0.5 &&
+                    out[3] == (double)(1L << 40) && out[4] == 77);
     }
     /* A graph keeps the bytes. */
     triple.x = 0.2;

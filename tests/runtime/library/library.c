@@ -72,8 +72,8 @@ TEST(in_a_queue)
     end(queue, library, device);
 }
 
-/* A kernel that no table of entries could have, whose arguments are narrower than those of a host image: in a queue, and in a graph. More
- * than 48 KiB of shared memory has to be asked for. */
+/* A kernel that no table of entries could have, whose arguments are narrower than those of a host
+ * image: in a queue, and in a graph. More than 48 KiB of shared memory has to be asked for. */
 TEST(of_another_compiler, .gpu = ON_REAL_GPU)
 {
     enum { SHARED = 64 * 1024 };
@@ -92,7 +92,8 @@ TEST(of_another_compiler, .gpu = ON_REAL_GPU)
     assert_int_equal(rex_graph_end(&graph, queue), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     check(queue, device, 4);
-    REX_MAP(other, REX_VALUE(n), REX_VALUE(first), REX_VALUE(less), REX_VALUE(device), REX_VALUE(last));
+    REX_MAP(other, REX_VALUE(n), REX_VALUE(first), REX_VALUE(less), REX_VALUE(device),
+            REX_VALUE(last));
     assert_int_equal(rex_graph_set_args(graph, 0, &other), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);

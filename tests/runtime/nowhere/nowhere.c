@@ -1,6 +1,7 @@
 /*
- * Where there is no device: offloading disabled, the host asked for, a default device out of range (numbers of no device: badinput);
- * OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE; and errors inside libomptarget's own calls.
+ * Where there is no device: offloading disabled, the host asked for, a default device out of range
+ * (numbers of no device: badinput); OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE; and errors inside
+ * libomptarget's own calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -65,8 +66,10 @@ static void check_raw(int64_t device)
     add_row(&rows, &result, sizeof result, PARAMETER | FROM);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(rex___tgt_target_kernel(device, 1, 1, REX_KERNEL_ID(set), &packet), REX_EHOST);
-    __tgt_target_data_begin(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
-    __tgt_target_data_update(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
+    __tgt_target_data_begin(device, 1, rows.value + 1, rows.value + 1, rows.size + 1,
+                            rows.type + 1);
+    __tgt_target_data_update(device, 1, rows.value + 1, rows.value + 1, rows.size + 1,
+                             rows.type + 1);
     __tgt_target_data_end(device, 1, rows.value + 1, rows.value + 1, rows.size + 1, rows.type + 1);
     assert_int_equal(result, -1);
 }
@@ -125,7 +128,8 @@ TEST(the_host_as_a_device)
     assert_int_equal(back, 4);
 }
 
-/* What libomptarget would abort for is an error first; a default device that there is not is no worse for one that is named. */
+/* What libomptarget would abort for is an error first; a default device that there is not is no
+ * worse for one that is named. */
 static void check_works(const char *policy)
 {
     int64_t result = -1;
@@ -167,7 +171,8 @@ TEST(default_device_out_of_range)
     assert_int_equal(result, -1);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(rex_offload_init(), REX_EDEVICE);
-        assert_non_null(strstr(rex_last_error(), "the default device is 99 (OMP_DEFAULT_DEVICE), and there are "));
+        assert_non_null(strstr(rex_last_error(),
+                               "the default device is 99 (OMP_DEFAULT_DEVICE), and there are "));
     }
     assert_int_equal(set(0, 4, &result), 0);
     assert_int_equal(result, 4);

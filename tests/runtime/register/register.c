@@ -57,8 +57,8 @@ TEST(default_name)
     check_launch();
 }
 
-/* The module's own name, however it is spelt, is the same as none, whatever image it is for. One that is registered stays, whatever name is
- * asked for. */
+/* The module's own name, however it is spelt, is the same as none, whatever image it is for. One
+ * that is registered stays, whatever name is asked for. */
 TEST(own_name)
 {
     static const char *const names[] = {NULL, REX_CUBIN_NAME, ".//./" REX_CUBIN_NAME};
@@ -122,7 +122,8 @@ TEST(register_alone_does_not_load)
 /* Either wrapper registers, also what has been ended. */
 TEST(lazy_launch_registers)
 {
-    static int (*const launches[])(int64_t, int32_t, int32_t, void *, struct __tgt_kernel_arguments *) = {
+    static int (*const launches[])(int64_t, int32_t, int32_t, void *,
+                                   struct __tgt_kernel_arguments *) = {
         rex___tgt_target_kernel, rex_direct___tgt_target_kernel, rex___tgt_target_kernel};
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         int64_t sum = 0;

@@ -155,12 +155,14 @@ static void check_refused(int result, size_t number, const char *list)
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
     char words[200];
-    snprintf(words, sizeof words, spoilt[number], strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
+    snprintf(words, sizeof words, spoilt[number],
+             strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
     if (strstr(rex_last_error(), words) == NULL || strstr(rex_last_error(), list) == NULL)
         fail_msg("case %zu: %s", number, rex_last_error());
 }
 
-/* First of all launches, so that nothing was found right before; and after a right launch, where its rows are others than those. */
+/* First of all launches, so that nothing was found right before; and after a right launch, where
+ * its rows are others than those. */
 TEST(wrong_rows)
 {
     struct rows rows;
