@@ -53,31 +53,3 @@ REX_DEVICE_KERNEL(turned, (int64_t) rows, (int64_t) length, (int64_t *) x, (int 
         BARRIER;
     }
 }
-
-/* How often each digit is in a part: a thread counts nines for itself, and the team the others together. Indices with no number are skipped. */
-REX_DEVICE_KERNEL(digits, (int64_t) parts, (const int64_t *) x, (int64_t *) counts)
-{
-    REX_FOR_TEAMS(part, parts) {
-        REX_SHARED_DYNAMIC(int, count, 10);
-        int64_t nines = 0;
-        REX_FOR_THREADS(i, 10)
-            count[i] = 0;
-        BARRIER;
-        REX_FOR_THREADS(i, PART) {
-            int64_t value = x[part * PART + i];
-            if (value < 0)
-                continue;
-            if (value % 10 == 9)
-                nines++;
-            else
-                rex_atomic_add(&count[value % 10], 1);
-        }
-        rex_atomic_add(&count[9], (int)nines);
-        BARRIER;
-        if (part % 7 == 3)
-            continue;
-        REX_FOR_THREADS(i, 10)
-            counts[part * 10 + i] = count[i];
-        BARRIER;
-    }
-}
