@@ -316,7 +316,7 @@ TEST_IN_CHILD(own_names)
     }
 }
 
-/* Nothing is registered or ended inside of a call, nor by the log's function meanwhile. */
+/* The log's function registers and ends nothing meanwhile (inside of calls: runtime/inflight). */
 static void ask_for_it(enum rex_log_level level, const char *message, void *context)
 {
     (void)level;
@@ -328,33 +328,14 @@ static void ask_for_it(enum rex_log_level level, const char *message, void *cont
     CHECK_EQUAL(rex_module_fini(&first), REX_OK); /* it is not registered yet */
 }
 
-static void ask_inside(enum fake_function function)
+TEST_IN_CHILD(while_registering)
 {
-    (void)function;
-    REFUSED(rex_module_register(&second, NULL));
-    REFUSED(rex_module_fini(&first));
-    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK); /* which it is */
-    second.image_name = NULL;
-    REFUSED(rex_module_register(&second, NULL));
-    second.image_name = SM_90;
-}
-
-TEST_IN_CHILD(inside)
-{
-    static char bytes[8];
     int times = 0;
-    REX_MAP(map, REX_TO(bytes, 8));
     start(90, 22);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(ask_for_it, &times);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(times, 1);
-    rex_set_log_callback(NULL, NULL);
-    the_record()->on_data = ask_inside;
-    CHECK_EQUAL(rex_module_data_enter(&first, 0, &map), REX_OK);
-    the_record()->on_data = NULL;
-    CHECK_EQUAL(rex_module_region_end(&first, 0, &map), REX_OK);
-    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
 }
 
 /* ---- shared objects -------------------------------------------------------------------------- */
