@@ -139,11 +139,7 @@ static const struct policy {
     const char *wait;
     int flags;
     bool is_active; /* with flags 8 */
-} policies[] = {{"auto", 0, false},
-                {"spin", 1, false},
-                {"yield", 2, false},
-                {"runtime", 4, false},
-                {"block", 8, true}};
+} policies[] = {{"spin", 1, false}, {"runtime", 4, false}, {"block", 8, true}};
 
 /* A context that is activated for a module, or for pinned memory, gets the policy, and goes with
  * the last of them; one that is active keeps its own flags. */
