@@ -1,5 +1,6 @@
 /*
- * processors.c - how many processors the process may use: its binding, limits of control groups of both kinds, its share of a job.
+ * processors.c - how many processors the process may use: its binding, limits of control groups of
+ * both kinds, its share of a job.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +11,6 @@
 #include "base/processors.h"
 
 static char root[PATH_MAX];
-static int bound; /* processors of this process */
 
 static void write_file(const char *name, const char *text)
 {
@@ -21,58 +21,75 @@ static void write_file(const char *name, const char *text)
     write_bytes(path, text, strlen(text));
 }
 
-static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
+static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                        "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
                                         "SLURM_STEP_TASKS_PER_NODE"};
 
-static void begin(void)
+/* Whatever the LIMIT, 0 for none: no more than the process is bound to, and at least 1. */
+static void expect(int limit)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    bound = CPU_COUNT(&set);
+    int bound = CPU_COUNT(&set);
+    assert_int_equal(rex_processors(root), limit > 0 && limit < bound ? limit : bound);
+}
+
+static void begin(void)
+{
     for (size_t i = 0; i < COUNT(variables); i++)
         unsetenv(variables[i]);
     make_folder(root);
 }
 
-/* Whatever the limit: no more than the process is bound to, and at least 1. */
-#define EXPECT(limit) assert_int_equal(rex_processors(root), (limit) < bound ? (limit) : bound)
+struct step {
+    const char *file, *text;
+    int limit; /* from then on */
+};
 
-TEST(test_nothing_known)
+#define STEPS(...)                                                                                 \
+    take_steps((const struct step[]){__VA_ARGS__}, COUNT(((const struct step[]){__VA_ARGS__})))
+static void take_steps(const struct step *steps, size_t count)
 {
     begin();
-    EXPECT(bound);
+    expect(0);
+    for (size_t i = 0; i < count; i++) {
+        write_file(steps[i].file, steps[i].text);
+        expect(steps[i].limit);
+    }
     remove_folder(root);
 }
+
+#define OF_TASK "/sys/fs/cgroup/job/step/task/cpuset.cpus.effective"
 
 /* Limits of the group itself and of all that it is in; the smallest counts. */
 TEST(test_groups)
 {
-    begin();
-    write_file("/proc/self/cgroup", "0::/job/step/task\n");
-    write_file("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
-    EXPECT(bound);
-    write_file("/sys/fs/cgroup/job/step/cpu.max", "100000\n"); /* of which period nobody knows */
-    EXPECT(bound);
-    write_file("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
-    EXPECT(1);
-    write_file("/sys/fs/cgroup/job/cpu.max", "100001 100000\n");
-    EXPECT(2);
-    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "7\n");
-    EXPECT(1);
-    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0-1,5,7-8\n");
-    EXPECT(2);
-    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0,8\n");
-    EXPECT(2);
-    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "3-1,8\n");
-    EXPECT(1);
-    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0-1\n");
-    write_file("/sys/fs/cgroup/cpu.max", "50000 100000\n");
-    EXPECT(1);
-    remove_folder(root);
+    STEPS({"/proc/self/cgroup", "0::/job/step/task\n", 0},
+          {"/sys/fs/cgroup/job/step/cpu.max", "max 100000\n", 0},
+          {"/sys/fs/cgroup/job/step/cpu.max", "100000\n" /* of which period nobody knows */, 0},
+          {"/sys/fs/cgroup/job/cpu.max", "100000 100000\n", 1},
+          {"/sys/fs/cgroup/job/cpu.max", "100001 100000\n", 2}, {OF_TASK, "7\n", 1},
+          {OF_TASK, "0-1,5,7-8\n", 2}, {OF_TASK, "0,8\n", 2}, {OF_TASK, "3-1,8\n", 1},
+          {OF_TASK, "0-1\n", 2}, {"/sys/fs/cgroup/cpu.max", "50000 100000\n", 1});
 }
 
-/* A group whose files' names would be too long is passed over, and no group with a shorter name is taken for it. */
+TEST(test_older_groups)
+{
+    STEPS({"/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n", 0},
+          {"/sys/fs/cgroup/cpu/other/cpu.cfs_period_us", "100\n", 0},
+          {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n", 0},
+          {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n", 0},
+          {"/proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/docker/1\nnonsense\n", 0},
+          {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "90000\n", 1},
+          {"/proc/self/cgroup", "4:cpu:/\n", 1},
+          {"/proc/self/cgroup", "4:cpuset,cpu,cpuacct:/\n", 1},
+          {"/proc/self/cgroup", "4:cpuset,cp:/\n", 0},
+          {"/proc/self/cgroup", "4:cpuacct,cpu:/\n", 1}, {"/proc/self/cgroup", "4:cpuacct:/\n", 0});
+}
+
+/* A group whose files' names would be too long is passed over, and no group with a shorter name is
+ * taken for it. */
 TEST(test_long_names)
 {
     char group[PATH_MAX], lines[2 * PATH_MAX];
@@ -85,59 +102,41 @@ TEST(test_long_names)
         group[most + longer] = '\0';
         snprintf(lines, sizeof lines, "0::%s\n", group);
         write_file("/proc/self/cgroup", lines);
-        EXPECT(longer ? bound : 1);
+        expect(longer ? 0 : 1);
     }
     snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "0::/job\n");
     write_file("/proc/self/cgroup", lines);
-    EXPECT(1);
-    remove_folder(root);
-}
-
-TEST(test_older_groups)
-{
-    begin();
-    write_file("/proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/docker/1\nnonsense\n");
-    write_file("/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n");
-    write_file("/sys/fs/cgroup/cpu/other/cpu.cfs_period_us", "100\n");
-    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-    write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    EXPECT(bound);
-    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "90000\n");
-    EXPECT(1);
-    static const char *const with_cpu[] = {"cpu", "cpuacct,cpu", "cpuset,cpu,cpuacct"}, *const without[] = {"cpuset", "cpuacct", "cp", "cpuset,cp"};
-    for (size_t i = 0; i < COUNT(with_cpu) + COUNT(without); i++) {
-        char line[64];
-        snprintf(line, sizeof line, "4:%s:/\n", i < COUNT(with_cpu) ? with_cpu[i] : without[i - COUNT(with_cpu)]);
-        write_file("/proc/self/cgroup", line);
-        EXPECT(i < COUNT(with_cpu) ? 1 : bound);
-    }
+    expect(1);
     remove_folder(root);
 }
 
 /* What the machine has is divided, not what the process is bound to. */
 TEST(test_jobs)
 {
+    static const struct {
+        const char *variable, *value;
+        int share; /* 0: all */
+    } steps[] = {{"SLURM_STEP_TASKS_PER_NODE", "2(x3),1", 2},
+                 {"PMI_LOCAL_SIZE", "1", 0},
+                 {"OMPI_COMM_WORLD_LOCAL_SIZE", "4294967297", 1000},
+                 {"OMPI_COMM_WORLD_LOCAL_SIZE", "-3", 0},
+                 {"OMPI_COMM_WORLD_LOCAL_SIZE", "none", 0}};
     begin();
     write_file("/proc/self/cgroup", "0::/\n");
     write_file("/sys/fs/cgroup/cpuset.cpus.effective", "0-15\n");
-    long all = sysconf(_SC_NPROCESSORS_ONLN) < 16 ? sysconf(_SC_NPROCESSORS_ONLN) : 16;
-    setenv("SLURM_STEP_TASKS_PER_NODE", "2(x3),1", 1);
-    EXPECT(all / 2);
-    setenv("PMI_LOCAL_SIZE", "1", 1);
-    EXPECT(all);
-    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4294967297", 1);
-    EXPECT(1);
-    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "-3", 1);
-    EXPECT(all);
-    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "none", 1);
-    EXPECT(all);
+    int all = sysconf(_SC_NPROCESSORS_ONLN) < 16 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 16;
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        setenv(steps[i].variable, steps[i].value, 1);
+        int share = steps[i].share > 0 ? all / steps[i].share : all;
+        expect(share > 0 ? share : 1);
+    }
     for (size_t i = 0; i < COUNT(variables); i++)
         unsetenv(variables[i]);
     for (size_t i = 0; i < COUNT(variables); i++) {
         setenv(variables[i], "64", 1);
-        EXPECT(1);
+        expect(1);
         unsetenv(variables[i]);
-        EXPECT(all);
+        expect(all);
     }
     remove_folder(root);
 }

@@ -22,10 +22,8 @@ $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
 $(O)/tests/unit/slots: unit_libs = -rdynamic -Wl,--wrap=sysconf
 # pack: closer looks at rows are counted.
 $(O)/tests/unit/pack: unit_libs = -Wl,--wrap=rex_check_rows
-# copythreads: no thread starts where a test says so.
-$(O)/tests/unit/copythreads: unit_libs = -Wl,--wrap=pthread_create
-# rowcopies, staging, stagingbuffers: there are as many processors as a test says; and no thread starts where one says so.
-$(foreach name,rowcopies staging stagingbuffers,$(O)/tests/unit/$(name)): unit_libs = -rdynamic -Wl,--wrap=rex_processors,--wrap=pthread_create
+# copies: no thread starts where a test says so.
+$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
 # addresses: looks for memory are counted.
 $(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_up
 # beside: waits of each thread are seen.

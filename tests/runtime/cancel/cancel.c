@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include <rex/device.h>
 #include <rex/library.h>
 #include <rex/queue.h>
 
@@ -52,6 +53,18 @@ static void use_queue(void)
     assert_int_equal(rex_data_exit(-1, &region), 0);
 }
 
+static unsigned char large[8 << 20];
+
+static void copy(void)
+{
+    init();
+    void *device = rex_device_alloc(sizeof large, -1);
+    assert_non_null(device);
+    assert_int_equal(rex_device_copy_to(device, large, sizeof large, -1), 0);
+    assert_int_equal(rex_device_copy_from(large, device, sizeof large, -1), 0);
+    rex_device_free(device, -1);
+}
+
 static void library(void)
 {
     struct rex_library *loaded = NULL;
@@ -89,6 +102,7 @@ static void *use_cancelled(void *use)
 static void cancel(void (*use)(void))
 {
     pthread_t thread;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
     alarm(100);
     assert_int_equal(pthread_create(&thread, NULL, use_cancelled, &use), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -106,6 +120,7 @@ CANCELLED(init)
 CANCELLED(launch)
 CANCELLED(data)
 CANCELLED(use_queue)
+CANCELLED(copy)
 CANCELLED(library)
 CANCELLED(fini)
 

@@ -1,0 +1,258 @@
+/*
+ * Large copies of ordinary memory, and small ones that go together, whoever makes them: every byte
+ * and none beside it, in the order of the queue, and at the ends of mappings that are the last.
+ * unit/copies has what goes wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/checks.h"
+#include "runtime/runtime.h"
+
+REX_KERNEL(nothing);
+
+#define MIB ((size_t)1 << 20)
+enum { MOST = 8 << 20, BESIDE = 0x5a };
+
+static const char *const threads[] = {"0", "1", "3", "auto"};
+
+static size_t choices(void)
+{
+    return gpu_present() ? sizeof threads / sizeof *threads : 1; /* without a GPU nobody chooses */
+}
+
+static unsigned char host[MOST], back[MOST], expected[MOST], *device;
+static struct rex_queue *queue;
+
+static void fill(unsigned char *bytes, size_t size, size_t seed)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)((i + seed) * 2654435761u >> 13);
+}
+
+static void start(void)
+{
+    OK(rex_offload_init());
+    OK(rex_queue_create(&queue, -1, "copies", 0));
+    assert_non_null(device = rex_device_alloc(MOST, -1));
+}
+
+static void finish(void)
+{
+    rex_device_free(device, -1);
+    OK(rex_queue_destroy(queue));
+    OK(rex_offload_fini());
+}
+
+static void fill_device(struct rex_queue *in, unsigned char value, size_t size)
+{
+    OK(rex_queue_fill(in, device, &value, 1, size));
+}
+
+/* SIZE bytes AT some place are on the device, and fills are before and after them. */
+static void check_part(size_t at, size_t size, size_t seed)
+{
+    fill(host, MOST, seed);
+    fill_device(queue, BESIDE, MOST);
+    OK(rex_queue_copy_to(queue, device + at, host + at, size));
+    fill_device(queue, 0x11, at + 100);
+    OK(rex_queue_copy_from(queue, back, device, MOST));
+    OK(rex_queue_sync(queue));
+    memset(expected, BESIDE, MOST);
+    memcpy(expected + at, host + at, size);
+    memset(expected, 0x11, at + 100);
+    assert_memory_equal(back, expected, MOST);
+    /* The calls that wait. */
+    OK(rex_device_copy_to(device + at, host, size, -1));
+    OK(rex_device_copy_from(back, device, MOST, -1));
+    memcpy(expected + at, host, size);
+    assert_memory_equal(back, expected, MOST);
+    memset(back, BESIDE, MOST);
+    memset(expected, BESIDE, MOST);
+    OK(rex_queue_copy_from(queue, back + at, device + at, size));
+    OK(rex_queue_sync(queue));
+    memcpy(expected + at, host, size);
+    assert_memory_equal(back, expected, MOST);
+}
+
+TEST(sizes)
+{
+    static const struct {
+        size_t at, size;
+    } parts[] = {{0, 4 * MIB - 1}, {1, 4 * MIB}, {4095, 4 * MIB + 1}, {3, 7 * MIB + 13}, {0, MOST}};
+    start();
+    for (size_t i = 0; i < choices(); i++) {
+        OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            check_part(parts[k].at, parts[k].size, 10 * i + k);
+    }
+    finish();
+}
+
+static void change_host(void *seed)
+{
+    fill(host, MOST, *(size_t *)seed);
+}
+
+/* What a copy waits for by an event, or comes after, is done before it; a graph copies what is
+ * there when it is launched. */
+TEST(order)
+{
+    struct rex_queue *other;
+    struct rex_event *event;
+    struct rex_graph *graph;
+    size_t seed = 7;
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    OK(rex_queue_create(&other, -1, "other", 0));
+    OK(rex_event_create(&event));
+    OK(rex_queue_host_func(other, change_host, &seed));
+    OK(rex_event_record(event, other));
+    OK(rex_queue_wait_event(queue, event));
+    OK(rex_queue_copy_to(queue, device, host, MOST));
+    fill_device(queue, 0x66, 100);
+    OK(rex_event_record(event, queue));
+    OK(rex_queue_wait_event(other, event));
+    OK(rex_queue_copy_from(other, back, device, MOST));
+    OK(rex_queue_sync(other));
+    fill(expected, MOST, seed);
+    memset(expected, 0x66, 100);
+    assert_memory_equal(back, expected, MOST);
+    OK(rex_graph_begin(queue));
+    OK(rex_queue_copy_to(queue, device, host, MOST));
+    OK(rex_graph_end(&graph, queue));
+    fill(host, MOST, 8);
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_queue_copy_from(queue, back, device, MOST));
+    OK(rex_queue_sync(queue));
+    assert_memory_equal(back, host, MOST);
+    rex_graph_destroy(graph);
+    rex_event_destroy(event);
+    OK(rex_queue_destroy(other));
+    finish();
+}
+
+/* ---- data calls ------------------------------------------------------------------------------ */
+
+enum { PIECES = 70 };
+
+/* An update of COUNT pieces of SIZE bytes, with as many bytes between: what lies between stays as
+ * it was. */
+static void update_pieces(int32_t count, size_t size, bool to_host)
+{
+    void *begin[PIECES], *on_device = rex_mapped_ptr(host, -1);
+    unsigned char *changed = to_host ? host : back, *other = to_host ? back : host;
+    int64_t sizes[PIECES], types[PIECES];
+    struct rex_map map = {
+        .count = count, .base = begin, .begin = begin, .sizes = sizes, .types = types};
+    for (int32_t i = 0; i < count; i++) {
+        begin[i] = host + 2 * (size_t)i * size;
+        sizes[i] = (int64_t)size;
+        types[i] = to_host ? FROM : TO;
+    }
+    fill(other, MOST, size);
+    memset(changed, BESIDE, MOST);
+    memset(expected, BESIDE, MOST);
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(expected + 2 * i * size, other + 2 * i * size, size);
+    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    OK(rex_data_update(-1, &map));
+    if (!to_host)
+        OK(rex_device_copy_from(back, on_device, MOST, -1));
+    assert_memory_equal(changed, expected, MOST);
+}
+
+TEST(pieces)
+{
+    static const struct {
+        int32_t count;
+        size_t size;
+    } updates[] = {{1, 1}, {64, 1000}, {PIECES, 1001}, {4, MIB / 2}, {3, MIB - 1}};
+    start();
+    REX_MAP(region, REX_ALLOC(host, MOST));
+    OK(rex_data_enter(-1, &region));
+    for (size_t i = 0; i < choices(); i++) {
+        OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
+        for (size_t k = 0; k < sizeof updates / sizeof *updates; k++) {
+            update_pieces(updates[k].count, updates[k].size, false);
+            update_pieces(updates[k].count, updates[k].size, true);
+        }
+    }
+    OK(rex_data_exit(-1, &region));
+    finish();
+}
+
+/* A region begins, once or again, and ends with a row of all its memory or of a part: what comes
+ * back is what the last end names. */
+static const struct {
+    int64_t begins, ends;
+    size_t at, size;
+    bool again;
+} regions[] = {{TOFROM, TOFROM, 0, MOST, false},  {TOFROM, TOFROM, 0, MOST, true},
+               {FROM, FROM, 0, MOST, false},      {TOFROM, 0, 0, MOST, false},
+               {TOFROM, FROM, 0, 6 * MIB, false}, {TOFROM, FROM, 2 * MIB, 6 * MIB, false},
+               {TO, TOFROM, 0, MOST, false},      {TOFROM, FROM, 2 * MIB, 6 * MIB, true}};
+
+static void use_region(size_t i, const char *breaks)
+{
+    void *begin = host, *end = host + regions[i].at;
+    int64_t size = MOST, size_of_end = (int64_t)regions[i].size, begins = regions[i].begins,
+            ends = regions[i].ends;
+    struct rex_map whole = {
+        .count = 1, .base = &begin, .begin = &begin, .sizes = &size, .types = &begins};
+    struct rex_map part = {
+        .count = 1, .base = &begin, .begin = &end, .sizes = &size_of_end, .types = &ends};
+    fill(host, MOST, i);
+    if (breaks != NULL)
+        setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    OK(rex_data_enter(-1, &whole));
+    void *on_device = rex_mapped_ptr(host, -1);
+    OK(rex_device_copy_from(back, on_device, MOST, -1));
+    if (begins & TO)
+        assert_memory_equal(back, host, MOST);
+    fill(back, MOST, i + 10);
+    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    memcpy(expected, host, MOST);
+    if (regions[i].again) {
+        OK(rex_data_enter(-1, &whole));
+        OK(rex_data_exit(-1, &part));
+        assert_memory_equal(host, expected, MOST);
+        OK(rex_device_copy_from(expected, on_device, MOST, -1));
+        assert_memory_equal(back, expected, MOST);
+        memcpy(expected, host, MOST);
+    }
+    if (ends & FROM)
+        memcpy(expected + regions[i].at, back + regions[i].at, regions[i].size);
+    OK(rex_data_exit(-1, &part));
+    unsetenv("FAKE_CUDA_BREAKS");
+    assert_memory_equal(host, expected, MOST);
+    assert_false(rex_target_is_present(host, MOST, -1));
+}
+
+TEST(large_regions)
+{
+    start();
+    for (size_t i = 0; i < choices(); i++) {
+        OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
+        for (size_t k = 0; k < sizeof regions / sizeof *regions; k++)
+            use_region(k, NULL);
+    }
+    finish();
+}
+
+/* Where a copy of librex's fails libomptarget makes it, and nobody sees a difference. */
+TEST(failing, .gpu = ON_GPU)
+{
+    static const char *const breaks[] = {
+        "cuMemHostAlloc:2:0",    "cuMemHostAlloc:2:1",     "cuMemcpyHtoDAsync:2:1",
+        "cuMemcpyHtoDAsync:2:3", "cuMemcpyDtoHAsync:2:1",  "cuEventRecord:2:1",
+        "cuEventRecord:2:4",     "cuEventSynchronize:2:1", "cuStreamSynchronize:2:1"};
+    if (gpu_is_real())
+        leave_out("failures of a real driver");
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        use_region(0, NULL);
+        use_region(0, breaks[i]);
+    }
+    finish();
+}

@@ -1,0 +1,361 @@
+/*
+ * copies.c - large copies of ordinary memory, which threads make: where no thread starts, a call of
+ * the driver fails, memory is protected or the process forks, every byte is right or the call says
+ * what failed, and nothing stays behind.
+ *
+ * The driver is a fake with device memory, which does nothing before somebody waits for it. Copies
+ * that nothing disturbs are tested in runtime/copies.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "computing.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+
+#define MIB ((size_t)1 << 20)
+enum { MOST = 8 << 20, SIZE = (6 << 20) + 5 };
+
+/* So many threads can still be started; -1: any number. */
+static _Atomic int threads_left = -1;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument)
+{
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return __real_pthread_create(thread, attributes, begin, argument);
+}
+
+static char plain_id;
+static struct __tgt_offload_entry entries[] = {
+    {&plain_id, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+static unsigned char *host, *back, *device;
+static struct rex_queue *queue;
+
+static void fill(unsigned char *bytes, size_t size, unsigned seed)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)((i + seed) * 2654435761u >> 13);
+}
+
+static unsigned char *new_bytes(size_t size)
+{
+    unsigned char *bytes =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(bytes != MAP_FAILED);
+    return bytes;
+}
+
+static struct rex_queue *new_queue(void)
+{
+    struct rex_queue *made = NULL;
+    CHECK_EQUAL(rex_module_queue_create(&made, &module, 0, "copies", 0, NULL), REX_OK);
+    return made;
+}
+
+static void start(const char *threads)
+{
+    setenv("REX_COPY_THREADS", threads, 1);
+    use_computing_gpu(19, "late");
+    queue = new_queue();
+    device = rex_device_alloc(MOST, 0);
+    CHECK(device != NULL);
+    host = new_bytes(MOST);
+    back = new_bytes(MOST);
+}
+
+static bool is_on_device(const unsigned char *bytes, size_t size)
+{
+    return memcmp(at_device((uintptr_t)device, size), bytes, size) == 0;
+}
+
+static void there_and_back(unsigned seed)
+{
+    fill(host, SIZE, seed);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, SIZE), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back, device, SIZE), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK(is_on_device(host, SIZE) && memcmp(back, host, SIZE) == 0);
+}
+
+/* Nothing of the driver's stays, and no host memory is pinned. */
+static void finish(void)
+{
+    int (*pinned)(void);
+    void *found = in_driver("fake_cuda_pinned");
+    memcpy(&pinned, &found, sizeof pinned);
+    rex_device_free(device, 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(pinned(), 0);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(context_users(), 0);
+}
+
+/* No thread can be started, then one alone, then all; and again after the last module has ended. */
+static void start_few(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LOG", "info", 1);
+    for (int threads = 0; threads < 3; threads++) {
+        threads_left = threads < 2 ? threads : -1;
+        start("3");
+        there_and_back((unsigned)threads);
+        finish();
+    }
+}
+
+TEST(test_start_few)
+{
+    assert_non_null(strstr(
+        in_child(start_few, NULL),
+        " bytes were not copied by threads, but by the driver: no thread could be started\n"));
+}
+
+/* What lies beyond the device's memory is an error, and nothing is copied. */
+TEST_IN_CHILD(copy_beyond)
+{
+    start("3");
+    there_and_back(1);
+    fill(host, MOST, 2);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST), REX_ECUDA);
+    CHECK(is_on_device(back, SIZE));
+    finish();
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+struct failure {
+    const char *call;
+    int number; /* 0: each */
+};
+
+/* The bytes are right, or a call says which one of the driver's failed; after it all is right. */
+static bool is_right(int result, const char *call)
+{
+    CHECK(result == REX_OK || result == REX_ECUDA);
+    if (result == REX_ECUDA)
+        CHECK_MENTIONS(rex_last_error(), call);
+    return result == REX_OK;
+}
+
+static void fail_at(const void *context)
+{
+    const struct failure *failure = context;
+    char breaks[96];
+    start("3");
+    if (failure->number % 2 == 0)
+        there_and_back(1);
+    fill(host, SIZE, 2);
+    snprintf(breaks, sizeof breaks, "%s:2:%d", failure->call, failure->number);
+    setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    bool there = is_right(rex_queue_copy_to(queue, device, host, SIZE), failure->call);
+    there &= is_right(rex_queue_sync(queue), failure->call);
+    CHECK(!there || is_on_device(host, SIZE));
+    if (is_right(rex_queue_copy_from(queue, back, device, SIZE), failure->call))
+        CHECK(is_on_device(back, SIZE));
+    /* Where librex cannot copy, libomptarget does. */
+    fill(host, SIZE, 3);
+    CHECK_EQUAL(rex_device_copy_to(device, host, SIZE, 0), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(back, device, SIZE, 0), REX_OK);
+    CHECK(is_on_device(host, SIZE) && memcmp(back, host, SIZE) == 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    there_and_back(4);
+    finish();
+}
+
+TEST(test_failures)
+{
+    static const char *const calls[] = {
+        "cuMemHostAlloc",        "cuStreamCreate",          "cuEventCreate",
+        "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",       "cuEventRecord",
+        "cuEventSynchronize",    "cuStreamSynchronize",     "cuCtxPushCurrent",
+        "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain"};
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (int number = 0; number < 6; number++)
+            run_child_well(calls[i], fail_at, &(struct failure){calls[i], number});
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static int faults;
+
+/* The program's handler, which makes room and goes on. */
+static void make_accessible(int signal, siginfo_t *information, void *context)
+{
+    (void)signal, (void)context;
+    uintptr_t page = (uintptr_t)information->si_addr & ~(uintptr_t)4095;
+    if (mprotect((void *)page, 4096, PROT_READ | PROT_WRITE) != 0)
+        _exit(97);
+    __atomic_fetch_add(&faults, 1, __ATOMIC_RELAXED);
+}
+
+/* A fault in memory that the program has protected reaches its handler, to the device and from it.
+ */
+TEST_IN_CHILD(meet_faults)
+{
+    struct sigaction action = {.sa_sigaction = make_accessible, .sa_flags = SA_SIGINFO};
+    start("3");
+    CHECK_EQUAL(sigaction(SIGSEGV, &action, NULL), 0);
+    fill(host, SIZE, 5);
+    CHECK_EQUAL(mprotect(host + 5 * MIB, 4096, PROT_NONE), 0);
+    CHECK_EQUAL(mprotect(back + 3 * MIB + 4096, 4096, PROT_READ), 0);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, SIZE), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back, device, SIZE), REX_OK);
+    CHECK(faults == 2 && memcmp(back, host, SIZE) == 0);
+    finish();
+}
+
+#ifndef __SANITIZE_THREAD__ /* which has a thread of its own */
+
+/* Thread ID blocks what is sent to the process, but no fault, and may run on ALL processors. */
+static void look_at_thread(int id, const cpu_set_t *all)
+{
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    cpu_set_t allowed;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "SigBlk: %llx", &blocked);
+    fclose(file);
+    CHECK(blocked >> (SIGTERM - 1) & 1 && blocked >> (SIGALRM - 1) & 1 &&
+          !(blocked >> (SIGSEGV - 1) & 1));
+    CHECK_EQUAL(sched_getaffinity(id, sizeof allowed, &allowed), 0);
+    CHECK(memcmp(&allowed, all, sizeof allowed) == 0);
+}
+
+/* The threads, which a thread starts that is bound to one processor. */
+TEST_IN_CHILD(look_at_threads)
+{
+    cpu_set_t all, one;
+    int found = 0;
+    size_t first = 0;
+    CPU_ZERO(&all);
+    CPU_ZERO(&one);
+    CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_SET(first, &one);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    start("5");
+    there_and_back(1);
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (const struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
+        if (task->d_name[0] != '.' && atoi(task->d_name) != getpid()) {
+            look_at_thread(atoi(task->d_name), &all);
+            found++;
+        }
+    closedir(tasks);
+    CHECK_EQUAL(found, 5);
+    finish();
+}
+
+#endif
+
+/* ---- at once, and forks ---------------------------------------------------------------------- */
+
+/* Each has a queue and memory of its own, which the main thread makes: the fake libomptarget is for
+ * one. */
+enum { COPIERS = 4 };
+static struct copier {
+    pthread_t thread;
+    unsigned number;
+    struct rex_queue *queue;
+    unsigned char *device, *from, *to;
+} copiers[COPIERS];
+
+static void *copy_often(void *argument)
+{
+    struct copier *own = argument;
+    for (unsigned i = 0; i < 8; i++) {
+        fill(own->from, SIZE, own->number * 16 + i);
+        CHECK_EQUAL(rex_queue_copy_to(own->queue, own->device, own->from, SIZE), REX_OK);
+        CHECK_EQUAL(rex_queue_copy_from(own->queue, own->to, own->device, SIZE), REX_OK);
+        CHECK(memcmp(own->to, own->from, SIZE) == 0);
+    }
+    return NULL;
+}
+
+/* Meanwhile a child is refused, and ends; the parent's threads go on. */
+TEST_IN_CHILD(copy_at_once)
+{
+    int status;
+    start("2");
+    for (unsigned i = 0; i < COPIERS; i++) {
+        copiers[i] = (struct copier){
+            .number = i, .queue = new_queue(), .from = new_bytes(SIZE), .to = new_bytes(SIZE)};
+        copiers[i].device = rex_device_alloc(SIZE, 0);
+        CHECK(copiers[i].device != NULL);
+    }
+    for (unsigned i = 0; i < COPIERS; i++)
+        CHECK_EQUAL(pthread_create(&copiers[i].thread, NULL, copy_often, &copiers[i]), 0);
+    for (int i = 0; i < 10; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0)
+            _exit(rex_queue_copy_to(queue, device, host, SIZE) != REX_EFORK);
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    for (unsigned i = 0; i < COPIERS; i++) {
+        CHECK_EQUAL(pthread_join(copiers[i].thread, NULL), 0);
+        CHECK_EQUAL(rex_queue_destroy(copiers[i].queue), REX_OK);
+        rex_device_free(copiers[i].device, 0);
+    }
+    there_and_back(2);
+    finish();
+}
+
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+static char trace[PATH_MAX + 16];
+
+/* The trace is written at the end of the process. */
+static void copy_traced(const void *threads)
+{
+    setenv("REX_TRACE", trace, 1);
+    start(threads);
+    there_and_back(1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, SIZE, 0), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(back, device, SIZE, 0), REX_OK);
+    finish();
+    exit(0);
+}
+
+/* The same lines, whoever copies. */
+TEST(test_trace)
+{
+    static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"",
+                                         "\"copy to device\"", "\"copy from device\""};
+    char folder[PATH_MAX];
+    int driver[COUNT(traced)];
+    make_folder(folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    for (int threads = 0; threads < 2; threads++) {
+        in_child(copy_traced, threads > 0 ? "3" : "0");
+        for (size_t i = 0; i < COUNT(traced); i++) {
+            int count = in_file(trace, traced[i]);
+            assert_true(count > 0);
+            if (threads > 0)
+                assert_int_equal(count, driver[i]);
+            driver[i] = count;
+        }
+    }
+    remove_folder(folder);
+}
