@@ -15,7 +15,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver driverlaunches driverrows log presence queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver driverlaunches driverrows log presence sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: so they do there; and the index gets no room where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
 # slots: so they do there; and there are as many processors as the test says.
@@ -39,8 +39,6 @@ $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open
 # device: the driver cannot be opened where a test says so, and for what reason.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
-# queuefaults: memory runs out where a test says so.
-$(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # races: no time passes, and there is no memory for a thread, where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
 # like: the steps of a launch's long way are counted.

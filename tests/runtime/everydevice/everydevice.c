@@ -1,7 +1,7 @@
 /*
  * Several devices at once: libomptarget's host device is four of them, and a machine may have several GPUs. Each device has memory, queues
- * and graphs of its own; events order work across them. Where there is one GPU, it is all of them, and on the host's devices nothing is
- * ever unfinished: what unfinished work on one device means for another is in tests/unit/queuework.c, too.
+ * and graphs of its own; events order work across them. Where there is one GPU, it is all
+ * of them, and on the host's devices nothing is ever unfinished.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

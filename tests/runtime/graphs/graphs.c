@@ -155,8 +155,10 @@ TEST(everything)
                 assert_int_equal(result[i], 2 * i * round);
             assert_int_equal(calls, round);
         }
-        rex_graph_destroy(graph);
     }
+    FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "queue update: 4000 bytes at ");
+    assert_int_equal(calls, 4);
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
 }
 
@@ -255,6 +257,41 @@ TEST(registered_again)
     OK(rex_queue_destroy(queue));
 }
 
+/* A graph keeps the images of all its kernels, also of modules that have ended. */
+TEST(module_that_has_ended, .on = LOADS_LATE, .gpu = ON_GPU)
+{
+    static char other_key;
+    static struct __tgt_offload_entry entry[] = {{&other_key, (char *)(uintptr_t)"follow__kernel__", 0, 0, 0}};
+    struct rex_module other = {.struct_size = sizeof other, .entries_begin = entry, .entries_end = entry + 1};
+    struct path image = default_image();
+    int64_t value[VALUES] = {0}, n = VALUES, addend = 2;
+    struct rex_queue *queue = new_queue("two modules");
+    struct rex_graph *graph = NULL;
+    OK(rex_offload_init());
+    OK(rex_module_register(&other, image.text));
+    int64_t *memory = rex_device_alloc(sizeof value, -1);
+    OK(rex_queue_copy_to(queue, memory, value, sizeof value));
+    OK(rex_graph_begin(queue));
+    for (int i = 0; i < 2; i++) {
+        const void *key = i == 0 ? REX_KERNEL_ID(follow) : &other_key;
+        struct rex_launch_config launch = rex_launch_config_of(key, 4, 128);
+        REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_IS_DEVICE_PTR(memory));
+        OK(launch_module_in(queue, i == 0 ? &rex_this_module : &other, &launch, &args));
+    }
+    OK(rex_graph_end(&graph, queue));
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_queue_sync(queue));
+    OK(rex_module_fini(&other));
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_queue_copy_from(queue, value, memory, sizeof value));
+    OK(rex_queue_sync(queue));
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(value[i], 80); /* 3 x + 2, four times */
+    rex_graph_destroy(graph);
+    rex_device_free(memory, -1);
+    OK(rex_queue_destroy(queue));
+}
+
 /* ---- two queues in one graph --------------------------------------------------------------------------------------------------------- */
 
 TEST(branches)
@@ -299,6 +336,41 @@ TEST(branches)
     rex_event_destroy(done);
     OK(rex_queue_destroy(left));
     OK(rex_queue_destroy(right));
+}
+
+/* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
+TEST(two_captures)
+{
+    static int64_t value[VALUES];
+    struct rex_queue *queue[] = {new_queue("captured"), new_queue("captured"), new_queue("joins")};
+    struct rex_graph *graph[2];
+    struct rex_event *event[2];
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
+    for (int first = 0; first < 2; first++) {
+        for (int i = 0; i < 2; i++) {
+            OK(rex_event_create(&event[i]));
+            OK(rex_graph_begin(queue[i]));
+            for (int launches = 0; launches <= i; launches++)
+                OK(put_follow(queue[i], value, 1));
+            OK(rex_event_record(event[i], queue[i]));
+        }
+        FAILS(rex_queue_wait_event(queue[0], event[1]), REX_EINVAL, "the event was not recorded in the same graph");
+        OK(rex_queue_wait_event(queue[2], event[1 - first]));
+        OK(put_follow(queue[2], value, 1));
+        OK(rex_graph_end(&graph[first], queue[first]));
+        OK(rex_graph_end(&graph[1 - first], queue[1 - first]));
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(rex_graph_launches(graph[i]), i + 1 + (i != first));
+            OK(rex_graph_launch(graph[i], queue[2])); /* which is in none any more */
+            rex_event_destroy(event[i]);
+            rex_graph_destroy(graph[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        OK(rex_queue_destroy(queue[i]));
+    OK(rex_data_exit(-1, &region));
+    assert_int_equal(value[0], 3280); /* 3 x + 1, eight times */
 }
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,12 @@ REX_DEVICE_KERNEL(section, (int64_t) lower, (int64_t) length, (int64_t *) value)
         value[lower + i] = 7;
 }
 
+/* Parameters of other widths than 8 bytes. */
+REX_DEVICE_KERNEL(narrow, (double *) out, (int32_t) a, (float) b, (double) c)
+{
+    *out = a + (double)b + c;
+}
+
 struct pair {
     int64_t first;
     int32_t *second;

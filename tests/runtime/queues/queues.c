@@ -15,6 +15,7 @@ REX_KERNEL(axpy);
 REX_KERNEL(add_env);
 REX_KERNEL(section);
 REX_KERNEL(in_struct);
+REX_KERNEL(narrow);
 REX_KERNEL(hold);
 REX_KERNEL(meet);
 REX_KERNEL(fault);
@@ -100,11 +101,13 @@ TEST(arguments)
         int32_t *second;
     } pair = {100, pointee};
     int64_t n = VALUES, lower = 300, length = 50, addend = -4;
-    double a = 0.5;
+    int32_t number = -7;
+    float half = 2.5f;
+    double a = 0.5, sum = 0;
     struct rex_queue *queue = new_queue(NULL, 0);
     for (int i = 0; i < VALUES; i++)
         x[i] = i;
-    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES), REX_TOFROM(&sum, 1));
     REX_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
                  REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
     REX_DATA_REGION_MAP(NULL, -1, region)
@@ -121,12 +124,16 @@ TEST(arguments)
             OK(launch_in(queue, &axpy, &axpy_args));
             OK(launch_in(queue, &axpy, &axpy_args));
             OK(launch_in(queue, &in_struct, &struct_args));
+            struct rex_launch_config narrow = rex_launch_config_of(REX_KERNEL_ID(narrow), 1, 1);
+            REX_MAP(narrow_args, REX_ALLOC(&sum, 1), REX_VALUE(number), REX_VALUE(half), REX_VALUE(a));
+            OK(launch_in(queue, &narrow, &narrow_args));
             OK(rex_queue_sync(queue));
         }
     for (int i = 0; i < VALUES; i++) {
         assert_int_equal(value[i], i >= 300 && i < 350 ? 7 : -4);
         assert_true(y[i] == (double)i);
     }
+    assert_true(sum == -4.0);
     for (int i = 0; i < 100; i++)
         assert_int_equal(pointee[i], 5);
     OK(rex_queue_destroy(queue));
@@ -260,16 +267,17 @@ static int call_omp(bool seen, const char *name, const void *host, const void *d
 
 /*
  * Memory that the program itself associates, first with one block of the device, then with another, by functions that come through librex
- * or not: then librex has to be told.
+ * or not: then librex has to be told, unless the queue remembers nothing.
  */
 TEST(associated)
 {
     static int64_t value[VALUES], seen[VALUES];
-    struct rex_queue *queue = new_queue("associated", 0);
-    int number = rex_queue_device(queue);
+    struct rex_queue *queues[] = {new_queue("associated", 0), new_queue("fresh", REX_QUEUE_NO_CACHE)};
+    int number = rex_queue_device(queues[0]);
     OK(rex_offload_init());
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         bool is_seen = i % 2 == 0;
+        struct rex_queue *queue = queues[i / 4];
         void *block = rex_device_alloc(sizeof value, number);
         assert_non_null(block);
         fill_in(value, i);
@@ -280,10 +288,11 @@ TEST(associated)
         OK(rex_queue_sync(queue));
         check_followed(seen, i, 4);
         assert_int_equal(call_omp(is_seen, "omp_target_disassociate_ptr", value, NULL, 0, number), 0);
-        if (!is_seen)
+        if (!is_seen && i < 4)
             rex_mappings_changed(); /* the block is not freed: the next one is another */
     }
-    OK(rex_queue_destroy(queue));
+    OK(rex_queue_destroy(queues[0]));
+    OK(rex_queue_destroy(queues[1]));
 }
 
 /* Parts of one mapping, more than librex has places for. */
@@ -359,6 +368,8 @@ TEST(bad_calls)
     FAILS(rex_queue_create(&none, -1, NULL, 0x800), REX_EINVAL, "0x800");
     assert_null(none);
     FAILS(rex_queue_sync(NULL), REX_EINVAL, "rex_queue_sync: the queue is NULL");
+    FAILS(rex_queue_device(NULL), REX_EINVAL, "rex_queue_device: the queue is NULL");
+    FAILS(rex_queue_is_synchronous(NULL) ? REX_OK : REX_EINVAL, REX_EINVAL, "rex_queue_is_synchronous: the queue");
     FAILS(rex_queue_update(queue, NULL), REX_EINVAL, "the map is NULL");
     FAILS(rex_queue_copy_to(queue, NULL, bytes, 4), REX_EINVAL, "device's memory is NULL");
     FAILS(rex_queue_copy_from(queue, NULL, bytes, 4), REX_EINVAL, "host's memory is NULL");
@@ -380,30 +391,37 @@ TEST(bad_calls)
     FAILS(rex_configure(REX_OPTION_UNFINISHED, "perhaps"), REX_EINVAL, "perhaps");
 }
 
-/* The host itself is a device number, too: there is nothing to launch on. */
-TEST(on_the_host)
+/* Nothing is launched, and there is nothing to copy: on the host what is mapped is the host's memory. */
+static void use_nothing(int device)
 {
     static int64_t value[VALUES];
     struct rex_queue *queue = NULL;
-    OK(rex_offload_init());
-    OK(rex_queue_create(&queue, rex_device_count(), "host", 0));
+    struct rex_graph *graph = NULL;
+    OK(rex_queue_create(&queue, device, "nothing", 0));
     assert_true(rex_queue_is_synchronous(queue));
+    REX_MAP(update, REX_TO(value, VALUES));
     assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
+    OK(rex_queue_update(queue, &update));
+    OK(rex_graph_begin(queue));
+    OK(rex_queue_update(queue, &update));
+    OK(rex_graph_end(&graph, queue));
+    OK(rex_graph_launch(graph, queue));
     OK(rex_queue_sync(queue));
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
+}
+
+/* The host itself is a device number, too. */
+TEST(on_the_host)
+{
+    OK(rex_offload_init());
+    use_nothing(rex_device_count());
 }
 
 TEST(disabled)
 {
-    static int64_t value[VALUES];
-    struct rex_queue *queue = NULL;
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
-    OK(rex_queue_create(&queue, -1, "disabled", 0));
-    REX_MAP(update, REX_TO(value, VALUES));
-    assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
-    OK(rex_queue_update(queue, &update));
-    OK(rex_queue_sync(queue));
-    OK(rex_queue_destroy(queue));
+    use_nothing(-1);
 }
 
 /* The log says at level info that queues do everything at once: on the host device, and there once, whatever the number of queues. */
@@ -471,9 +489,13 @@ TEST(updates)
         assert_int_equal(value[100], 105);
         OK(rex_queue_update(queue, &from));
         OK(rex_queue_sync(queue));
+        /* What a row only spans is not copied. */
+        REX_MAP(member, rex_row_of(value, value, sizeof value, 0), rex_row_member(REX_FROM(value + 150, 1), 0));
+        OK(rex_queue_update(queue, &member));
+        OK(rex_queue_sync(queue));
     }
     for (int i = 0; i < VALUES; i++)
-        assert_int_equal(value[i], i >= 100 && i < 150 ? followed(5 + i, 3) : 5 + i);
+        assert_int_equal(value[i], i >= 100 && i <= 150 ? followed(5 + i, 3) : 5 + i);
     OK(rex_queue_destroy(queue));
 }
 
@@ -542,7 +564,8 @@ static int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
     *release = 0;
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
     REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(value, 1));
-    OK(launch_in(queue, &launch, &args));
+    REX_MAP(by_address, REX_IS_DEVICE_PTR(release), REX_IS_DEVICE_PTR(value));
+    OK(launch_in(queue, &launch, rex_target_is_present(value, 8, -1) ? &args : &by_address));
     return release;
 }
 
@@ -557,24 +580,50 @@ static void *release_later(void *argument)
 /* Ends the region under the queue's feet in each way that there is. */
 TEST(busy_end, .gpu = ON_GPU)
 {
-    static int64_t value[VALUES], other[VALUES];
+    static int64_t value[VALUES], other[VALUES], filled[VALUES], replayed[VALUES];
     struct rex_queue *queue = new_queue("long one", 0);
+    struct rex_graph *graph;
     REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_MAP(apart, REX_TOFROM(other, VALUES));
+    REX_MAP(by_address, REX_TOFROM(filled, VALUES));
+    REX_MAP(by_graph, REX_TOFROM(replayed, VALUES));
     OK(rex_data_enter(-1, &region));
     OK(rex_data_enter(-1, &apart));
+    OK(rex_data_enter(-1, &by_address));
+    OK(rex_data_enter(-1, &by_graph));
+    OK(rex_graph_begin(queue));
+    OK(rex_queue_fill(queue, rex_mapped_ptr(replayed + 1, -1), "", 1, 8));
+    OK(rex_graph_end(&graph, queue));
     int64_t *release = hold_queue(queue, value);
+    OK(rex_queue_fill(queue, rex_mapped_ptr(filled + VALUES - 1, -1), "", 1, 8));
+    OK(rex_graph_launch(graph, queue));
     assert_int_equal(rex_queue_query(queue), 0);
     FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
-    FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_data_exit(-1, &by_address), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_data_exit(-1, &by_graph), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_offload_fini(), REX_EBUSY, "queue \"long one\"");
     OK(rex_data_exit(-1, &apart)); /* which the queue does not use */
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
     OK(rex_data_exit(-1, &region));
+    OK(rex_data_exit(-1, &by_address));
+    OK(rex_data_exit(-1, &by_graph));
     assert_int_equal(value[0], 1);
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
     OK(rex_offload_fini());
+}
+
+static int waits;
+
+/* What would wait for the end of the module, which waits for the queue, is an error. */
+static void count_waits(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level;
+    if (strstr(message, context) == NULL || ++waits <= 3)
+        return;
+    FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EINVAL, "while it is being registered or ended");
+    FAILS(rex_offload_fini(), REX_EINVAL, "while it is being registered or ended");
 }
 
 TEST(busy_end_waits)
@@ -585,23 +634,39 @@ TEST(busy_end_waits)
     pthread_t thread;
     struct rex_queue *queue = new_queue("waited for", 0);
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
+    OK(rex_configure(REX_OPTION_LOG, "info"));
+    rex_set_log_callback(count_waits, (void *)(uintptr_t)"waits for queue \"waited for\"");
     REX_MAP(region, REX_TOFROM(value, VALUES));
-    for (int raw = 0; raw < 2; raw++) {
+    for (int way = 0; way < 3; way++) {
         OK(rex_data_enter(-1, &region));
+        void *memory = rex_device_alloc(8, -1);
         int64_t *release = hold_queue(queue, value);
         if (release != NULL)
             assert_int_equal(pthread_create(&thread, NULL, release_later, release), 0);
-        if (raw)
-            __tgt_target_data_end(-1, 1, base, base, sizes, types);
-        else
-            OK(rex_data_exit(-1, &region));
+        switch (way) {
+        case 0: OK(rex_data_exit(-1, &region)); break;
+        case 1: __tgt_target_data_end(-1, 1, base, base, sizes, types); break;
+        default: rex_device_free(memory, -1);
+        }
         assert_int_equal(rex_queue_query(queue), 1);
+        if (way == 2)
+            OK(rex_data_exit(-1, &region));
         if (release != NULL) {
-            assert_int_equal(value[0], raw + 1);
+            assert_int_equal(value[0], way + 1);
+            assert_int_equal(waits, way + 1);
             assert_int_equal(pthread_join(thread, NULL), 0);
         }
         assert_false(rex_target_is_present(value, sizeof value, -1));
     }
+    int64_t *release = hold_queue(queue, rex_device_alloc(8, -1));
+    if (release != NULL)
+        assert_int_equal(pthread_create(&thread, NULL, release_later, release), 0);
+    OK(rex_offload_fini());
+    if (release != NULL) {
+        assert_int_equal(waits, 4);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    rex_set_log_callback(NULL, NULL);
     OK(rex_queue_destroy(queue));
 }
 
@@ -717,6 +782,34 @@ TEST(one_queue_for_all_threads)
 
 /* ---- errors that come later ---------------------------------------------------------------------------------------------------------- */
 
+static void put_fault(struct rex_queue *queue)
+{
+    int64_t nowhere = 16;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
+    REX_MAP(args, REX_VALUE(nowhere));
+    OK(launch_in(queue, &launch, &args));
+}
+
+/* libomptarget, which would abort, is not asked to do anything on the device; what is mapped can be asked. */
+static void check_lost(const struct rex_map *region, void *memory)
+{
+    struct rex_queue *other = NULL;
+    int64_t value = 0;
+    FAILS(rex_data_enter(-1, region), REX_ECUDA, "data begin: device 0 is lost, since queue \"faulty\"");
+    FAILS(rex_data_update(-1, region), REX_ECUDA, "is lost");
+    FAILS(rex_data_exit(-1, region), REX_ECUDA, "is lost");
+    FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
+    FAILS(rex_offload_init(), REX_ECUDA, "is lost");
+    FAILS(rex_device_alloc(16, -1) == NULL ? REX_ECUDA : REX_OK, REX_ECUDA, "is lost");
+    FAILS(rex_device_copy_to(memory, &value, 8, -1), REX_ECUDA, "is lost");
+    FAILS(rex_device_copy_from(&value, memory, 8, -1), REX_ECUDA, "is lost");
+    FAILS(rex_queue_create(&other, -1, "other", 0), REX_ECUDA, "is lost");
+    FAILS(rex_device_gpu(0), REX_ECUDA, "is lost");
+    assert_false(rex_target_is_present(&value, 8, -1));
+    rex_device_free(memory, -1);
+    assert_non_null(strstr(rex_last_error(), "rex_device_free: device 0 is lost"));
+}
+
 TEST(fault_later, .gpu = ON_GPU)
 {
     static int64_t value[VALUES];
@@ -724,20 +817,58 @@ TEST(fault_later, .gpu = ON_GPU)
     struct rex_queue *queue = new_queue("faulty", 0);
     REX_MAP(region, REX_TOFROM(value, VALUES));
     OK(rex_data_enter(-1, &region));
+    void *memory = rex_device_alloc(16, -1);
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
     REX_MAP(args, REX_VALUE(nowhere));
     OK(put_follow(queue, value, VALUES, 1));
-    OK(launch_in(queue, &launch, &args));
+    put_fault(queue);
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\": ");
     assert_non_null(strstr(rex_last_error(), "\"fault__kernel__\""));
     assert_non_null(strstr(rex_last_error(), "\"follow__kernel__\""));
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\"");
     FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "queue \"faulty\"");
     FAILS(rex_launch(&launch, &args), REX_ECUDA, "\"faulty\"");
-    FAILS(rex_data_update(-1, &region), REX_ECUDA, "is lost");
-    FAILS(rex_data_exit(-1, &region), REX_ECUDA, "is lost");
-    FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
+    check_lost(&region, memory);
+    FAILS(rex_queue_destroy(queue), REX_ECUDA, "\"fault__kernel__\"");
+    check_lost(&region, memory);
     _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
+}
+
+/* Nobody has waited but for an event, or to give memory back: that call finds out. */
+static void find_out(int way)
+{
+    static int64_t value[VALUES];
+    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_device_free: device 0 is lost, since queue \"faulty\""};
+    struct rex_event *event;
+    struct rex_queue *queue = new_queue("faulty", 0);
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_offload_init());
+    OK(rex_event_create(&event));
+    void *memory = rex_device_alloc(16, -1);
+    put_fault(queue);
+    if (way == 0) {
+        if (rex_event_record(event, queue) != REX_OK)
+            _exit(0); /* the kernel was faster */
+        assert_int_equal(rex_event_sync(event), REX_ECUDA);
+        assert_non_null(strstr(rex_last_error(), "; launched since the last wait: \"fault__kernel__\""));
+    } else {
+        rex_device_free(memory, -1);
+    }
+    assert_int_equal(rex_last_error_code(), REX_ECUDA);
+    assert_non_null(strstr(rex_last_error(), says[way]));
+    check_lost(&region, memory);
+    FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "is lost");
+    _exit(0);
+}
+
+TEST(fault_found_by_event, .gpu = ON_GPU)
+{
+    find_out(0);
+}
+
+TEST(fault_found_by_free, .gpu = ON_GPU)
+{
+    find_out(1);
 }
 
 TEST(fault_at_once, .gpu = ON_GPU)
@@ -752,15 +883,40 @@ TEST(fault_at_once, .gpu = ON_GPU)
 
 TEST(child_of_fork)
 {
+    static int64_t value[VALUES];
     int status = -1, expected = gpu_present() ? REX_EFORK : REX_OK;
+    double seconds;
     struct rex_queue *queue = new_queue("parent's", 0);
-    OK(rex_offload_init());
+    struct rex_event *event;
+    struct rex_graph *graph = NULL;
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
+    OK(rex_event_create(&event));
+    OK(rex_event_record(event, queue));
+    OK(rex_graph_begin(queue));
+    OK(put_follow(queue, value, VALUES, 1));
+    OK(rex_graph_end(&graph, queue));
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0)
-        _exit(rex_queue_sync(queue) == expected && rex_queue_destroy(queue) == REX_OK ? 0 : 1);
+    if (child == 0) {
+        int results[] = {rex_queue_sync(queue), rex_graph_launch(graph, queue), rex_event_sync(event),
+                         rex_event_elapsed(&seconds, event, event)};
+        for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+            if (results[i] != expected)
+                _exit(1);
+        bool is_named = expected == REX_OK || strstr(rex_last_error(), "in this process's parent") != NULL;
+        rex_event_destroy(event);
+        rex_graph_destroy(graph);
+        _exit(is_named && rex_queue_destroy(queue) == REX_OK ? 0 : 1);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_event_sync(event));
     OK(rex_queue_sync(queue));
+    OK(rex_data_exit(-1, &region));
+    assert_int_equal(value[0], 1);
+    rex_event_destroy(event);
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
 }
