@@ -95,7 +95,7 @@ have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/nul
 PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
 PNG_LIBS   := $(if $(have_png),-lpng)
 
-# So is Open MPI, for one example, the benchmark of its exchange and a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
+# So is Open MPI, for one example and a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
 MPI_CFLAGS := $(if $(SAN),,$(patsubst -I%,-isystem %,$(shell mpicc --showme:compile 2>/dev/null)))
 MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
 
@@ -130,7 +130,7 @@ runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
 # Benchmarks that want a GPU: built with the tests, so that they stay in order, and started by hand.
-gpu_bench_dirs := $(filter-out $(if $(MPI_LIBS),,tests/bench/gpu/halo),$(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c)))))
+gpu_bench_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c))))
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
 common       := $(if $(wildcard examples/common/*.c),$(O)/libcommon.a)
 

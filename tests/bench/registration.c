@@ -1,10 +1,11 @@
 /*
- * registration.c - what the registration of an image with a thousand kernels is made of, in microseconds: reading the file, rewriting the
- * header where the release wants that, librex's checks and tables, the context, libomptarget, and loading the image.
+ * registration.c - what the registration of an image with a thousand kernels is made of, in
+ * microseconds: librex itself, the context, libomptarget, and loading the image.
  *
- * The parts are told apart from within: the linker wraps the library's own functions (-Wl,--wrap). Finding and binding libomptarget comes
- * before and is not counted. Prints lines METRIC VALUE, medians of REPETITIONS registrations after one that is not counted; the context is
- * made in the first.
+ * The parts are told apart from within: the linker wraps the library's own functions (-Wl,--wrap).
+ * Finding and binding libomptarget comes before and is not counted. Prints lines METRIC VALUE,
+ * medians of REPETITIONS registrations after one that is not counted; the context is made in the
+ * first.
  *
  * usage: registration CUBIN [REPETITIONS]
  *
@@ -15,17 +16,14 @@
 #include <time.h>
 
 #include "cuda/context.h"
-#include "base/file.h"
-#include "image/extent.h"
 #include "omp/forward.h"
-#include "module/imagefit.h"
 #include "module/moduleimage.h"
 #include "module/registration.h"
 #include "omp/runtime.h"
 
 enum { KERNELS = 1000, MOST_REPETITIONS = 99, NAME = 32 };
 
-enum part { READ, REWRITE, CONTEXT, RUNTIME, ALL, LOAD, PARTS };
+enum part { CONTEXT, RUNTIME, ALL, LOAD, PARTS };
 static double spent[PARTS];
 
 static double now(void)
@@ -35,24 +33,15 @@ static double now(void)
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-#define TIMED(part, call)                                                                                              \
-    do {                                                                                                               \
-        double began_ = now();                                                                                         \
-        call;                                                                                                          \
-        spent[part] += now() - began_;                                                                                 \
+#define TIMED(part, call)                                                                          \
+    do {                                                                                           \
+        double began_ = now();                                                                     \
+        call;                                                                                      \
+        spent[part] += now() - began_;                                                             \
     } while (0)
 
 #define WRAPPED(name) __real_##name
 #define WRAPPER(name) __wrap_##name
-
-int WRAPPED(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size);
-int WRAPPER(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size);
-int WRAPPER(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size)
-{
-    int result;
-    TIMED(READ, result = WRAPPED(rex_file_read_wanted)(path, want, file, why, why_size));
-    return result;
-}
 
 void WRAPPED(rex_context_activate)(unsigned architecture);
 void WRAPPER(rex_context_activate)(unsigned architecture);
@@ -77,11 +66,12 @@ static void register_timed(struct __tgt_bin_desc *descriptor)
     TIMED(RUNTIME, real_register(descriptor));
 }
 
-/* ---- one registration ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one registration ------------------------------------------------------------------------ */
 
 static char keys[KERNELS], names[KERNELS][NAME];
 static struct __tgt_offload_entry entries[KERNELS];
-static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + KERNELS};
+static struct rex_module module = {
+    .struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + KERNELS};
 
 static void describe(const char *image)
 {
@@ -92,27 +82,12 @@ static void describe(const char *image)
     module.image_name = image;
 }
 
-/* On the side, in a copy: within librex nothing is between it and its caller, where the linker could come in. 0 or an error. */
-static int rewrite_once(void)
-{
-    struct rex_bytes file;
-    char why[256];
-    int result = WRAPPED(rex_file_read_wanted)(module.image_name, rex_image_extent, &file, why, sizeof why);
-    if (result != 0)
-        return result;
-    TIMED(REWRITE, result = rex_image_fit_header(file.bytes, file.size, module.image_name, rex_runtime()));
-    free(file.bytes);
-    return result;
-}
-
 /* 0 or an error. */
 static int register_once(void)
 {
     int result;
     for (int i = 0; i < PARTS; i++)
         spent[i] = 0;
-    if (rewrite_once() != 0)
-        return -1;
     TIMED(ALL, result = rex_module_register(&module, NULL));
     if (result == 0)
         TIMED(LOAD, result = rex_module_init(&module));
@@ -150,9 +125,9 @@ int main(int argc, char **argv)
         qsort(took[part], (size_t)repetitions, sizeof *took[part], by_value);
         median[part] = took[part][repetitions / 2];
     }
-    double librex = median[ALL] - median[CONTEXT] - median[RUNTIME];
-    printf("registration_file %.1f\nregistration_rewrite %.2f\nregistration_checks %.1f\nregistration_librex %.1f\n", median[READ],
-           median[REWRITE], librex - median[READ] - median[REWRITE], librex);
-    printf("registration_context %.1f\nregistration_libomptarget %.1f\nregistration_load %.1f\n", context, median[RUNTIME], median[LOAD]);
+    printf("registration_librex %.1f\nregistration_context %.1f\n",
+           median[ALL] - median[CONTEXT] - median[RUNTIME], context);
+    printf("registration_libomptarget %.1f\nregistration_load %.1f\n", median[RUNTIME],
+           median[LOAD]);
     return 0;
 }

@@ -36,10 +36,6 @@ fits() { ranks "$@" || { fail "$*: status $?"; tail -n 20 out; }; }
     { fail "the exchange on a fake GPU: status $?"; tail -n 20 out; }
 grep -q ': passed$' out || fail 'the exchange on a fake GPU: no word of success'
 
-# What the benchmark of halos measures arrives, with both of its ways.
-fits "${releases##* }" 2 "$build/tests/bench/gpu/halo/halo" 1 65536 2097152
-[ "$(grep -cE '^ *[0-9]+( +[0-9.]+){5}$' out)" = 6 ] || { fail 'the benchmark of halos has no line for each size'; cat out; }
-
 # ---- hotspot_mpi: 127 cells, so that no two parts are of one size
 
 for release in $releases; do

@@ -52,12 +52,3 @@ void micro_256__kernel__(uint64_t a)
     micro_256__body__((void *)0, (double *)(uintptr_t)a);
 }
 #endif
-
-/* About a millisecond: a chain of dependent operations that no compiler can shorten. */
-REX_DEVICE_KERNEL(micro_spin, (double *) out)
-{
-    double value = *out;
-    for (int i = 0; i < BUSY_TURNS; i++)
-        value = value * 0.999999 + 1e-6;
-    *out = value;
-}

@@ -1,10 +1,12 @@
 /*
- * micro.c - times the pieces of micro.h. Prints a line for each: METRIC VALUE, in microseconds unless the metric says otherwise; a value is
- * the median of several repetitions after one that is not counted. What the device computed is looked at outside of what is timed; a piece
- * whose result is wrong, or that cannot run, has the line METRIC failed: REASON. Empty launches have no result: those with arguments, which
- * count on the device, stand for them.
+ * micro.c - times the pieces of micro.h. Prints a line for each: METRIC VALUE, in microseconds
+ * unless the metric says otherwise; a value is the median of several repetitions after one that is
+ * not counted. What the device computed is looked at outside of what is timed; a piece whose result
+ * is wrong, or that cannot run, has the line METRIC failed: REASON. Empty launches have no result:
+ * those with arguments, which count on the device, stand for them.
  *
- * usage: micro [REPETITIONS [MEGABYTES]]: how often each piece is repeated (5), and the size of the largest arrays (1024)
+ * usage: micro [REPETITIONS [MEGABYTES]]: how often each piece is repeated (5), and the size of the
+ * largest arrays (1024)
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include <rex/offload.h>
@@ -30,13 +31,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-static double cpu_time(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 static int by_value(const void *left, const void *right)
@@ -98,7 +92,7 @@ static void print(const char *metric, double value)
     fflush(stdout);
 }
 
-/* ---- the number that launches change ----------------------------------------------------------------------------------------- */
+/* ---- the number that launches change --------------------------------------------------------- */
 
 static int set_cell(double value)
 {
@@ -115,7 +109,9 @@ static double with_cell(double took, double expected)
         return took;
     if (micro_copy_from(cell, sizeof *cell) != 0)
         return failed_call();
-    return fabs(*cell - expected) <= 1e-6 * expected ? took : failed("the launches made %.9g and not %.9g", *cell, expected);
+    return fabs(*cell - expected) <= 1e-6 * expected
+               ? took
+               : failed("the launches made %.9g and not %.9g", *cell, expected);
 }
 
 /* The median of a piece each of whose times adds 1 to the number. */
@@ -127,7 +123,7 @@ static double counted(const struct piece *piece)
     return with_cell(took, (double)((repetitions + 1) * piece->times));
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static int run_empty(const struct piece *piece)
 {
@@ -140,32 +136,15 @@ static int run_arguments(const struct piece *piece)
     return micro_arguments((int)piece->size);
 }
 
-/* Seconds long: once. */
-static double long_storm(void)
-{
-    double began = now();
-    for (long i = 0; i < 100000; i++)
-        if (micro_empty() != 0)
-            return failed_call();
-    return (now() - began) / 100000;
-}
-
-static void launches(int quick)
+static void launches(void)
 {
     static const int counts[] = {4, 16, 64, 256};
-    static const long storms[] = {1, 10, 100, 1000, 10000};
     char metric[64];
     print("launch_empty", median(&(struct piece){run_empty, 2000, 0, NULL, NULL}));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         snprintf(metric, sizeof metric, "launch_arguments_%d", counts[i]);
         print(metric, counted(&(struct piece){run_arguments, 500, counts[i], NULL, NULL}));
     }
-    for (size_t i = 0; i < sizeof storms / sizeof *storms && !(quick && storms[i] > 1000); i++) {
-        snprintf(metric, sizeof metric, "launch_storm_%ld", storms[i]);
-        print(metric, median(&(struct piece){run_empty, storms[i], 0, NULL, NULL}));
-    }
-    if (!quick)
-        print("launch_storm_100000", long_storm());
 }
 
 static void *launch_thread(void *context)
@@ -183,7 +162,8 @@ static int run_threads(const struct piece *piece)
     pthread_t threads[MOST_THREADS];
     long each = 4000 / piece->size;
     int failed = 0, started = 0;
-    while (started < piece->size && pthread_create(&threads[started], NULL, launch_thread, &each) == 0)
+    while (started < piece->size &&
+           pthread_create(&threads[started], NULL, launch_thread, &each) == 0)
         started++;
     for (int i = 0; i < started; i++) {
         void *result = NULL;
@@ -203,24 +183,7 @@ static void threads(void)
     }
 }
 
-/*
- * Processor time that a thread burns while the device works for a millisecond, as a share of the time. Each turn takes the number nearer
- * to 1: it begins so far from there that a launch more or less would be seen.
- */
-static double waiting(void)
-{
-    enum { TIMES = 200 };
-    const double first = 1e20, expected = 1 + (first - 1) * pow(0.999999, (double)(BUSY_TURNS * TIMES));
-    if (set_cell(first) != 0)
-        return failed_call();
-    double cpu = cpu_time(), began = now();
-    for (int i = 0; i < TIMES; i++)
-        if (micro_busy() != 0)
-            return failed_call();
-    return with_cell((cpu_time() - cpu) / (now() - began), expected);
-}
-
-/* ---- axpy ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- axpy ------------------------------------------------------------------------------------ */
 
 static int run_resident(const struct piece *piece)
 {
@@ -237,7 +200,8 @@ static double with_y(double took, const struct piece *piece, double launches)
 {
     for (int64_t i = 0; i < piece->size && took >= 0; i++)
         if (piece->y[i] != launches * (double)(i % 7))
-            return failed("y[%lld] is %g and not %g", (long long)i, piece->y[i], launches * (double)(i % 7));
+            return failed("y[%lld] is %g and not %g", (long long)i, piece->y[i],
+                          launches * (double)(i % 7));
     return took;
 }
 
@@ -263,57 +227,30 @@ static double resident(const struct piece *piece)
     if (micro_map(piece->x, bytes) != 0 || micro_map(piece->y, bytes) != 0)
         return failed_call();
     double took = median(piece);
-    if (micro_copy_from(piece->y, bytes) != 0 || micro_unmap(piece->y, bytes) != 0 || micro_unmap(piece->x, bytes) != 0)
+    if (micro_copy_from(piece->y, bytes) != 0 || micro_unmap(piece->y, bytes) != 0 ||
+        micro_unmap(piece->x, bytes) != 0)
         return failed_call();
     return with_y(took, piece, (double)((repetitions + 1) * piece->times));
-}
-
-/* A region with some launches in it: what mapping costs when it is shared. */
-static int run_region(const struct piece *piece, long launches, int copies_back)
-{
-    int64_t bytes = piece->size * (int64_t)sizeof *piece->x;
-    int wrong = micro_map(piece->x, bytes) != 0 || micro_map(piece->y, bytes) != 0;
-    for (long i = 0; i < launches && !wrong; i++)
-        wrong = micro_axpy(1.0, piece->x, piece->y, piece->size, 1);
-    wrong = wrong || (copies_back && micro_copy_from(piece->y, bytes) != 0);
-    return wrong || micro_unmap(piece->y, bytes) != 0 || micro_unmap(piece->x, bytes) != 0 ? -1 : 0;
-}
-
-static int run_region_of_1(const struct piece *piece) { return run_region(piece, 1, 0); }
-static int run_region_of_10(const struct piece *piece) { return run_region(piece, 10, 0); }
-static int run_region_of_100(const struct piece *piece) { return run_region(piece, 100, 0); }
-static int run_region_of_1000(const struct piece *piece) { return run_region(piece, 1000, 0); }
-
-/* What is timed leaves its results on the device: the check is one more region, which copies them back. */
-static double region(const struct piece *piece, long launches)
-{
-    fill(piece);
-    double took = median(piece);
-    if (took >= 0 && run_region(piece, launches, 1) != 0)
-        return failed_call();
-    return with_y(took, piece, (double)launches);
-}
-
-static void regions(double *x, double *y)
-{
-    print("region_1", region(&(struct piece){run_region_of_1, 100, 512, x, y}, 1));
-    print("region_10", region(&(struct piece){run_region_of_10, 50, 512, x, y}, 10));
-    print("region_100", region(&(struct piece){run_region_of_100, 10, 512, x, y}, 100));
-    print("region_1000", region(&(struct piece){run_region_of_1000, 2, 512, x, y}, 1000));
 }
 
 static void axpys(double *x, double *y, int64_t most)
 {
     char metric[64];
-    for (int64_t size = 512; size <= most; size *= size < most / 16 ? 16 : most / size > 1 ? most / size : 2) {
-        snprintf(metric, sizeof metric, "axpy_mapped_%lld_KB", (long long)(size * (int64_t)sizeof *x / 1024));
-        print(metric, mapped(&(struct piece){run_mapped, size <= 8192 ? 200 : size <= (1 << 17) ? 20 : 1, size, x, y}));
+    for (int64_t size = 512; size <= most; size *= size < most / 16  ? 16
+                                                   : most / size > 1 ? most / size
+                                                                     : 2) {
+        snprintf(metric, sizeof metric, "axpy_mapped_%lld_KB",
+                 (long long)(size * (int64_t)sizeof *x / 1024));
+        print(metric, mapped(&(struct piece){run_mapped,
+                                             size <= 8192        ? 200
+                                             : size <= (1 << 17) ? 20
+                                                                 : 1,
+                                             size, x, y}));
     }
     print("axpy_resident", resident(&(struct piece){run_resident, 2000, 512, x, y}));
-    regions(x, y);
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static int run_to(const struct piece *piece)
 {
@@ -336,14 +273,15 @@ static double with_words(double took, const int64_t *words, int64_t bytes, int64
 {
     for (int64_t i = 0; i < bytes / 8 && took >= 0; i++)
         if (words[i] != (mark << 32) + i)
-            return failed("word %lld of what was copied is %#llx and not %#llx", (long long)i, (unsigned long long)words[i],
-                          (unsigned long long)((mark << 32) + i));
+            return failed("word %lld of what was copied is %#llx and not %#llx", (long long)i,
+                          (unsigned long long)words[i], (unsigned long long)((mark << 32) + i));
     return took;
 }
 
 enum { MAPPED = 1, COPIED, OVERWRITTEN };
 
-/* Microseconds of a copy to the device and of one back; what comes back has to be what went there. */
+/* Microseconds of a copy to the device and of one back; what comes back has to be what went there.
+ */
 static void copy_both_ways(void *memory, int64_t bytes, double *to, double *from)
 {
     struct piece piece = {run_to, bytes > (1 << 24) ? 1 : 10, bytes, memory, NULL};
@@ -371,7 +309,8 @@ static void copies(const char *kind, void *memory, int64_t most)
         copy_both_ways(memory, bytes, &to, &from);
         snprintf(metric, sizeof metric, "copy_to_%s_%lld_KB_GB/s", kind, (long long)(bytes / 1024));
         print(metric, to > 0 ? (double)bytes / to / 1e3 : to);
-        snprintf(metric, sizeof metric, "copy_from_%s_%lld_KB_GB/s", kind, (long long)(bytes / 1024));
+        snprintf(metric, sizeof metric, "copy_from_%s_%lld_KB_GB/s", kind,
+                 (long long)(bytes / 1024));
         print(metric, from > 0 ? (double)bytes / from / 1e3 : from);
     }
 }
@@ -379,9 +318,8 @@ static void copies(const char *kind, void *memory, int64_t most)
 int main(int argc, char **argv)
 {
     const int megabytes = argc > 2 ? atoi(argv[2]) : 1024;
-    const int64_t most_axpy = (megabytes > 0 ? (int64_t)megabytes : 1) << 20; /* bytes of each of its arrays */
-    const int64_t most = most_axpy < 1 << 28 ? most_axpy : 1 << 28;           /* bytes of a copy */
-    double *x = malloc((size_t)most_axpy), *y = malloc((size_t)most_axpy), began = now();
+    const int64_t most = (megabytes > 0 ? (int64_t)megabytes : 1) << 20; /* bytes of each array */
+    double *x = malloc((size_t)most), *y = malloc((size_t)most), began = now();
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (x == NULL || y == NULL || repetitions < 1 || repetitions > MOST_REPETITIONS)
@@ -389,13 +327,13 @@ int main(int argc, char **argv)
     if (micro_start() != 0)
         return 1;
     double started = now() - began;
-    print("start_and_first_launch", counted(&(struct piece){run_arguments, 1, 4, NULL, NULL}) < 0 ? -1 : started);
-    memset(x, 0, (size_t)most_axpy);
-    memset(y, 0, (size_t)most_axpy);
-    launches(megabytes < 16);
-    axpys(x, y, most_axpy / (int64_t)sizeof *x);
+    print("start_and_first_launch",
+          counted(&(struct piece){run_arguments, 1, 4, NULL, NULL}) < 0 ? -1 : started);
+    memset(x, 0, (size_t)most);
+    memset(y, 0, (size_t)most);
+    launches();
+    axpys(x, y, most / (int64_t)sizeof *x);
     threads();
-    print("cpu_share_of_waiting", waiting());
     copies("malloc", x, most);
     void *pinned = micro_pinned((size_t)most);
     if (pinned != NULL)

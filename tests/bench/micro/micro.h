@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_ARGUMENTS = 256, BUSY_TURNS = 200000 };
+enum { MOST_ARGUMENTS = 256 };
 
 int micro_start(void);
 
@@ -38,8 +38,5 @@ int micro_copy_from(void *memory, int64_t bytes);
 
 /* Host memory, pinned where that can be had; NULL otherwise. */
 void *micro_pinned(size_t bytes);
-
-/* A launch that keeps the device busy for about a millisecond: BUSY_TURNS times, the number times 0.999999, and 0.000001 more. */
-int micro_busy(void);
 
 #endif

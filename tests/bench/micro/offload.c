@@ -15,7 +15,6 @@ REX_KERNEL(micro_4);
 REX_KERNEL(micro_16);
 REX_KERNEL(micro_64);
 REX_KERNEL(micro_256);
-REX_KERNEL(micro_spin);
 
 enum { THREADS = 256 };
 
@@ -51,25 +50,26 @@ int micro_arguments(int count)
 {
     static void *base[MOST_ARGUMENTS];
     static int64_t sizes[MOST_ARGUMENTS], types[MOST_ARGUMENTS];
-    const void *key = count == 4     ? REX_KERNEL_ID(micro_4)
-                      : count == 16  ? REX_KERNEL_ID(micro_16)
-                      : count == 64  ? REX_KERNEL_ID(micro_64)
-                                     : REX_KERNEL_ID(micro_256);
+    const void *key = count == 4    ? REX_KERNEL_ID(micro_4)
+                      : count == 16 ? REX_KERNEL_ID(micro_16)
+                      : count == 64 ? REX_KERNEL_ID(micro_64)
+                                    : REX_KERNEL_ID(micro_256);
     struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
     for (int i = 0; i < count; i++) {
         base[i] = one_address;
         sizes[i] = sizeof one;
         types[i] = REX_MAP_TARGET_PARAM;
     }
-    struct rex_map map = {.count = count, .base = base, .begin = base, .sizes = sizes, .types = types};
+    struct rex_map map = {
+        .count = count, .base = base, .begin = base, .sizes = sizes, .types = types};
     return said(rex_launch(&launch, &map));
 }
 
 int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
 {
     int64_t teams = (count + THREADS - 1) / THREADS;
-    struct rex_launch_config launch =
-        rex_launch_config_of(REX_KERNEL_ID(micro_axpy_kernel), (uint32_t)(teams < 65535 ? teams : 65535), THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(
+        REX_KERNEL_ID(micro_axpy_kernel), (uint32_t)(teams < 65535 ? teams : 65535), THREADS);
     if (mapped) {
         REX_MAP(map, REX_VALUE(count), REX_VALUE(a), REX_ALLOC(x, count), REX_ALLOC(y, count));
         return said(rex_launch(&launch, &map));
@@ -109,11 +109,4 @@ int micro_copy_from(void *memory, int64_t bytes)
 void *micro_pinned(size_t bytes)
 {
     return rex_host_alloc(bytes);
-}
-
-int micro_busy(void)
-{
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(micro_spin), 1, 1);
-    REX_MAP(map, REX_ALLOC(one_address, 1));
-    return said(rex_launch(&launch, &map));
 }

@@ -90,8 +90,7 @@ endif
 $(O)/obj/tests/bench/registration.o: more_cflags = -O2
 $(O)/tests/bench/registration: $(O)/obj/tests/bench/registration.o $(LIB_A)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_file_read_wanted,--wrap=rex_context_activate \
-	    -Wl,--wrap=rex_devices_ask -o $@ $^ $(lib_libs)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_context_activate,--wrap=rex_devices_ask -o $@ $^ $(lib_libs)
 
 time_examples := $(foreach p,$(filter-out micro,$(peer_programs)),$(O)/examples/$(p)/$(p))
 timing         = O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(BENCH_PROGRAMS)

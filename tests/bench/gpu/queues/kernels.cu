@@ -15,10 +15,6 @@ REX_DEVICE_KERNEL(counting, (int64_t) a, (int64_t) b, (int64_t *) x, (int64_t *)
     }
 }
 
-REX_DEVICE_KERNEL(nothing, void)
-{
-}
-
 /* One block that is busy for so many turns of a loop. */
 REX_DEVICE_KERNEL(turn, (int64_t) turns, (int64_t *) x)
 {

@@ -127,16 +127,3 @@ void *micro_pinned(size_t bytes)
     (void)bytes;
     return 0;
 }
-
-int micro_busy(void)
-{
-    double *p = one_address;
-#pragma omp target map(alloc : p[0 : 1])
-    {
-        double value = *p;
-        for (int i = 0; i < BUSY_TURNS; i++)
-            value = value * 0.999999 + 1e-6;
-        *p = value;
-    }
-    return 0;
-}
