@@ -1,8 +1,7 @@
 /*
- * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS and NCCL where the machine has them. A stream that
- * librex lends, one that somebody else owns, and the driver's default one. Without a GPU queues have no streams, and say so.
- *
- * NCCL comes with no driver and no CUDA toolkit: LD_LIBRARY_PATH names the folder of its libnccl.so.2 where the loader would not look.
+ * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS where the
+ * machine has it. A stream that librex lends, one that somebody else owns, and the driver's default
+ * one. Without a GPU queues have no streams, and say so.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +14,7 @@ REX_KERNEL(add_slowly);
 enum { VALUES = 1000, TURNS = 20000 };
 static double *memory; /* on the device */
 
-/* ---- others ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 static struct {
     int (*create_stream)(void **stream, unsigned flags), (*destroy_stream)(void *stream);
@@ -24,80 +23,52 @@ static struct {
 } driver;
 
 static struct {
-    int (*create)(void **handle), (*destroy)(void *handle), (*set_stream)(void *handle, void *stream);
+    int (*create)(void **handle), (*destroy)(void *handle),
+        (*set_stream)(void *handle, void *stream);
     int (*scale)(void *handle, int n, const double *factor, double *x, int step);
 } blas;
 
-static struct {
-    int (*init_all)(void **communicators, int count, const int *gpus), (*destroy)(void *communicator);
-    int (*begin_group)(void), (*end_group)(void);
-    int (*all_reduce)(const void *from, void *to, size_t count, int type, int operation, void *communicator, void *stream);
-} nccl;
-
-struct wanted {
-    const char *name;
-    void *slot;
-};
-
-static bool open_first(const char *const *names, const struct wanted *wanted, size_t count)
+static void find(void *library, const char *name, void *slot)
 {
-    void *library = NULL;
-    for (; library == NULL && *names != NULL; names++)
-        library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; library != NULL && i < count; i++) {
-        void *address = dlsym(library, wanted[i].name);
-        assert_non_null(address);
-        memcpy(wanted[i].slot, &address, sizeof address);
-    }
-    return library != NULL;
+    void *address = dlsym(library, name);
+    assert_non_null(address);
+    memcpy(slot, &address, sizeof address);
 }
 
 static void open_driver(void)
 {
-    static const char *const names[] = {"libcuda.so.1", NULL};
-    const struct wanted wanted[] = {{"cuStreamCreate", &driver.create_stream},
-                                    {"cuStreamDestroy_v2", &driver.destroy_stream},
-                                    {"cuMemsetD32Async", &driver.fill},
-                                    {"cuCtxPushCurrent_v2", &driver.push},
-                                    {"cuCtxPopCurrent_v2", &driver.pop}};
-    assert_true(open_first(names, wanted, sizeof wanted / sizeof *wanted));
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    find(library, "cuStreamCreate", &driver.create_stream);
+    find(library, "cuStreamDestroy_v2", &driver.destroy_stream);
+    find(library, "cuMemsetD32Async", &driver.fill);
+    find(library, "cuCtxPushCurrent_v2", &driver.push);
+    find(library, "cuCtxPopCurrent_v2", &driver.pop);
 }
 
 static bool open_blas(void)
 {
-    static const char *const names[] = {
-        "libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so", "/usr/local/cuda/lib64/libcublas.so", NULL};
-    const struct wanted wanted[] = {{"cublasCreate_v2", &blas.create},
-                                    {"cublasDestroy_v2", &blas.destroy},
-                                    {"cublasSetStream_v2", &blas.set_stream},
-                                    {"cublasDscal_v2", &blas.scale}};
-    return open_first(names, wanted, sizeof wanted / sizeof *wanted);
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+                                        "libcublas.so", "/usr/local/cuda/lib64/libcublas.so"};
+    void *library = NULL;
+    for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    find(library, "cublasCreate_v2", &blas.create);
+    find(library, "cublasDestroy_v2", &blas.destroy);
+    find(library, "cublasSetStream_v2", &blas.set_stream);
+    find(library, "cublasDscal_v2", &blas.scale);
+    return true;
 }
 
-static bool open_nccl(void)
-{
-    static const char *const names[] = {"libnccl.so.2", NULL};
-    const struct wanted wanted[] = {{"ncclCommInitAll", &nccl.init_all},
-                                    {"ncclCommDestroy", &nccl.destroy},
-                                    {"ncclGroupStart", &nccl.begin_group},
-                                    {"ncclGroupEnd", &nccl.end_group},
-                                    {"ncclAllReduce", &nccl.all_reduce}};
-    return open_first(names, wanted, sizeof wanted / sizeof *wanted);
-}
-
-/* ---- both in turn ---------------------------------------------------------------------------------------------------------------- */
-
-static void put_add_to(struct rex_queue *queue, double *values)
-{
-    int64_t n = VALUES, turns = TURNS;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add_slowly), 8, 128);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_IS_DEVICE_PTR(values));
-    OK(launch_in(queue, &launch, &args));
-}
+/* ---- both in turn ---------------------------------------------------------------------------- */
 
 static void put_add(struct rex_queue *queue)
 {
-    put_add_to(queue, memory);
+    int64_t n = VALUES, turns = TURNS;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add_slowly), 8, 128);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_IS_DEVICE_PTR(memory));
+    OK(launch_in(queue, &launch, &args));
 }
 
 static void put_zeros(void *stream, void *context)
@@ -173,7 +144,8 @@ TEST(theirs)
     struct rex_queue *made = NULL;
     struct rex_queue *queue = start();
     if (!gpu_present()) {
-        FAILS(rex_queue_from_stream(&made, -1, &stream, NULL, 0), REX_ENODEVICE, "is no NVIDIA GPU");
+        FAILS(rex_queue_from_stream(&made, -1, &stream, NULL, 0), REX_ENODEVICE,
+              "is no NVIDIA GPU");
         finish(queue);
         return;
     }
@@ -230,71 +202,4 @@ TEST(cublas, .gpu = ON_REAL_GPU)
     OK(blas.destroy(handle));
     OK(driver.pop(&unused));
     finish(queue);
-}
-
-/* ---- NCCL: a sum over all GPUs, between a launch that makes what is added and one that works on the sum ------------------------------ */
-
-enum { MOST_GPUS = 16, NCCL_DOUBLE = 8, NCCL_SUM = 0 };
-
-static struct party {
-    struct rex_queue *queue;
-    void *stream, *communicator;
-    double *own, *sum; /* on the device */
-} party[MOST_GPUS];
-
-static int open_parties(void)
-{
-    int gpu[MOST_GPUS], count = rex_device_count() < MOST_GPUS ? rex_device_count() : MOST_GPUS;
-    void *communicators[MOST_GPUS];
-    for (int i = 0; i < count; i++) {
-        OK(rex_queue_create(&party[i].queue, i, NULL, 0));
-        OK(rex_queue_stream(party[i].queue, &party[i].stream, NULL));
-        assert_non_null(party[i].own = rex_device_alloc(VALUES * sizeof(double), i));
-        assert_non_null(party[i].sum = rex_device_alloc(VALUES * sizeof(double), i));
-        gpu[i] = rex_device_gpu(i);
-    }
-    OK(nccl.init_all(communicators, count, gpu));
-    for (int i = 0; i < count; i++)
-        party[i].communicator = communicators[i];
-    return count;
-}
-
-static void sum_all(int count)
-{
-    double began[VALUES], back[VALUES];
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < VALUES; j++)
-            began[j] = 1000.0 * i + j;
-        OK(rex_device_copy_to(party[i].own, began, sizeof began, i));
-        put_add_to(party[i].queue, party[i].own);
-    }
-    OK(nccl.begin_group());
-    for (int i = 0; i < count; i++)
-        OK(nccl.all_reduce(party[i].own, party[i].sum, VALUES, NCCL_DOUBLE, NCCL_SUM, party[i].communicator, party[i].stream));
-    OK(nccl.end_group());
-    for (int i = 0; i < count; i++) {
-        put_add_to(party[i].queue, party[i].sum);
-        OK(rex_queue_copy_from(party[i].queue, back, party[i].sum, sizeof back));
-        OK(rex_queue_sync(party[i].queue));
-        for (int j = 0; j < VALUES; j++) /* of all that began as 1000 i + j */
-            assert_true(back[j] == (double)(count * (TURNS + j) + 500 * count * (count - 1) + TURNS));
-    }
-}
-
-TEST(nccl_sum, .gpu = ON_REAL_GPU)
-{
-    if (!open_nccl())
-        leave_out("NCCL beside queues: no libnccl.so.2 (LD_LIBRARY_PATH may name its folder)");
-    OK(rex_offload_init());
-    int count = open_parties();
-    for (int i = 0; i < rounds_of(20); i++)
-        sum_all(count);
-    for (int i = 0; i < count; i++) {
-        OK(nccl.destroy(party[i].communicator));
-        OK(rex_queue_destroy(party[i].queue));
-        rex_device_free(party[i].own, i);
-        rex_device_free(party[i].sum, i);
-    }
-    printf("NCCL: %d GPUs\n", count);
-    OK(rex_offload_fini());
 }
