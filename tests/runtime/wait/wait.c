@@ -1,7 +1,8 @@
 /*
  * The wait policy, and children of fork.
  *
- * On a GPU the flags of the primary context tell what was set. On the host device a policy is accepted and changes nothing.
+ * On a GPU the flags of the primary context tell what was set. On the host device a policy is
+ * accepted and changes nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,41 +22,37 @@ static int launch(void)
     return launched;
 }
 
-/* ---- the driver, apart from librex ---------------------------------------------------------------------------------------------- */
+/* ---- the driver, apart from librex ----------------------------------------------------------- */
 
-static int driver_call(const char *name, int device, void *a, void *b)
+static void find(void *slot, const char *name)
 {
-    int (*call)(int device, void *a, void *b);
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address = driver != NULL ? dlsym(driver, name) : NULL;
-    if (address == NULL)
-        return -1;
-    memcpy(&call, &address, sizeof call);
-    return call(device, a, b);
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), name);
+    assert_non_null(address);
+    memcpy(slot, &address, sizeof address);
 }
 
-/* Flags of GPU 0's primary context, -1 while it is not active. */
-static int context_flags(void)
+/* How the primary context of GPU 0 waits; it has to be active. */
+static int context_policy(void)
 {
+    int (*get_state)(int device, unsigned *flags, int *active), active = 0;
     unsigned flags = 0;
-    int active = 0;
-    assert_int_equal(driver_call("cuDevicePrimaryCtxGetState", 0, &flags, &active), 0);
-    return active ? (int)flags : -1;
+    find(&get_state, "cuDevicePrimaryCtxGetState");
+    assert_int_equal(get_state(0, &flags, &active), 0);
+    assert_true(active);
+    return (int)flags & 0x7;
 }
 
-/* cuDevicePrimaryCtxRetain(&context, device) with the arguments in the driver's order. */
 static void activate_elsewhere(void)
 {
-    int (*retain)(void **context, int device);
-    void *context, *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), "cuDevicePrimaryCtxRetain");
-    assert_non_null(address);
-    memcpy(&retain, &address, sizeof retain);
-    assert_int_equal(driver_call("cuInit", 0, NULL, NULL), 0);
+    int (*init)(unsigned flags), (*retain)(void **context, int device);
+    void *context;
+    find(&init, "cuInit");
+    find(&retain, "cuDevicePrimaryCtxRetain");
+    assert_int_equal(init(0), 0);
     assert_int_equal(retain(&context, 0), 0);
 }
 
-/* ---- policies -------------------------------------------------------------------------------------------------------------------- */
-
-#define SCHEDULE_MASK 0x7
+/* ---- policies -------------------------------------------------------------------------------- */
 
 static void check_policy(const char *policy, int flags)
 {
@@ -64,7 +61,7 @@ static void check_policy(const char *policy, int flags)
     assert_int_equal(rex_offload_init(), 0);
     assert_int_equal(launch(), 0);
     if (gpu_present())
-        assert_int_equal(context_flags() & SCHEDULE_MASK, flags);
+        assert_int_equal(context_policy(), flags);
     assert_int_equal(rex_offload_fini(), 0);
     assert_int_equal(launch(), 0);
 }
@@ -120,7 +117,7 @@ TEST(active_context_stays)
     check_policy("spin", 0);
 }
 
-/* ---- fork ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
 TEST(child_of_a_process_with_a_gpu)
 {
@@ -131,8 +128,9 @@ TEST(child_of_a_process_with_a_gpu)
     pid_t child = fork();
     if (child == 0) {
         int launched = launch();
-        int expected = rex_module_on_host(&rex_this_module) ? launched == 0
-                                                            : launched == REX_EFORK && rex_last_error_code() == REX_EFORK;
+        int expected = rex_module_on_host(&rex_this_module)
+                           ? launched == 0
+                           : launched == REX_EFORK && rex_last_error_code() == REX_EFORK;
         _exit(expected ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
