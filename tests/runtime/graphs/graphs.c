@@ -8,7 +8,6 @@
 
 REX_KERNEL(follow);
 REX_KERNEL(sum);
-REX_KERNEL(hold);
 REX_KERNEL(fault);
 
 enum { VALUES = 500, LAUNCHES = 1500 };
@@ -206,34 +205,6 @@ TEST(mapped_elsewhere)
     OK(rex_queue_destroy(queue));
 }
 
-TEST(busy_end)
-{
-    static int64_t value[VALUES];
-    struct rex_queue *queue = new_queue("held");
-    struct rex_graph *graph = NULL;
-    int64_t *release = rex_host_alloc(sizeof *release);
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
-    *release = 0;
-    REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(value, 1));
-    OK(rex_data_enter(-1, &region));
-    OK(rex_graph_begin(queue));
-    OK(launch_in(queue, &launch, &args));
-    OK(rex_graph_end(&graph, queue));
-    OK(rex_graph_launch(graph, queue));
-    if (gpu_present()) {
-        FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"held\"");
-        FAILS(rex_offload_fini(), REX_EBUSY, "queue \"held\"");
-    }
-    *(volatile int64_t *)release = 1;
-    OK(rex_queue_sync(queue));
-    OK(rex_data_exit(-1, &region));
-    assert_int_equal(value[0], 1);
-    rex_graph_destroy(graph);
-    OK(rex_queue_destroy(queue));
-    OK(rex_host_free(release));
-}
-
 /* The module ends and comes again while there is a graph of it. */
 TEST(registered_again)
 {
@@ -409,39 +380,6 @@ TEST(bad_arguments)
     OK(rex_queue_destroy(nowhere));
     OK(rex_data_exit(-1, &region));
     OK(rex_queue_destroy(queue));
-}
-
-TEST(bad_calls)
-{
-    static int64_t value[VALUES];
-    struct rex_queue *queue = new_queue("bad"), *other = new_queue("other");
-    struct rex_graph *graph = NULL, *empty = NULL;
-    struct rex_event *event = NULL;
-    OK(rex_event_create(&event));
-    OK(rex_event_record(event, other));
-    FAILS(rex_graph_begin(NULL), REX_EINVAL, "queue is NULL");
-    FAILS(rex_graph_end(&graph, queue), REX_EINVAL, "has not begun");
-    OK(rex_graph_begin(queue));
-    FAILS(rex_graph_begin(queue), REX_EINVAL, "already");
-    FAILS(rex_queue_sync(queue), REX_EINVAL, "being captured");
-    FAILS(rex_queue_destroy(queue), REX_EINVAL, "being captured");
-    FAILS(rex_queue_wait_event(queue, event), REX_EINVAL, "not recorded in the same graph");
-    FAILS(put_follow(queue, value, 1), REX_EABSENT, "map row 2");
-    FAILS(rex_graph_end(NULL, queue), REX_EINVAL, "no place");
-    OK(rex_graph_end(&empty, queue));
-    assert_int_equal(rex_graph_launches(empty), 0);
-    OK(rex_graph_launch(empty, queue));
-    OK(rex_queue_sync(queue));
-    FAILS(rex_graph_launch(NULL, queue), REX_EINVAL, "graph is NULL");
-    OK(rex_graph_begin(other));
-    FAILS(rex_graph_launch(empty, other), REX_EINVAL, "being captured");
-    OK(rex_graph_end(&graph, other));
-    rex_graph_destroy(graph);
-    rex_graph_destroy(empty);
-    rex_graph_destroy(NULL);
-    rex_event_destroy(event);
-    OK(rex_queue_destroy(queue));
-    OK(rex_queue_destroy(other));
 }
 
 TEST(fault_later, .gpu = ON_GPU)

@@ -1,8 +1,6 @@
 /* Kernels of the tests of graphs. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-#include "../hold.h"
-
 /* Each result depends on the one before it: order shows. */
 REX_DEVICE_KERNEL(follow, (int64_t) n, (int64_t) addend, (int64_t *) value)
 {

@@ -233,13 +233,10 @@ TEST(mapped_by_raw_calls)
         OK(rex_queue_sync(queue));
         __rex_real___tgt_target_data_end(-1, 1, base, base, sizes, types);
         check_followed(value, i, 5);
-        if (i == 1)
+        if (i == 1) /* stays mapped, most likely where `value` was */
             __rex_real___tgt_target_data_begin(-1, 1, base + 1, base + 1, sizes, types);
         FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "not mapped");
     }
-    __rex_real___tgt_target_data_end(-1, 1, base + 1, base + 1, sizes, types);
-    for (int j = 0; j < VALUES; j++)
-        assert_int_equal(filler[j], 0);
     OK(rex_queue_destroy(queue));
 }
 
@@ -355,40 +352,6 @@ TEST(bad_input)
     for (int i = 0; i < VALUES; i++)
         assert_int_equal(value[i], 4);
     OK(rex_queue_destroy(queue));
-}
-
-TEST(bad_calls)
-{
-    char bytes[16];
-    struct rex_queue *queue = new_queue("calls", 0), *none = NULL;
-    struct rex_event *event = NULL;
-    double seconds;
-    FAILS(rex_queue_create(NULL, -1, NULL, 0), REX_EINVAL, "no place");
-    FAILS(rex_queue_create(&none, 1000, NULL, 0), REX_EDEVICE, "1000");
-    FAILS(rex_queue_create(&none, -1, NULL, 0x800), REX_EINVAL, "0x800");
-    assert_null(none);
-    FAILS(rex_queue_sync(NULL), REX_EINVAL, "rex_queue_sync: the queue is NULL");
-    FAILS(rex_queue_device(NULL), REX_EINVAL, "rex_queue_device: the queue is NULL");
-    FAILS(rex_queue_is_synchronous(NULL) ? REX_OK : REX_EINVAL, REX_EINVAL, "rex_queue_is_synchronous: the queue");
-    FAILS(rex_queue_update(queue, NULL), REX_EINVAL, "the map is NULL");
-    FAILS(rex_queue_copy_to(queue, NULL, bytes, 4), REX_EINVAL, "device's memory is NULL");
-    FAILS(rex_queue_copy_from(queue, NULL, bytes, 4), REX_EINVAL, "host's memory is NULL");
-    FAILS(rex_queue_fill(queue, bytes, bytes, 3, 9), REX_EINVAL, "3 bytes");
-    FAILS(rex_queue_fill(queue, bytes, bytes, 4, 9), REX_EINVAL, "no whole number");
-    FAILS(rex_queue_fill(queue, NULL, bytes, 4, 8), REX_EINVAL, "NULL");
-    FAILS(rex_queue_host_func(queue, NULL, NULL), REX_EINVAL, "function is NULL");
-    OK(rex_event_create(&event));
-    FAILS(rex_event_create(NULL), REX_EINVAL, "no place");
-    FAILS(rex_event_sync(event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_query(event), REX_EINVAL, "never recorded");
-    FAILS(rex_queue_wait_event(queue, event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_elapsed(&seconds, event, event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_record(NULL, queue), REX_EINVAL, "event is NULL");
-    rex_event_destroy(event);
-    rex_event_destroy(NULL);
-    OK(rex_queue_destroy(NULL));
-    OK(rex_queue_destroy(queue));
-    FAILS(rex_configure(REX_OPTION_UNFINISHED, "perhaps"), REX_EINVAL, "perhaps");
 }
 
 /* Nothing is launched, and there is nothing to copy: on the host what is mapped is the host's memory. */
