@@ -4,6 +4,7 @@
 peers          := tests/bench/peers
 peers_built    := $(O)/$(peers)
 peer_programs  := micro nn pathfinder hotspot gaussian srad bfs
+openmp_programs := $(patsubst $(peers)/openmp/%.c,%,$(wildcard $(peers)/openmp/*.c))
 peer_source     = $(if $(filter micro,$(1)),tests/bench,examples)/$(1)
 peer_base      := $(call objects,$(peers)/librex.c) $(call objects,librex/memory/map.c librex/memory/section.c)
 PEERS          :=
@@ -60,7 +61,7 @@ $(peers_built)/$(1)/obj/openmp.o: $(peers)/openmp.c
 	@mkdir -p $$(@D)
 	$$(call say,OPENMP,$$@)
 	$$(Q)$(2) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY -c -o $$@ $$<
-$(foreach p,$(peer_programs),$(call compiled-peer,$(1),$(p),$(2))
+$(foreach p,$(openmp_programs),$(call compiled-peer,$(1),$(p),$(2))
 )
 endef
 
