@@ -77,31 +77,15 @@ $(foreach v,16 19,$(if $(and $(NVCC),$(shell command -v clang-$(v)),$(wildcard $
 peer_gcc := $(firstword $(foreach v,15 14 13 12,$(if $(wildcard /usr/lib/gcc/x86_64-linux-gnu/$(v)/accel/nvptx-none),$(shell command -v gcc-$(v)))))
 $(if $(peer_gcc),$(eval $(call compiler-peer,gcc,$(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options=-misa=sm_80 -foffload-options=-lm -fcf-protection=none -fno-stack-protector)))
 
-# What a registration is made of: 1000 kernels of PTX, assembled, so that no compiler has to see them.
-$(O)/tests/bench/registration.ptx: $(peers)/rules.mk
-	@mkdir -p $(@D)
-	$(Q)awk 'BEGIN { print ".version 7.0\n.target sm_75\n.address_size 64"; for (i = 0; i < 1000; i++) \
-	    printf ".visible .entry bench_%d__kernel__(.param .u64 n, .param .u64 y) { ret; }\n", i }' > $@
-ifneq ($(NVCC),)
-$(O)/tests/bench/registration.cubin: $(O)/tests/bench/registration.ptx $(O)/arch
-	$(call say,NVCC,$@)
-	$(Q)$(NVCC) -cubin -arch=$(ARCH) -o $@ $<
-registration := $(O)/tests/bench/registration.cubin $(O)/tests/bench/registration
-endif
-$(O)/obj/tests/bench/registration.o: more_cflags = -O2
-$(O)/tests/bench/registration: $(O)/obj/tests/bench/registration.o $(LIB_A)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_context_activate,--wrap=rex_devices_ask -o $@ $^ $(lib_libs)
-
 time_examples := $(foreach p,$(filter-out micro,$(peer_programs)),$(O)/examples/$(p)/$(p))
 timing         = O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(BENCH_PROGRAMS)
 plots          = @$(if $(shell command -v gnuplot),tests/bench/peers/plot build/bench,echo 'no plots: gnuplot is missing')
 .PHONY: peers
 peers: $(PEERS)
-bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(registration) $(O)/tests/bench/gpu/queues/queues
+bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(O)/tests/bench/gpu/queues/queues
 	@$(timing)
 	$(plots)
 # The same on libomptarget's host device, of one release, or on the GPU where there is one.
-run-bench-time: $(HOST_PEERS) $(time_examples) $(TOOLS) $(registration) fakes
+run-bench-time: $(HOST_PEERS) $(time_examples) $(TOOLS) fakes
 	@$(if $(or $(REX_LLVM_LIBDIR),$(REX_OMPTARGET)),,tests/llvm 19 env) $(timing)
 	$(plots)
