@@ -73,6 +73,7 @@ TEST(pinned_in_place)
     free(values);
 }
 
+/* What is refused is not in the way of a later try; unit/refusals has more of it. */
 TEST(wrong)
 {
     char *bytes = malloc(10000);
@@ -85,14 +86,8 @@ TEST(wrong)
     assert_int_equal(rex_host_free(bytes), REX_EINVAL);
     assert_int_equal(rex_host_unregister(bytes), 0);
     assert_int_equal(rex_host_unregister(bytes), REX_EINVAL);
-    assert_int_equal(rex_host_register(NULL, 10), REX_EINVAL);
-    assert_int_equal(rex_host_register(bytes, 0), REX_EINVAL);
-    assert_int_equal(rex_host_register(bytes, SIZE_MAX), REX_EINVAL);
-    assert_null(rex_host_alloc(0));
-    assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_null(rex_host_alloc(SIZE_MAX - 5));
     assert_int_not_equal(rex_last_error_code(), REX_EINVAL);
-    /* Nor is what could not be had a range that others overlap. */
     assert_int_equal(rex_host_register(bytes, 8000), 0);
     assert_int_equal(rex_host_unregister(bytes), 0);
     free(bytes);

@@ -292,25 +292,6 @@ TEST(associated)
     OK(rex_queue_destroy(queues[1]));
 }
 
-/* Parts of one mapping, more than librex has places for. */
-TEST(windows)
-{
-    enum { WINDOWS = 3000, LENGTH = 7 };
-    static int64_t value[WINDOWS * LENGTH];
-    struct rex_queue *queue = new_queue("windows", 0);
-    int count = rounds_of(WINDOWS);
-    REX_MAP(region, REX_TOFROM(value, WINDOWS * LENGTH));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-        for (int round = 0; round < 2; round++) {
-            for (int i = 0; i < count; i++)
-                OK(put_follow(queue, value + i * LENGTH, LENGTH, i + round));
-            OK(rex_queue_sync(queue));
-        }
-    for (int i = 0; i < count * LENGTH; i++)
-        assert_int_equal(value[i], 3 * (i / LENGTH) + i / LENGTH + 1);
-    OK(rex_queue_destroy(queue));
-}
-
 /* ---- bad input ----------------------------------------------------------------------------------------------------------------------- */
 
 TEST(bad_input)

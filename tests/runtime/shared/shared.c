@@ -29,11 +29,6 @@ struct plugin {
     int (*fini)(void);
 };
 
-static struct plugin plugin_of(const char *name, int64_t factor)
-{
-    return (struct plugin){.name = name, .factor = factor};
-}
-
 static void find(void *slot, void *handle, const char *symbol)
 {
     void *address = dlsym(handle, symbol);
@@ -89,7 +84,7 @@ static void add_early(struct plugin *plugins, int count)
 
 TEST(three_and_the_program)
 {
-    struct plugin plugins[] = {plugin_of("twice", 2), plugin_of("thrice", 3), plugin_of("tenfold", 10)};
+    struct plugin plugins[] = {{.name = "twice", .factor = 2}, {.name = "thrice", .factor = 3}, {.name = "tenfold", .factor = 10}};
     for (int i = 0; i < 3; i++)
         open_plugin(&plugins[i]);
     add_early(plugins, 3);
@@ -103,7 +98,7 @@ TEST(three_and_the_program)
 
 TEST(plugins_first)
 {
-    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
+    struct plugin twice = {.name = "twice", .factor = 2}, thrice = {.name = "thrice", .factor = 3};
     add_early(&twice, 1);
     open_plugin(&thrice);
     assert_int_equal(thrice.init(), 0);
@@ -124,39 +119,22 @@ TEST(plugins_first)
     check_step(&thrice);
 }
 
-static void open_and_close(struct plugin *plugin)
-{
-    for (int i = 0; i < 3; i++) {
-        open_plugin(plugin);
-        check_step(plugin);
-        assert_int_equal(dlclose(plugin->handle), 0);
-        assert_true(is_loaded(plugin)); /* libomptarget knows its addresses */
-    }
-}
-
 TEST(opened_closed_and_opened_again)
 {
-    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
-    add_early(&thrice, 1);
-    open_and_close(&twice);
-    open_and_close(&thrice);
-    open_and_close(&twice);
-    assert_int_equal(own_step(5), 6);
-}
-
-TEST(opened_closed_and_opened_in_the_other_order)
-{
-    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
+    struct plugin twice = {.name = "twice", .factor = 2}, thrice = {.name = "thrice", .factor = 3};
     add_early(&twice, 1);
     add_early(&thrice, 1);
     assert_int_equal(own_step(5), 6);
     open_plugin(&thrice);
     open_plugin(&twice);
     check_step(&thrice);
-    assert_int_equal(dlclose(thrice.handle), 0);
-    check_step(&twice);
-    open_plugin(&thrice);
-    check_step(&thrice);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(dlclose(thrice.handle), 0);
+        assert_true(is_loaded(&thrice)); /* libomptarget knows its addresses */
+        check_step(&twice);
+        open_plugin(&thrice);
+        check_step(&thrice);
+    }
     assert_int_equal(thrice.fini(), 0);
     assert_int_equal(dlclose(thrice.handle), 0);
     assert_int_equal(dlclose(twice.handle), 0);
@@ -170,7 +148,7 @@ TEST(opened_closed_and_opened_in_the_other_order)
 /* One that never got to librex goes away as usual. */
 TEST(closed_before_any_use)
 {
-    struct plugin twice = plugin_of("twice", 2);
+    struct plugin twice = {.name = "twice", .factor = 2};
     open_plugin(&twice);
     assert_int_equal(dlclose(twice.handle), 0);
     assert_false(is_loaded(&twice));
@@ -183,7 +161,7 @@ TEST(closed_before_any_use)
 /* One whose registration failed is known to librex, which must not look for it where it was. */
 TEST(closed_after_a_failure)
 {
-    struct plugin bare = plugin_of("bare", 1), twice = plugin_of("twice", 2);
+    struct plugin bare = {.name = "bare", .factor = 1}, twice = {.name = "twice", .factor = 2};
     int64_t result = 99;
     for (int i = 0; i < 3; i++) {
         open_plugin(&bare);
