@@ -13,15 +13,15 @@
 #include "rex/queue.h"
 
 /* Of tests/data/kernels.cu, and of limits.cu. */
-static char plain_id, env_id, narrow_first_id, bounded_id;
+static char plain_id, env_id, wide_id, narrow_first_id, bounded_id;
 static double table[4];
 #define ENTRY(key, name, size)                                                                     \
     {                                                                                              \
         (key), (char *)(uintptr_t)(name), (size), 0, 0                                             \
     }
-static struct __tgt_offload_entry entries[] = {ENTRY(&plain_id, "plain__kernel__", 0),
-                                               ENTRY(&env_id, "env__kernel__", 0),
-                                               ENTRY(&table, "table", sizeof table)};
+static struct __tgt_offload_entry entries[] = {
+    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
+    ENTRY(&wide_id, "wide__kernel__", 0), ENTRY(&table, "table", sizeof table)};
 static struct __tgt_offload_entry other_entries[] = {
     ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)};
@@ -30,8 +30,8 @@ static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounde
         .struct_size = sizeof(struct rex_module), .entries_begin = (first),                        \
         .entries_end = (first) + (count), .image_name = "tests/data/" image                        \
     }
-static struct rex_module module = MODULE(entries, 2, "sm_90.cubin");
-static struct rex_module with_globals = MODULE(entries, 3, "sm_90.cubin");
+static struct rex_module module = MODULE(entries, 3, "sm_90.cubin");
+static struct rex_module with_globals = MODULE(entries, 4, "sm_90.cubin");
 static struct rex_module other_module = MODULE(other_entries, 1, "sm_90.cubin");
 static struct rex_module older = MODULE(other_entries, 1, "sm_80.cubin");
 static struct rex_module limits = MODULE(limits_entries, 1, "limits_sm_90.cubin");
@@ -121,6 +121,48 @@ TEST_OF_EACH(ask_for_shared_memory, const char *, check, "on", "off")
         CHECK_EQUAL(launch_module_in(queue, &limits, &launch, &args), REX_OK);
         CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), launches[i].asked);
     }
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+struct pair {
+    double one, other;
+};
+static struct pair seen; /* the first parameter of the last launch */
+
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block,
+                  void **parameters)
+{
+    (void)kernel, (void)grid, (void)block;
+    memcpy(&seen, parameters[0], sizeof seen);
+}
+
+/* A graph keeps values that are wider than an address, whatever becomes of the variables. */
+TEST_IN_CHILD(keep_wide_values)
+{
+    enum { LAUNCHES = 100 };
+    struct rex_graph *graph = NULL;
+    struct pair pair;
+    uint64_t *out = NULL;
+    start(22);
+    struct rex_queue *queue = new_queue(&module, 0, "wide", 0);
+    struct rex_launch_config launch = rex_launch_config_of(&wide_id, 1, 1);
+    REX_MAP(args, REX_BY_VALUE(pair), REX_IS_DEVICE_PTR(out));
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    for (int i = 0; i < LAUNCHES; i++) {
+        pair = (struct pair){i, -i};
+        CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
+    }
+    pair = (struct pair){0.5, 1e300};
+    void (**watcher)(const char *, const unsigned *, const unsigned *, void **) =
+        in_driver("fake_cuda_watch");
+    *watcher = watch;
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK(seen.one == LAUNCHES - 1 && seen.other == 1 - LAUNCHES);
+    CHECK_EQUAL(rex_graph_set_args(graph, 7, &args), REX_OK);
+    CHECK(seen.one == 0.5 && seen.other == 1e300);
+    rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
