@@ -181,6 +181,33 @@ TEST(pieces)
     finish();
 }
 
+/* Both ways in one call, small and large. */
+TEST(mixed)
+{
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    REX_MAP(region, REX_ALLOC(host, MOST));
+    OK(rex_data_enter(-1, &region));
+    void *on_device = rex_mapped_ptr(host, -1);
+    fill(host, MOST, 1);
+    fill(back, MOST, 2);
+    OK(rex_device_copy_to(on_device, back, MOST, -1));
+    memcpy(expected, host, MOST);
+    memcpy(expected + 8, back + 8, 8);
+    memcpy(expected + MIB, back + MIB, 5 * MIB);
+    REX_MAP(rows, REX_TO(host, 8), REX_FROM(host + 8, 8), REX_TO(host + 16, 8),
+            REX_FROM(host + MIB, 5 * MIB), REX_TO(host + 7 * MIB, 8));
+    OK(rex_data_update(-1, &rows));
+    assert_memory_equal(host, expected, MOST);
+    memcpy(back, host, 8);
+    memcpy(back + 16, host + 16, 8);
+    memcpy(back + 7 * MIB, host + 7 * MIB, 8);
+    OK(rex_device_copy_from(expected, on_device, MOST, -1));
+    assert_memory_equal(back, expected, MOST);
+    OK(rex_data_exit(-1, &region));
+    finish();
+}
+
 /* A region begins, once or again, and ends with a row of all its memory or of a part: what comes
  * back is what the last end names. */
 static const struct {
@@ -236,6 +263,56 @@ TEST(large_regions)
         for (size_t k = 0; k < sizeof regions / sizeof *regions; k++)
             use_region(k, NULL);
     }
+    finish();
+}
+
+/* The device's bytes become others, which the host's are to be, or not. */
+static void change_device(size_t seed)
+{
+    fill(host, MOST, seed);
+    fill(expected, MOST, seed + 1);
+    OK(rex_device_copy_to(rex_mapped_ptr(host, -1), expected, MOST, -1));
+    memcpy(back, host, MOST);
+}
+
+/* What is held does not end, and is copied back when it is no longer held. */
+TEST(held)
+{
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    REX_MAP(region, REX_TOFROM(host, MOST));
+    REX_MAP(holds, rex_row_with(REX_TOFROM(host, MOST), REX_MAP_OMPX_HOLD));
+    OK(rex_data_enter(-1, &region));
+    OK(rex_data_enter(-1, &holds));
+    change_device(1);
+    OK(rex_data_exit(-1, &region));
+    assert_true(rex_target_is_present(host, MOST, -1));
+    assert_memory_equal(host, back, MOST);
+    OK(rex_data_exit(-1, &holds));
+    assert_memory_equal(host, expected, MOST);
+    assert_false(rex_target_is_present(host, MOST, -1));
+    finish();
+}
+
+/* A row of no length at the base may end it, without a copy. */
+TEST(ended_by_its_base)
+{
+    unsigned char *inner = host + 64;
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    REX_MAP(whole, rex_row_of(host, inner, MOST - 64, TOFROM));
+    REX_MAP(empty, rex_row_of(host, host, 0, REX_MAP_ALLOC));
+    OK(rex_data_enter(-1, &whole));
+    OK(rex_data_exit(-1, &empty));
+    bool ended = !rex_target_is_present(inner, 8, -1);
+    fill(host, MOST, 1);
+    memcpy(back, host, MOST);
+    if (!ended) {
+        fill(back, MOST, 2);
+        OK(rex_device_copy_to(rex_mapped_ptr(inner, -1), back + 64, MOST - 64, -1));
+    }
+    OK(rex_data_exit(-1, &whole));
+    assert_memory_equal(inner, back + 64, MOST - 64);
     finish();
 }
 
