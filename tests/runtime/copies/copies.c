@@ -282,15 +282,24 @@ TEST(held)
     OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(region, REX_TOFROM(host, MOST));
     REX_MAP(holds, rex_row_with(REX_TOFROM(host, MOST), REX_MAP_OMPX_HOLD));
-    OK(rex_data_enter(-1, &region));
+    for (int held_first = 0; held_first < 2; held_first++) {
+        OK(rex_data_enter(-1, held_first ? &holds : &region));
+        OK(rex_data_enter(-1, held_first ? &region : &holds));
+        change_device(1);
+        OK(rex_data_exit(-1, &region));
+        assert_true(rex_target_is_present(host, MOST, -1));
+        assert_memory_equal(host, back, MOST);
+        OK(rex_data_exit(-1, &holds));
+        assert_memory_equal(host, expected, MOST);
+        assert_false(rex_target_is_present(host, MOST, -1));
+    }
+    /* Nobody but the row that holds it has mapped it. */
     OK(rex_data_enter(-1, &holds));
-    change_device(1);
+    change_device(2);
     OK(rex_data_exit(-1, &region));
-    assert_true(rex_target_is_present(host, MOST, -1));
     assert_memory_equal(host, back, MOST);
     OK(rex_data_exit(-1, &holds));
     assert_memory_equal(host, expected, MOST);
-    assert_false(rex_target_is_present(host, MOST, -1));
     finish();
 }
 
