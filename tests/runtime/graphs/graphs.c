@@ -252,12 +252,18 @@ TEST(module_that_has_ended, .on = LOADS_LATE, .gpu = ON_GPU)
     OK(rex_graph_end(&graph, queue));
     OK(rex_graph_launch(graph, queue));
     OK(rex_queue_sync(queue));
+    /* Launches of its own module that are not finished are nothing to the other one. */
+    for (int i = 0; i < 4; i++) {
+        REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_IS_DEVICE_PTR(memory));
+        struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
+        OK(launch_in(queue, &launch, &args));
+    }
     OK(rex_module_fini(&other));
     OK(rex_graph_launch(graph, queue));
     OK(rex_queue_copy_from(queue, value, memory, sizeof value));
     OK(rex_queue_sync(queue));
     for (int i = 0; i < VALUES; i++)
-        assert_int_equal(value[i], 80); /* 3 x + 2, four times */
+        assert_int_equal(value[i], 6560); /* 3 x + 2, eight times */
     rex_graph_destroy(graph);
     rex_device_free(memory, -1);
     OK(rex_queue_destroy(queue));

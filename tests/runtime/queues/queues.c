@@ -270,17 +270,25 @@ TEST(associated)
 {
     static int64_t value[VALUES], seen[VALUES];
     struct rex_queue *queues[] = {new_queue("associated", 0), new_queue("fresh", REX_QUEUE_NO_CACHE)};
+    struct rex_graph *graph = NULL; /* of the second */
     int number = rex_queue_device(queues[0]);
     OK(rex_offload_init());
     for (int i = 0; i < 8; i++) {
-        bool is_seen = i % 2 == 0;
+        bool is_seen = i < 4 && i % 2 == 0;
         struct rex_queue *queue = queues[i / 4];
         void *block = rex_device_alloc(sizeof value, number);
         assert_non_null(block);
         fill_in(value, i);
         OK(rex_queue_copy_to(queue, block, value, sizeof value));
         assert_int_equal(call_omp(is_seen, "omp_target_associate_ptr", value, block, sizeof value, number), 0);
-        put_all(queue, value, 4);
+        if (i == 4)
+            OK(rex_graph_begin(queue));
+        if (i <= 4)
+            put_all(queue, value, 4);
+        if (i == 4)
+            OK(rex_graph_end(&graph, queue));
+        if (i >= 4)
+            OK(rex_graph_launch(graph, queue));
         OK(rex_queue_copy_from(queue, seen, block, sizeof seen));
         OK(rex_queue_sync(queue));
         check_followed(seen, i, 4);
@@ -288,6 +296,7 @@ TEST(associated)
         if (!is_seen && i < 4)
             rex_mappings_changed(); /* the block is not freed: the next one is another */
     }
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queues[0]));
     OK(rex_queue_destroy(queues[1]));
 }
@@ -524,33 +533,38 @@ static void *release_later(void *argument)
 /* Ends the region under the queue's feet in each way that there is. */
 TEST(busy_end, .gpu = ON_GPU)
 {
-    static int64_t value[VALUES], other[VALUES], filled[VALUES], replayed[VALUES];
+    static int64_t value[VALUES], other[VALUES], filled[VALUES], copied[VALUES], replayed[VALUES];
     struct rex_queue *queue = new_queue("long one", 0);
     struct rex_graph *graph;
     REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_MAP(apart, REX_TOFROM(other, VALUES));
-    REX_MAP(by_address, REX_TOFROM(filled, VALUES));
+    REX_MAP(by_fill, REX_TOFROM(filled, VALUES));
+    REX_MAP(by_copy, REX_TOFROM(copied, VALUES));
     REX_MAP(by_graph, REX_TOFROM(replayed, VALUES));
     OK(rex_data_enter(-1, &region));
     OK(rex_data_enter(-1, &apart));
-    OK(rex_data_enter(-1, &by_address));
+    OK(rex_data_enter(-1, &by_fill));
+    OK(rex_data_enter(-1, &by_copy));
     OK(rex_data_enter(-1, &by_graph));
     OK(rex_graph_begin(queue));
     OK(rex_queue_fill(queue, rex_mapped_ptr(replayed + 1, -1), "", 1, 8));
     OK(rex_graph_end(&graph, queue));
     int64_t *release = hold_queue(queue, value);
     OK(rex_queue_fill(queue, rex_mapped_ptr(filled + VALUES - 1, -1), "", 1, 8));
+    OK(rex_queue_copy_to(queue, rex_mapped_ptr(copied, -1), release, 8)); /* which is pinned */
     OK(rex_graph_launch(graph, queue));
     assert_int_equal(rex_queue_query(queue), 0);
     FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
-    FAILS(rex_data_exit(-1, &by_address), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_data_exit(-1, &by_fill), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_data_exit(-1, &by_copy), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_data_exit(-1, &by_graph), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_offload_fini(), REX_EBUSY, "queue \"long one\"");
     OK(rex_data_exit(-1, &apart)); /* which the queue does not use */
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
     OK(rex_data_exit(-1, &region));
-    OK(rex_data_exit(-1, &by_address));
+    OK(rex_data_exit(-1, &by_fill));
+    OK(rex_data_exit(-1, &by_copy));
     OK(rex_data_exit(-1, &by_graph));
     assert_int_equal(value[0], 1);
     rex_graph_destroy(graph);
