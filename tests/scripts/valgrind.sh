@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of some runtime programs under valgrind, on LLVM 19 and 22, in `make check-all` on each release that it can start: no error and no leak that librex made itself. What LLVM's libraries
+# Tests of some runtime programs under valgrind, on LLVM 22, in `make check-all` on each release that it can start: no error and no leak that librex made itself. What LLVM's libraries
 # and the loader lose is theirs, though librex called them: the innermost function that is not one like malloc or memcpy decides.
 . tests/support/lib.sh
 needs valgrind
@@ -10,7 +10,7 @@ tests='badinput/unusable_images badinput/bad_tables badinput/bad_packets
 
 tests/llvm >/dev/null
 present=" $(tests/llvm --list | tr '\n' ' ')"
-wanted='19 22'
+wanted=22
 [ -z "${TEST_ALL-}" ] || wanted=$(tests/llvm --releases)
 plain=" $(tests/llvm --plain | tr '\n' ' ')"
 releases=
@@ -20,7 +20,7 @@ for release in $wanted; do
     *" $release "*,*) echo "left out: LLVM $release, whose newer C library has no symbols for valgrind" ;;
     esac
 done
-[ -n "$releases" ] || skip 'neither LLVM 19 nor 22'
+[ -n "$releases" ] || skip 'no LLVM 22'
 
 # As many at once as there are cores. The variables are the inner shell's.
 # shellcheck disable=SC2016
