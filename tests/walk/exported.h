@@ -6,6 +6,7 @@
 #ifndef REX_TESTS_WALK_EXPORTED_H
 #define REX_TESTS_WALK_EXPORTED_H
 
+#define REX_KMP_INTERNAL
 #include <rex_kmp.h>
 
 #define EXPORTED(result, name, parameters) result exported_##name parameters __asm__("rex___tgt_" #name)
