@@ -59,23 +59,6 @@ TEST(test_tables_at_the_end)
     }
 }
 
-/* Every cut takes a byte that something refers to. */
-TEST(test_truncated)
-{
-    static const char *const files[] = {CUBIN, HOST};
-    for (size_t i = 0; i < COUNT(files); i++) {
-        size_t size;
-        unsigned char *bytes = read_bytes(files[i], &size);
-        for (size_t cut = 1; cut < size; cut += 61) {
-            char *facts = facts_of(bytes, cut);
-            if (strstr(facts, "REX_EIMAGE") == NULL)
-                fail_msg("%s cut to %zu of %zu bytes", files[i], cut, size);
-            free(facts);
-        }
-        free(bytes);
-    }
-}
-
 /* Names of entries are found by relocations of either kind: each address of the image itself as
  * that of a symbol, and what lies between. */
 TEST(test_relocations_by_symbol)
@@ -117,18 +100,6 @@ TEST(test_segments)
         memcpy(image.bytes, image.kept, image.size);
     }
     assert_true(loaded > 1);
-    close_image(&image);
-}
-
-/* A header that is marked as unused may point anywhere. */
-TEST(test_unused_sections)
-{
-    struct image image = image_in(LIMITS);
-    for (size_t i = 0; i < header_of(&image)->e_shnum; i++) {
-        section_at(&image, i)->sh_type = SHT_NULL;
-        section_at(&image, i)->sh_offset = 1ull << 46;
-        changed(&image, "section %zu", i);
-    }
     close_image(&image);
 }
 

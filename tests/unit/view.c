@@ -211,38 +211,6 @@ TEST(test_host_sections)
     close_image(&image);
 }
 
-/* Each symbol is the first one in turn, and the last one: there is one more in front, which is
- * none. */
-TEST(test_symbols_in_another_order)
-{
-    static const char *const files[] = {HOST, "tests/data/signed_sm_90.cubin", LIMITS,
-                                        "tests/data/environments_sm_90.cubin"};
-    for (size_t file = 0; file < COUNT(files); file++) {
-        struct image whole = image_in(files[file]);
-        if (file > 0)
-            section_of(&whole, ".nv.info")->sh_type =
-                SHT_NOBITS; /* registers: kernels by the numbers of their symbols */
-        struct image image = image_of(whole.bytes, whole.size);
-        const Elf64_Shdr *table = table_of(&image, file == 0 ? SHT_DYNSYM : SHT_SYMTAB);
-        Elf64_Sym *symbols = bytes_of(&image, table), saved;
-        size_t count = table->sh_size / sizeof saved;
-        assert_true(count > 10);
-        for (size_t i = 2; i < 2 * count - 1; i++) {
-            size_t place = i < count ? 1 : count - 1, other = i < count ? i : i - count + 1;
-            saved = symbols[place];
-            symbols[place] = symbols[other];
-            symbols[other] = saved;
-            char *facts = facts_of(image.bytes, image.size), *text = difference(image.facts, facts);
-            assert_string_equal(text, "");
-            free(text);
-            free(facts);
-            memcpy(image.bytes, image.kept, image.size);
-        }
-        close_image(&image);
-        close_image(&whole);
-    }
-}
-
 /* Relocations of as many bytes as the file, and one more; those that the loader does not see count for
  * nothing. */
 TEST(test_host_relocations)
