@@ -1,6 +1,6 @@
 /*
  * trace.c - a whole trace, byte by byte, of what no machine of the tests has: three GPUs, an image that the program registers, calls of every
- * kind; a driver without events; names that are no text; the summary, with more kernels than fit.
+ * kind; names that are no text; the summary, with more kernels than fit.
  *
  * The driver and libomptarget are fakes. What the trace has of real calls is tested in tests/runtime.
  *
@@ -32,8 +32,6 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
                                    .entries_end = entry + 1,
                                    .image_name = "tests/data/sm_90.cubin"};
 
-/* ---- what is done with a queue ----------------------------------------------------------------------------------- */
-
 static void launch(struct rex_queue *queue)
 {
     int64_t a = 1, b = 2;
@@ -42,11 +40,7 @@ static void launch(struct rex_queue *queue)
     CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), REX_OK);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
 static char folder[PATH_MAX - 32], path[PATH_MAX];
-
-enum { MANY = 5000 };
 
 /* At the end of the process, which run_child() would leave out, the trace is finished. */
 static void finish(struct rex_queue *queue)
@@ -55,33 +49,6 @@ static void finish(struct rex_queue *queue)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
     exit(0);
-}
-
-/* Only times are lost where the driver's events fail: no call fails, and nothing is said. */
-static void launch_without_events(const void *call)
-{
-    struct rex_queue *queue = NULL;
-    char setting[64];
-    snprintf(setting, sizeof setting, "%s:719:0", (const char *)call);
-    setenv("FAKE_CUDA_BREAKS", setting, 1);
-    use_gpu(90);
-    use_release(22);
-    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
-    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "left", 0, NULL), REX_OK);
-    launch(queue);
-    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    finish(queue);
-}
-
-TEST(test_driver_without_events)
-{
-    static const char *const calls[] = {"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"};
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        assert_string_equal(in_child(launch_without_events, calls[i]), "");
-        assert_int_equal(in_file(path, "\"name\":\"queue launch\""), 1);
-        assert_int_equal(in_file(path, "\"cat\":\"launch\""), 0);
-    }
 }
 
 /* ---- a whole file ------------------------------------------------------------------------------------------------ */
