@@ -95,6 +95,25 @@ on_gpu around 200 globals
 advises around "$waited - 200 launches of twice__kernel__ went by libomptarget, 4 ms in all, because its module has device globals, \"factor\" for \
 one, which a second load would have again: by the driver \(librex\(7\), Who launches on a GPU\) they would take up to 1\.20 ms less\."
 
+# ---- how busy: what lies in another slice counts once, and nothing is lost when what a column stands for becomes wider, on either side
+
+# busy SLICE...: BEGIN:LENGTH in microseconds, of a thread
+busy() {
+    {
+        printf '[\n{"ph":"M","name":"process_name","pid":7,"tid":7,"args":{"name":"p"}}\n'
+        printf ',{"ph":"M","name":"thread_name","pid":7,"tid":7,"args":{"name":"main thread"}}\n'
+        for slice; do
+            printf ',{"ph":"X","cat":"phase","pid":7,"tid":7,"ts":%s.000,"dur":%s.000,"name":"a","args":{}}\n' "${slice%:*}" "${slice#*:}"
+        done
+        echo ']'
+    } >"$work/slices.json"
+    { echo "$*"; "$report" "$work/slices.json" | grep '|'; } >>"$work/busy"
+}
+busy 1000:10 1020:10 1000:100 1900:100
+busy 1000:10 9000000:500
+busy 9000000:500 9000600:100 10:9000790
+golden rex-report/busy.txt "$work/busy"
+
 # ---- traces that are cut off, or not librex's alone
 
 head -c -100 "$work/each.json" >"$work/cut.json"

@@ -1,6 +1,6 @@
 /*
- * report.c - the parts of rex-report: the reader of its lines, its figures, and how busy it says that a track was. What it advises is tested
- * in scripts/rex-report.
+ * report.c - the parts of rex-report: the reader of its lines, and its figures. What it advises, and how busy it says that a track was, is
+ * tested in scripts/rex-report.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,6 @@
 
 #include "rex-report/event.h"
 #include "rex-report/figures.h"
-#include "rex-report/timeline.h"
 
 static void expect_figure(char *figure, const char *expected)
 {
@@ -56,40 +55,4 @@ TEST(test_lines)
     assert_int_equal(event.row[0].number, 1);
     assert_true(event.row[0].begin == 0xff && event.row[0].size == 16);
     assert_true(event.row[0].to && event.row[0].always && event.row[0].pinned && !event.row[0].from && !event.row[0].deletes);
-}
-
-/* A slice of a phase on track 1, in nanoseconds. */
-static void add(struct timeline *timeline, uint64_t begin, uint64_t end)
-{
-    struct event event = {.kind = EVENT_PHASE, .track = TRACK_THREAD, .name = "", .id = 1, .begin = begin, .took = end - begin};
-    timeline_add(timeline, &event);
-}
-
-static uint64_t in_bins(const struct timeline *timeline)
-{
-    size_t first, count = timeline_bins(timeline, &first);
-    uint64_t all = 0;
-    for (size_t i = first; i < first + count; i++)
-        all += timeline->tracks[0].bins[i][BUSY_START];
-    return all;
-}
-
-/* What lies in another slice counts once, and nothing is lost when bins become wider, on either side. */
-TEST(test_timeline)
-{
-    struct timeline timeline;
-    timeline_begin(&timeline);
-    add(&timeline, 1000000, 1000010);
-    add(&timeline, 1000020, 1000030);
-    add(&timeline, 1000000, 1000100);
-    assert_int_equal(track_busy(&timeline.tracks[0]), 100);
-    assert_int_equal(in_bins(&timeline), 100);
-    add(&timeline, 9000000000, 9000000500);
-    assert_int_equal(in_bins(&timeline), 600);
-    add(&timeline, 9000000600, 9000000700);
-    assert_int_equal(in_bins(&timeline), 700);
-    add(&timeline, 10, 9000000800);
-    assert_int_equal(track_busy(&timeline.tracks[0]), 9000000790);
-    assert_int_equal(in_bins(&timeline), 9000000790);
-    timeline_end(&timeline);
 }
