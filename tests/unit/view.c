@@ -185,32 +185,6 @@ TEST(test_ptx_head)
 
 /* ---- host images ----------------------------------------------------------------------------- */
 
-/* Sections that are in memory or not, and their order; and what linkers leave in place beside the
- * relocations. */
-TEST(test_host_sections)
-{
-    struct image image = image_in(HOST);
-    const uint64_t strings = section_of(&image, ".rodata")->sh_addr;
-    for (int last = 0; last < 2; last++) {
-        for (size_t i = 0; i < header_of(&image)->e_shnum; i++) {
-            Elf64_Shdr *section = section_at(&image, i);
-            if (last ? section->sh_addr > strings && section->sh_type == SHT_PROGBITS
-                     : section->sh_addr < strings)
-                section->sh_flags &= ~(Elf64_Xword)SHF_ALLOC;
-        }
-        changed(&image, last ? "the strings are in the last section of the memory"
-                             : "the strings are in its first section");
-    }
-    Elf64_Shdr *one = section_of(&image, ".rodata"), *other = section_of(&image, ".init"),
-               saved = *one;
-    *one = *other;
-    *other = saved;
-    changed(&image, "sections in another order");
-    memset(bytes_of(&image, section_of(&image, "omp_offloading_entries")), 0, 128);
-    changed(&image, "names in the relocations alone");
-    close_image(&image);
-}
-
 /* Relocations of as many bytes as the file, and one more; those that the loader does not see count for
  * nothing. */
 TEST(test_host_relocations)
