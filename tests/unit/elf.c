@@ -105,5 +105,5 @@ TEST(test_segments)
 
 TEST(test_changes)
 {
-    tell_changes("tests/unit/elf.txt");
+    tell_changes("tests/data/changes/elf.txt");
 }

@@ -66,7 +66,7 @@ TEST(test_views)
 
 TEST(test_changes)
 {
-    tell_changes("tests/unit/fatbin.txt");
+    tell_changes("tests/data/changes/fatbin.txt");
 }
 
 /* As many images as any file has, and one more. */

@@ -88,7 +88,7 @@ TEST(test_host_image_without_table)
 
 TEST(test_changes)
 {
-    tell_changes("tests/unit/view.txt");
+    tell_changes("tests/data/changes/view.txt");
 }
 
 /* The header is enough to tell what it is. */
@@ -121,7 +121,7 @@ static void end_lines(char *text)
 TEST(test_ptx)
 {
     char line[2048], all[2048];
-    FILE *file = fopen("tests/unit/ptx.txt", "r");
+    FILE *file = fopen("tests/data/changes/ptx.txt", "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
