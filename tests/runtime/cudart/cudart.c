@@ -8,11 +8,10 @@
 
 REX_KERNEL(add);
 
-enum { VALUES = 1000, TO_DEVICE = 1, TO_HOST = 2, BLOCKING_SYNC = 4 };
+enum { VALUES = 1000, TO_DEVICE = 1, TO_HOST = 2 };
 
 static struct {
     int (*cudaGetDeviceCount)(int *count);
-    int (*cudaSetDeviceFlags)(unsigned flags);
     int (*cudaMalloc)(void **memory, size_t size);
     int (*cudaMemcpy)(void *to, const void *from, size_t size, int kind);
     int (*cudaFree)(void *memory);
@@ -28,7 +27,6 @@ static bool open_cudart(void)
         void *slot;
     } functions[] = {
         {"cudaGetDeviceCount", &cuda.cudaGetDeviceCount},
-        {"cudaSetDeviceFlags", &cuda.cudaSetDeviceFlags},
         {"cudaMalloc", &cuda.cudaMalloc},
         {"cudaMemcpy", &cuda.cudaMemcpy},
         {"cudaFree", &cuda.cudaFree},
@@ -126,30 +124,6 @@ TEST(librex_first)
 {
     assert_true(open_cudart());
     both(false);
-}
-
-/* What the program asked of libcudart stays: librex says so, and changes nothing. */
-static int lines_of_active_contexts;
-
-static void receive(enum rex_log_level level, const char *message, void *context)
-{
-    (void)level, (void)context;
-    lines_of_active_contexts += strstr(message, "its context is active already") != NULL;
-}
-
-TEST(active_context)
-{
-    assert_true(open_cudart());
-    rex_set_log_callback(receive, NULL);
-    assert_int_equal(rex_configure(REX_OPTION_LOG, "info"), 0);
-    assert_int_equal(rex_configure(REX_OPTION_WAIT, "spin"), 0);
-    if (gpu_present())
-        assert_int_equal(cuda.cudaSetDeviceFlags(BLOCKING_SYNC), 0);
-    check_cudart();
-    assert_int_equal(rex_offload_init(), 0);
-    check_librex(7);
-    assert_true(gpu_present() ? lines_of_active_contexts > 0 : lines_of_active_contexts == 0);
-    rex_set_log_callback(NULL, NULL);
 }
 
 int before_tests(int argc, char **argv)
