@@ -8,16 +8,12 @@
 
 static void run(const char *name)
 {
-    char path[PATH_MAX + 32];
-    char *arguments[] = {path, NULL};
-    pid_t child;
-    int status = -1;
-    snprintf(path, sizeof path, "%s/%s", own_folder(), name);
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "exec '%s/%s'", own_folder(), name);
     fflush(NULL);
-    assert_int_equal(posix_spawn(&child, path, NULL, NULL, arguments, environ), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail_msg("%s: wait status %#x", path, (unsigned)status);
+    int status = system(command);
+    if (status != 0)
+        fail_msg("%s: wait status %#x", command, (unsigned)status);
 }
 
 /* cmocka has no parameters for tests: one function for each program. */
