@@ -199,13 +199,6 @@ static const char *failing_regions(void)
     REX_DATA_REGION(NULL, 1 << 20, REX_TOFROM(x, LENGTH))
         ran++;
     EXPECT(ran == 0 && rex_last_error_code() == REX_EDEVICE && !is_mapped());
-    /* The end fails where the block spoils the map, of which a program does not know the name. */
-#define MAP_IN(line) REX_JOIN(rex_detail_columns_, line).map
-    REX_DATA_REGION(&error, -1, REX_TOFROM(x, LENGTH)) { MAP_IN(__LINE__).sizes[0] = -1; }
-#undef MAP_IN
-    EXPECT(error == REX_EINVAL && rex_last_error_code() == REX_EINVAL && is_mapped());
-    REX_MAP(whole, REX_DELETE(x, LENGTH));
-    EXPECT(rex_data_exit(-1, &whole) == 0 && !is_mapped());
     /* What the block itself has set stays. */
     REX_DATA_REGION(&error, -1, REX_TO(x, LENGTH))
         error = 42;
