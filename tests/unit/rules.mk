@@ -15,21 +15,13 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver driverlaunches driverrows log presence sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver driverlaunches log sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: so they do there; and the index gets no room where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
-# slots: so they do there; and there are as many processors as the test says.
-$(O)/tests/unit/slots: unit_libs = -rdynamic -Wl,--wrap=sysconf
 # pack: closer looks at rows are counted.
 $(O)/tests/unit/pack: unit_libs = -Wl,--wrap=rex_check_rows
 # copies: no thread starts where a test says so.
 $(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
-# addresses: looks for memory are counted.
-$(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_up
-# beside: waits of each thread are seen.
-$(O)/tests/unit/beside: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
-# claims: who waits for memory is counted; others come between as the index learns of a mapping; a thread gets no memory where a test says so.
-$(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add,--wrap=malloc,--wrap=rex_part_new
 # adopt: memory runs out where a test says so.
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # choose: as much time passes as a test says.
@@ -41,11 +33,8 @@ $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
 # races: no time passes, and there is no memory for a thread, where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
-# like: the steps of a launch's long way are counted.
-$(O)/tests/unit/like: unit_libs = \
-    -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
 
-# report: rex-report without its main.
+# report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
 $(O)/tests/unit/report: $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))
 $(O)/tests/unit/report: unit_libs = $(LIB_A)

@@ -17,6 +17,7 @@ REX_KERNEL(nothing);
 REX_KERNEL(add);
 REX_KERNEL(add_all);
 REX_KERNEL(stay);
+REX_KERNEL(hold);
 
 /* y is one of many arrays that lie side by side. */
 enum { CELLS = 64, MANY = 21, AMONG = 17, SECONDS = 100 };
@@ -59,18 +60,35 @@ static bool takes_raw(void)
     return !calls_with_array() && !(gpu_present() && release_of_test() == 18);
 }
 
+static void add_others(struct rows *rows)
+{
+    for (int i = 0; i < MANY; i++)
+        if (i != AMONG)
+            add_row(rows, many[i], sizeof x, TOFROM);
+}
+
+static int send_raw(bool with_others)
+{
+    int64_t one = 1, first = 0;
+    struct rows rows = {.count = 0};
+    add_literal(&rows, &one, sizeof one);
+    add_literal(&rows, &first, sizeof first);
+    add_row(&rows, y, sizeof x, PARAMETER | TOFROM);
+    if (with_others)
+        add_others(&rows);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    packet.Version = 2;
+    return __rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(add), &packet);
+}
+
 static int launches_raw(void)
 {
-    REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_TOFROM(y, CELLS));
-    struct __tgt_kernel_arguments packet = {.Version = 2,
-                                            .NumArgs = map.count,
-                                            .ArgsBase = map.base,
-                                            .Args = map.begin,
-                                            .ArgSizes = map.sizes,
-                                            .ArgTypes = map.types,
-                                            .Teams = {1, 1, 1},
-                                            .Threads = {1, 1, 1}};
-    return __rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(add), &packet);
+    return send_raw(false);
+}
+
+static int launches_all_raw(void)
+{
+    return send_raw(true);
 }
 
 /* ---- data calls on y ------------------------------------------------------------------------- */
@@ -131,9 +149,7 @@ static int updates_raw(void)
 static int others(int (*call)(int64_t, const struct rex_map *))
 {
     struct rows rows = {.count = 0};
-    for (int i = 0; i < MANY; i++)
-        if (i != AMONG)
-            add_row(&rows, many[i], sizeof x, TOFROM);
+    add_others(&rows);
     struct rex_map map = {rows.count, rows.value, rows.value, rows.size, rows.type, NULL, NULL};
     return call(-1, &map);
 }

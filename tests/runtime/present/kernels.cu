@@ -1,5 +1,5 @@
 /* Kernels that stay or add. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include <rex/kernel.h>
+#include "../hold.h"
 
 REX_DEVICE_KERNEL(nothing, (uint64_t) n)
 {
