@@ -1,77 +1,55 @@
 /*
- * bydriver.c - launches by the driver: what a kernel computes with rows of every kind, what comes back, and what happens where the
- * driver refuses.
+ * bydriver.c - launches by the driver: what happens where the driver refuses, and in which words; grids that are chosen; what a thread needs of
+ * its stack. What kernels compute is seen by runtime/present.
  *
- * libomptarget is a fake, which maps what the test says; the driver is a fake with memory, whose kernels are functions of the test. The
- * program exports the forwarders, so that librex finds itself in front.
+ * libomptarget is a fake, which launches nothing; the driver is a fake with memory, whose kernels are functions of the test. The program
+ * exports the forwarders, so that librex finds itself in front.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "computing.h"
 
-#include "launch/slotgraph.h"
+#include <pthread.h>
+
+#include "inqueue.h"
 #include "rex_kmp.h"
-#include "rex/device.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
 #include "stateless.h"
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------------------- */
 
-static void compute(void *const *parameters)
+static unsigned last_grid, last_block;
+
+static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)parameters;
+    last_grid = grid[0];
+    last_block = block[0];
+    computed++;
+}
+
+static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
 {
     uint64_t n = word(parameters, 0), a = word(parameters, 1);
     uint64_t *x = at_device(word(parameters, 2), n * 8), *y = at_device(word(parameters, 3), n * 8);
     CHECK(n == 0 || (x != NULL && y != NULL));
     for (uint64_t i = 0; i < n; i++)
         y[i] += a * x[i];
-    computed++;
+    nothing(grid, block, parameters);
 }
 
-static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
+static void name_kernels(void)
 {
-    CHECK(grid[0] == 2 && block[0] == 64);
-    compute(parameters);
-}
-
-static void axpy_env(const unsigned *grid, const unsigned *block, void **parameters)
-{
-    (void)grid, (void)block;
-    CHECK(word(parameters, 0) == UINT64_MAX);
-    compute(parameters + 1);
-}
-
-struct sixty_four {
-    double value[8];
-};
-
-static void widths(const unsigned *grid, const unsigned *block, void **parameters)
-{
-    double sixteen[2];
-    struct sixty_four all;
-    memcpy(sixteen, parameters[5], sizeof sixteen);
-    memcpy(&all, parameters[6], sizeof all);
-    CHECK(grid[0] == 5 && grid[1] == 4 && grid[2] == 3 && block[0] == 32 && block[1] == 2 && block[2] == 1);
-    uint64_t *out = at_device(word(parameters, 0), 8);
-    *out = (uint64_t)(*(char *)parameters[1] + *(short *)parameters[2] + *(int *)parameters[3] + *(long *)parameters[4]) +
-           (uint64_t)(sixteen[0] + sixteen[1] + all.value[7]);
-    computed++;
-}
-
-static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
-{
-    (void)grid, (void)block, (void)parameters;
-    computed++;
+    static const size_t words[] = {8, 8, 8, 8};
+    name_kernel("axpy__kernel__", axpy, 4, words);
+    name_kernel("nothing__kernel__", nothing, 0, words);
 }
 
 static void start_with(int release, const char *order)
 {
-    static const size_t words[] = {8, 8, 8, 8, 8}, of_widths[] = {8, 1, 2, 4, 8, 16, 64};
     use_computing_gpu(release, order);
-    name_kernel("axpy__kernel__", axpy, 4, words);
-    name_kernel("axpy_env__kernel__", axpy_env, 5, words);
-    name_kernel("widths__kernel__", widths, 7, of_widths);
-    name_kernel("nothing__kernel__", nothing, 0, words);
+    name_kernels();
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
@@ -80,14 +58,16 @@ static void start(int release)
     start_with(release, "late");
 }
 
-/* With "full" each row has an allocation of its own. */
-static void start_checked(int release, const char *check)
-{
-    setenv("REX_CHECK", check, 1);
-    start(release);
-}
-
 /* ---- launches ------------------------------------------------------------------------------------------------------------------------ */
+
+enum { CELLS = 1000, TURNS = 20 /* until they are a graph, and more */ };
+static uint64_t x[CELLS], y[CELLS], *pointer = y;
+static const struct rex_launch_config plainly = {.key = &nothing_id, .teams = {2, 1, 1}, .threads = {64, 1, 1}};
+
+static int launch_nothing(const struct rex_launch_config *launch)
+{
+    return rex_module_launch_map(&module, launch, NULL);
+}
 
 static int launch_rows(const void *key, const struct rex_map *map)
 {
@@ -95,314 +75,53 @@ static int launch_rows(const void *key, const struct rex_map *map)
     return rex_module_launch_map(&module, &launch, map);
 }
 
-static void fill(uint64_t *x, uint64_t *y, uint64_t n)
+static int launch_on(uint64_t n, struct rex_row from, struct rex_row to)
+{
+    uint64_t a = 1;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), from, to);
+    return launch_rows(&axpy_id, &args);
+}
+
+static int launch_axpy(void)
+{
+    return launch_on(CELLS, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+}
+
+static int launch_attached(void)
+{
+    return launch_on(1, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, CELLS));
+}
+
+static void expect_refused(int line, int result, int wanted, const char *words)
+{
+    if (result != wanted || strstr(rex_last_error(), words) == NULL) {
+        fprintf(stderr, "line %d: %d, %s\n", line, result, rex_last_error());
+        _exit(99);
+    }
+}
+#define REFUSED(call, error, words) expect_refused(__LINE__, (call), (error), (words))
+
+static void fill(uint64_t *from, uint64_t *to, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
-        x[i] = i + 1;
-        y[i] = 1000 * i;
+        from[i] = i + 1;
+        to[i] = 1000 * i;
     }
 }
 
-static void expect_axpy(const uint64_t *x, const uint64_t *y, uint64_t n, uint64_t a, uint64_t times)
+static void expect_axpy(const uint64_t *from, const uint64_t *to, uint64_t n, uint64_t a, uint64_t times)
 {
     for (uint64_t i = 0; i < n; i++) {
-        CHECK_EQUAL(x[i], i + 1);
-        CHECK_EQUAL(y[i], 1000 * i + times * a * (i + 1));
+        CHECK_EQUAL(from[i], i + 1);
+        CHECK_EQUAL(to[i], 1000 * i + times * a * (i + 1));
     }
 }
 
-/* Launches of one kind: by single calls, then as a graph that is made, and launched again. */
-enum { TURNS = REX_GRAPH_PAYS + 2 };
-
-static void run_size(const void *key, uint64_t n)
-{
-    uint64_t *x = calloc(n + 1, 8), *y = calloc(n + 1, 8), a = 3;
-    CHECK(x != NULL && y != NULL);
-    fill(x, y, n);
-    x[n] = y[n] = 77;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
-    for (uint64_t i = 1; i <= TURNS; i++) {
-        CHECK_EQUAL(launch_rows(key, &args), REX_OK);
-        expect_axpy(x, y, n, a, i);
-    }
-    CHECK(x[n] == 77 && y[n] == 77);
-    free(x);
-    free(y);
-}
-
-TEST_ON_FAKES(run_sizes, 14, 16, 18, 19, 22, 23)
-{
-    static const uint64_t sizes[] = {1, 2, 63, 64, 65, 1000, 4095, 8191, 8193, 60000, 131072, 140000, 300000};
-    start(release);
-    for (size_t i = 0; i < COUNT(sizes); i++)
-        run_size(i % 2 ? &axpy_id : &env_id, sizes[i]);
-    CHECK_EQUAL(computed, TURNS * (int)COUNT(sizes));
-    CHECK_EQUAL(by_runtime(), 0);
-    CHECK(driver_calls("cuGraphLaunch") > 0);
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);
-}
-
-/* Rows of more than 4 MiB, by threads: in pieces of 1 MiB. */
-static void run_large(const void *release)
-{
-    uint64_t n = 600000, pieces = 5;
-    setenv("REX_COPY_THREADS", "2", 1);
-    start(*(const int *)release);
-    run_size(&axpy_id, n);
-    CHECK_EQUAL(computed, TURNS);
-    CHECK_EQUAL(by_runtime(), 0);
-    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), (int)(TURNS * 2 * pieces));
-    CHECK_EQUAL(driver_calls("cuMemcpyDtoHAsync"), (int)(TURNS * pieces));
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-}
-
-TEST(test_sizes)
-{
-    static const int releases[] = {14, 16, 18, 19, 22, 23};
-    in_child(run_large, &releases[3]);
-}
-
-/* ---- where rows lie ------------------------------------------------------------------------------------------------------------------ */
-
-enum { CELLS = 1000 };
-static uint64_t x[CELLS], y[CELLS];
-
-#define LAUNCH_ROWS(n, a, ...)                                     \
-    do {                                                           \
-        uint64_t n_ = (n), a_ = (a);                               \
-        REX_MAP(args_, REX_VALUE(n_), REX_VALUE(a_), __VA_ARGS__); \
-        CHECK_EQUAL(launch_rows(&axpy_id, &args_), REX_OK);        \
-    } while (0)
-
-/* What is mapped is used where it is, and copied by nobody, but where its row says always. */
-TEST_OF_EACH(use_present, const char *, check, "on", "full")
-{
-    start_checked(22, check);
-    fill(x, y, CELLS);
-    uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
-    REX_MAP(region, REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    memcpy(on_device, y, sizeof y);
-    uint64_t *part = y + 10;
-    LAUNCH_ROWS(100, 2, REX_TO(x, 100), REX_TOFROM(part, 100));
-    for (uint64_t i = 0; i < CELLS; i++) {
-        CHECK_EQUAL(y[i], 1000 * i);
-        CHECK_EQUAL(on_device[i], 1000 * i + (i >= 10 && i < 110 ? 2 * (i - 9) : 0));
-    }
-    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALWAYS(REX_FROM(y, CELLS)));
-    CHECK_EQUAL(y[500], 500000 + 501);
-    CHECK_EQUAL(y[20], 20000 + 22 + 21);
-    y[20] = 5;
-    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALWAYS(REX_TO(y, CELLS)));
-    CHECK(y[20] == 5 && on_device[20] == 5 + 21);
-    expect_sent(3, 0);
-    /* a section of no length in it, and one that leaves it */
-    LAUNCH_ROWS(0, 1, REX_TO(x, 1), REX_TOFROM(part, 0));
-    expect_sent(4, 0);
-    uint64_t n = 1, a = 1;
-    uintptr_t before = (uintptr_t)y - 8; /* which gcc does not follow */
-    REX_MAP(across, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM((unsigned char *)before, 16));
-    CHECK_EQUAL(launch_rows(&axpy_id, &across), REX_EOVERLAP);
-    memset(&the_record()->mappings[0], 0, sizeof the_record()->mappings[0]);
-    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
-    fill(x, y, CELLS);
-    LAUNCH_ROWS(CELLS, 4, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    expect_axpy(x, y, CELLS, 4, 1);
-    CHECK_EQUAL(computed, 5);
-}
-
-static void map_both(enum fake_function function)
-{
-    if (function == FAKE_BEGIN && last_call(FAKE_BEGIN)->packet.rows == 2)
-        the_record()->mappings[0].size = the_record()->mappings[1].size = sizeof x;
-}
-
-/* All that one call has mapped. */
-TEST_IN_CHILD(use_all)
-{
-    start(22);
-    fill(x, y, CELLS);
-    uint64_t x_there = map_on_device(0, x, sizeof x), y_there = map_on_device(1, y, sizeof y);
-    the_record()->mappings[0].size = the_record()->mappings[1].size = 0;
-    the_record()->on_data = map_both;
-    REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    memcpy(at_device(x_there, sizeof x), x, sizeof x);
-    memcpy(at_device(y_there, sizeof y), y, sizeof y);
-    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    uint64_t *on_device = at_device(y_there, sizeof y);
-    CHECK(y[7] == 7000 && on_device[7] == 7000 + 16);
-    expect_sent(1, 0);
-}
-
-/* Mapped by a raw call, through the forwarders. */
-TEST_OF_EACH(use_raw, const char *, check, "on", "full")
-{
-    start_checked(19, check);
-    fill(x, y, CELLS);
-    uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
-    REX_MAP(region, REX_TOFROM(y, CELLS));
-    memcpy(on_device, y, sizeof y);
-    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
-    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK(y[7] == 7000 && on_device[7] == 7000 + 16);
-    memset(&the_record()->mappings[0], 0, sizeof the_record()->mappings[0]);
-    __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
-    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(y[7], 7000 + 16);
-    expect_sent(2, 0);
-}
-
-/* Exported beside those that rex_kmp.h declares. */
-void end_nowait(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all, void *list,
-                int32_t others, void *other_list) __asm__("__tgt_target_data_end_nowait");
-
-/* Still mapped when another module ends, or after one end of two that was not waited for. */
-TEST_OF_EACH(use_kept, bool, nowait, false, true)
-{
-    static char id;
-    static struct __tgt_offload_entry entries_of_other[] = {{&id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
-    static struct rex_module other;
-    other = module;
-    other.entries_begin = entries_of_other;
-    other.entries_end = entries_of_other + 1;
-    start(22);
-    fill(x, y, CELLS);
-    map_on_device(0, y, sizeof y);
-    CHECK_EQUAL(rex_module_register(&other, NULL), REX_OK);
-    REX_MAP(region, REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    if (nowait)
-        end_nowait(0, REX_MAP_ARGUMENTS(region), 0, NULL, 0, NULL);
-    else
-        CHECK_EQUAL(rex_module_fini(&other), REX_OK);
-    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    expect_sent(0, 1);
-}
-
-/* Mapped by what librex has not seen: that is libomptarget's. */
-TEST_IN_CHILD(use_unseen)
-{
-    start(22);
-    map_on_device(0, y, sizeof y);
-    rex_mappings_changed();
-    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    expect_sent(0, 1);
-    LAUNCH_ROWS(CELLS / 2, 2, REX_TO(x, CELLS / 2), REX_TOFROM(x + CELLS / 2, CELLS / 2));
-    expect_sent(1, 1);
-}
-
-/* Rows in rows, the same row twice; rows that differ in what is copied. */
-TEST_OF_EACH(use_shared, const char *, check, "on", "full")
-{
-    start_checked(16, check);
-    fill(x, y, CELLS);
-    uint64_t *inner = x + 100;
-    LAUNCH_ROWS(10, 1, REX_TOFROM(x, CELLS), REX_TOFROM(inner, 10));
-    for (uint64_t i = 0; i < 10; i++)
-        CHECK_EQUAL(x[100 + i], 101 + i + i + 1);
-    fill(x, y, CELLS);
-    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_TOFROM(x, CELLS));
-    CHECK_EQUAL(x[999], 2000);
-    expect_sent(2, 0);
-    LAUNCH_ROWS(10, 1, REX_TO(x, CELLS), REX_TOFROM(inner, 10));
-    expect_sent(2, 1);
-    uint64_t n = 1, a = 1, *later = x + 5;
-    REX_MAP(across, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, 10), REX_TOFROM(later, 10));
-    CHECK_EQUAL(launch_rows(&axpy_id, &across), REX_EOVERLAP);
-}
-
-/* From alone is not copied in, alloc is not copied, a private row is copied in alone. */
-TEST_OF_EACH(use_directions, const char *, check, "on", "full")
-{
-    start_checked(22, check);
-    fill(x, y, CELLS);
-    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_FROM(y, CELLS));
-    CHECK(y[0] != 1 && (y[0] - 1) == UINT64_C(0xa5a5a5a5a5a5a5a5));
-    fill(x, y, CELLS);
-    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALLOC(y, CELLS));
-    CHECK_EQUAL(y[3], 3000);
-    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_FIRSTPRIVATE(y));
-    CHECK(y[3] == 3000 && x[3] == 4);
-    expect_sent(3, 0);
-}
-
-/* What is always copied is so beside rows that are not, and beside those that live for the launch. */
-TEST_OF_EACH(use_always, const char *, check, "on", "full")
-{
-    start_checked(22, check);
-    fill(x, y, CELLS);
-    uint64_t *y_there = at_device(map_on_device(0, y, sizeof y), sizeof y), *x_there = at_device(map_on_device(1, x, sizeof x), sizeof x);
-    REX_MAP(region, REX_TO(y, CELLS), REX_TO(x, CELLS));
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    memcpy(y_there, y, sizeof y);
-    memcpy(x_there, x, sizeof x);
-    x[0] = 100; /* on the device it stays 1 */
-    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_ALWAYS(REX_FROM(y, CELLS)));
-    CHECK(x[0] == 100 && x_there[0] == 1 && y[0] == 1 && y[1] == 1002);
-    static uint64_t other[CELLS] = {7};
-    y[0] = 50;
-    LAUNCH_ROWS(CELLS, 2, REX_ALWAYS(REX_TOFROM(other, CELLS)), REX_ALWAYS(REX_TOFROM(y, CELLS)));
-    CHECK(y[0] == 64 && y_there[0] == 64 && y[1] == 1002 && other[0] == 7);
-    /* the first row of all */
-    LAUNCH_ROWS(CELLS, 0, REX_ALWAYS(REX_TO(x, CELLS)), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(x_there[0], 100);
-    /* of no length: nothing to copy */
-    int before = driver_calls("cuMemcpyHtoDAsync");
-    LAUNCH_ROWS(0, 2, REX_ALWAYS(REX_TO(x, 0)), REX_ALWAYS(REX_TO(y, 1)));
-    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), before + 1);
-    expect_sent(4, 0);
-}
-
-/* An allocation for each row, as large as that, and no larger one from before. */
-TEST_IN_CHILD(use_blocks)
-{
-    start_checked(22, "full");
-    CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
-    size_t before = device_bytes();
-    int taken = driver_calls("cuMemAlloc");
-    for (int i = 1; i <= TURNS; i++) {
-        LAUNCH_ROWS(100, 1, REX_TO(x, 100), REX_TOFROM(y, 100));
-        CHECK_EQUAL(driver_calls("cuMemAlloc"), taken + 2 * i);
-        CHECK_EQUAL(device_bytes(), before);
-    }
-    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
-    /* of two rows the second finds no memory: the first is given back */
-    enum { MOST_OF_IT = 40 << 20 };
-    static char one[2 * MOST_OF_IT], *other = one + MOST_OF_IT;
-    uint64_t n = 0;
-    REX_MAP(large, REX_VALUE(n), REX_VALUE(n), REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT));
-    CHECK_EQUAL(launch_rows(&axpy_id, &large), REX_ENOMEM);
-    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": map row 3, 41943040 bytes: cuMemAlloc");
-    CHECK_EQUAL(device_bytes(), before);
-    expect_sent(TURNS + 1, 0);
-}
-
-/* Memory that the driver knows is never touched by the processor, but for what is not copied. */
-TEST_IN_CHILD(use_pinned)
-{
-    start(22);
-    uint64_t *pinned = rex_host_alloc(sizeof x);
-    CHECK(pinned != NULL);
-    fill(pinned, y, CELLS);
-    for (int i = 0; i < TURNS; i++)
-        LAUNCH_ROWS(CELLS, 1, REX_TO(pinned, CELLS), REX_TOFROM(y, CELLS));
-    expect_axpy(pinned, y, CELLS, 1, TURNS);
-    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
-    for (int i = 0; i < TURNS; i++)
-        LAUNCH_ROWS(CELLS, 1, REX_TOFROM(y, CELLS), REX_ALLOC(pinned, CELLS));
-    CHECK(driver_calls("cuGraphLaunch") > 0);
-    expect_sent(2 * TURNS, 0);
-    CHECK_EQUAL(rex_host_free(pinned), REX_OK);
-}
-
-/* The first half of a row is pinned, or the second. */
+/* The first half of a row is pinned, or the second: the processor does not touch it, and no graph, which it would do so for, is made. */
 TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
 {
     enum { STRETCH = 2 << 20, HALF = CELLS / 2 };
     static char room[2 * STRETCH];
-    bool first = part == 0;
     char *middle = room + STRETCH - (uintptr_t)room % STRETCH;
     uint64_t *across = (uint64_t *)(void *)middle - HALF;
     start(22);
@@ -410,64 +129,11 @@ TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
     int (*pin)(void *, size_t, unsigned);
     void *found = in_driver("cuMemHostRegister_v2");
     memcpy(&pin, &found, sizeof pin);
-    CHECK_EQUAL(pin(first ? across : across + HALF, sizeof(uint64_t) * HALF, 0), 0);
+    CHECK_EQUAL(pin(across + part * HALF, sizeof(uint64_t) * HALF, 0), 0);
     for (int i = 0; i < TURNS; i++)
-        LAUNCH_ROWS(CELLS, 1, REX_TO(across, CELLS), REX_TOFROM(y, CELLS));
+        CHECK_EQUAL(launch_on(CELLS, REX_TO(across, CELLS), REX_TOFROM(y, CELLS)), REX_OK);
     expect_axpy(across, y, CELLS, 1, TURNS);
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
-}
-
-TEST_ON_FAKES(use_widths, 14, 18, 22, 23)
-{
-    start(release);
-    uint64_t out = 0;
-    char one = 1;
-    short two = -2;
-    int four = 300;
-    long eight = 4000;
-    double sixteen[2] = {50000, 600000};
-    struct {
-        double value[2];
-    } pair = {{sixteen[0], sixteen[1]}};
-    struct sixty_four all = {{[7] = 7000000}};
-    struct rex_launch_config launch = {.key = &widths_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
-    REX_MAP(args, REX_FROM(&out, 1), REX_VALUE(one), REX_VALUE(two), REX_VALUE(four), REX_VALUE(eight), REX_BY_VALUE(pair),
-            REX_BY_VALUE(all));
-    for (int i = 0; i < 3; i++) {
-        out = 0;
-        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
-        CHECK_EQUAL(out, 7654299);
-    }
-    expect_sent(3, 0);
-}
-
-/* ---- packets ------------------------------------------------------------------------------------------------------------------------- */
-
-TEST_IN_CHILD(send_packets)
-{
-    start(18);
-    fill(x, y, CELLS);
-    uint64_t n = CELLS, a = 2;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    struct __tgt_kernel_arguments packet = {.Version = 2,
-                                            .NumArgs = args.count,
-                                            .ArgsBase = args.base,
-                                            .Args = args.begin,
-                                            .ArgSizes = args.sizes,
-                                            .ArgTypes = args.types,
-                                            .Teams = {2, 1, 1},
-                                            .Threads = {64, 1, 1}};
-    CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &axpy_id, &packet), 0);
-    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
-    memset(packet.Teams, 0, sizeof packet.Teams);
-    memset(packet.Threads, 0, sizeof packet.Threads);
-    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
-    expect_axpy(x, y, CELLS, 2, 3);
-    expect_sent(3, 0);
-    packet.NumArgs = 3;
-    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), REX_EPARAMS);
-    CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
-    expect_sent(3, 0);
 }
 
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
@@ -489,7 +155,7 @@ static void meet_fault(const void *context)
     CHECK(in != NULL && out != NULL);
     start_with(22, fault->order);
     if (strncmp(fault->call, "cuMem", 5) == 0) /* what the first launch needs besides is there */
-        CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
+        CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     snprintf(always, sizeof always, "%s:0", fault->call);
     setenv("FAKE_CUDA_BREAKS", always, 1);
     fill(in, out, fault->n);
@@ -503,9 +169,6 @@ static void meet_fault(const void *context)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->lasts ? REX_ECUDA : REX_OK);
     expect_axpy(in, out, n, a, fault->lasts ? 0 : fault->result == REX_OK ? TURNS + 1 : 1);
-    /* what was begun has ended before the launch returned */
-    if (strncmp(fault->call, "cuLaunch", 8) == 0 || strncmp(fault->call, "cuMemcpy", 8) == 0)
-        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), TURNS + 1 + (strncmp(fault->call, "cuMem", 5) == 0));
     if (!fault->lasts) {
         CHECK_EQUAL(rex_module_fini(&module), REX_OK);
         CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);
@@ -519,13 +182,10 @@ static void meet_failed_wait(const void *unused)
 {
     (void)unused;
     start(22);
-    LAUNCH_ROWS(1, 1, REX_TO(x, 1), REX_TOFROM(y, 1));
+    CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    uint64_t n = 1, a = 1;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
-    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": the wait: cuStreamSynchronize");
-    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
+    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy__kernel__\": the wait: cuStreamSynchronize");
+    CHECK_EQUAL(launch_axpy(), REX_OK);
     /* and one where the device is lost: packets are refused as well */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
@@ -573,44 +233,215 @@ TEST(test_faults)
     in_child(meet_failed_wait, NULL);
 }
 
-/* ---- who launched, in the trace ----------------------------------------------------------------------------------------------------- */
-
-/* CONTEXT is REX_TRACE: one launch by the driver, two for other reasons by libomptarget. */
-static void trace_senders(const void *context)
+/* Of two rows the second finds no memory: the first is given back. */
+TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
 {
-    setenv("REX_TRACE", context, 1);
+    enum { MOST_OF_IT = 40 << 20 };
+    static char one[2 * MOST_OF_IT], *other = one + MOST_OF_IT;
+    setenv("REX_CHECK", check, 1);
     start(22);
-    struct rex_launch_config launch = rex_launch_config_of(&nothing_id, 1, 1);
-    struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, NULL), REX_OK);
-    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &nothing_id, &packet), 0);
-    launch.flags = REX_LAUNCH_NOWAIT;
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, NULL), REX_OK);
-    expect_sent(1, 2);
-    exit(0); /* at the end of the process the trace is written */
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    size_t before = device_bytes();
+    REFUSED(launch_on(0, REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT)), REX_ENOMEM,
+            "kernel \"axpy__kernel__\": map row 3, 41943040 bytes: cuMemAlloc");
+    CHECK_EQUAL(device_bytes(), before);
 }
 
-TEST(test_traces)
+/* What fails names the whole grid; what comes after it, what was lost with it. */
+TEST_IN_CHILD(name_grids)
 {
-    static const char *const lines[] = {",\"by\":\"driver\"}}\n",
-                                        ",\"by\":\"libomptarget\",\"because\":\"the program calls libomptarget itself\"}}\n",
-                                        ",\"by\":\"libomptarget\",\"because\":\"it is not waited for\"}}\n"};
-    static const char *const rows[] = {"  driver\n", "  libomptarget [1]\n", "  libomptarget [2]\n",
-                                       "  [1] the program calls libomptarget itself\n  [2] it is not waited for\n"};
-    char folder[PATH_MAX], path[PATH_MAX + 16];
-    size_t size;
-    make_folder(folder);
-    snprintf(path, sizeof path, "%s/trace.json", folder);
-    in_child(trace_senders, path);
-    char *text = (char *)read_bytes(path, &size);
-    text[size - 1] = '\0';
-    for (size_t i = 0; i < COUNT(lines); i++)
-        if (occurrences(text, lines[i]) != 1)
-            fail_msg("not once \"%s\" in:\n%s", lines[i], text);
-    free(text);
-    remove_folder(folder);
-    const char *summary = in_child(trace_senders, "-");
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (occurrences(summary, rows[i]) != 1)
-            fail_msg("not once \"%s\" in:\n%s", rows[i], summary);
+#define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
+    struct rex_launch_config launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
+    start(22);
+    setenv("FAKE_CUDA_BREAKS", "cuLaunchKernel:719:0", 1);
+    REFUSED(launch_nothing(&launch), REX_ECUDA,
+            GRID_IN_WORDS ", 17 bytes of dynamic shared memory: cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED");
+    launch.dynamic_memory = 70000;
+    setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
+    REFUSED(launch_nothing(&launch), REX_EINVAL,
+            "kernel \"nothing__kernel__\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
+    REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
+    REFUSED(launch_nothing(&launch), REX_ECUDA,
+            "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
+}
+
+/* The image is loaded by the first launch that can. */
+static const struct {
+    const char *call, *words;
+} loads[] = {
+    {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuModuleLoadData:719:1",
+     "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
+};
+
+TEST_FOR_EACH(load_in_vain, broken, loads)
+{
+    start(22);
+    setenv("FAKE_CUDA_BREAKS", broken->call, 1);
+    REFUSED(launch_nothing(&plainly), REX_ECUDA, broken->words);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    expect_sent(1, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
+}
+
+/* ---- who launches -------------------------------------------------------------------------------------------------------------------- */
+
+/* Where the driver is demanded, another plugin's device is no error, */
+TEST_IN_CHILD(allow_other_device)
+{
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    start(22);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    expect_sent(0, 1);
+}
+
+/* nor is a driver that is too old. */
+TEST_IN_CHILD(allow_old_driver)
+{
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    use_gpu_of("cuda-old", 90);
+    use_release(16);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    expect_sent(0, 1);
+}
+
+/* What a module keeps from one launch to the next is in libomptarget's load of it. That is the only one. */
+TEST_IN_CHILD(obey_module)
+{
+    static char key;
+    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+    static struct rex_module other = {
+        .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
+    struct rex_launch_config launch = rex_launch_config_of(&key, 2, 64);
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    use_computing_gpu(22, "late");
+    CHECK_EQUAL(rex_module_init(&other), REX_OK);
+    REX_MAP(args, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(1)));
+    REFUSED(rex_module_launch_map(&other, &launch, &args), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
+}
+
+/*
+ * What REX_LAUNCH_FOR() asks for: enough for the iterations, at most what the 132 multiprocessors of 2048 threads keep. libomptarget gets that
+ * grid, too.
+ */
+static const struct {
+    int64_t iterations;
+    unsigned threads, teams;
+} grids[] = {{-5, 128, 1},        {0, 128, 1},      {128, 128, 1},          {129, 128, 2},
+             {270336, 128, 2112}, {600, 256, 3},    {INT64_MAX, 128, 2112}, {INT64_MAX, 256, 1056}};
+
+TEST_OF_EACH(choose_grids, bool, by_driver, false, true)
+{
+    if (!by_driver)
+        setenv("OMP_TEAM_LIMIT", "3000", 1);
+    start(22);
+    for (size_t i = 0; i < COUNT(grids); i++) {
+        struct rex_launch_config launch = rex_launch_config_for(&nothing_id, grids[i].iterations);
+        if (grids[i].threads != 128)
+            launch.threads[0] = grids[i].threads;
+        CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+        CHECK_EQUAL(by_driver ? last_grid : last_call(FAKE_KERNEL)->grid[0], grids[i].teams);
+        CHECK_EQUAL(by_driver ? last_block : last_call(FAKE_KERNEL)->block[0], grids[i].threads);
+    }
+    struct rex_launch_config wrong[] = {rex_launch_config_for(&nothing_id, 1), rex_launch_config_for(&nothing_id, 1)};
+    wrong[0].threads[0] = wrong[0].threads[1] = 1u << 31; /* there is no such block; */
+    wrong[1].flags |= REX_LAUNCH_STRICT;                  /* a strict launch leaves nothing to choose */
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        CHECK_EQUAL(launch_nothing(&wrong[i]), REX_EINVAL);
+}
+
+/* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
+
+/* Why the driver does not launch is told; what was mapped is unmapped all the same. */
+TEST_IN_CHILD(refuse_plain)
+{
+    start(18);
+    REFUSED(launch_attached(), REX_EUNSUPPORTED,
+            "not launched by the CUDA driver: a row is mapped in part, or by what librex has not seen");
+    CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
+    struct rex_launch_config launch = plainly;
+    launch.flags = REX_LAUNCH_NOWAIT;
+    REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "not launched by the CUDA driver: it is not waited for");
+    expect_sent(0, 0);
+}
+
+TEST_IN_CHILD(refuse_device)
+{
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    start(18);
+    REFUSED(launch_nothing(&plainly), REX_EUNSUPPORTED, "not launched by the CUDA driver: the device is no NVIDIA GPU");
+    expect_sent(0, 0);
+}
+
+/* What is wrong with the default device is not laid on the kernel. */
+TEST_IN_CHILD(miss_device)
+{
+    struct rex_launch_config launch = plainly;
+    launch.device = -1;
+    use_computing_gpu(18, "late");
+    setenv("OMP_DEFAULT_DEVICE", "99", 1);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    REFUSED(launch_nothing(&launch), REX_EDEVICE, "OMP_DEFAULT_DEVICE");
+}
+
+/* A device that is lost is asked for nothing more. */
+TEST_IN_CHILD(lose_device)
+{
+    start(18);
+    map_on_device(0, y, sizeof y);
+    CHECK_EQUAL(launch_attached(), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
+    CHECK_EQUAL(launch_attached(), REX_ECUDA);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
+}
+
+/* ---- threads of little stack --------------------------------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_LARGE_FRAMES true
+#else
+#define HAS_LARGE_FRAMES false
+#endif
+
+/* From binding to the end of a module, with kernels, regions and queues; the fakes take little themselves. */
+static void *use_all(void *unused)
+{
+    uint64_t n = 0, *nowhere = NULL;
+    struct rex_queue *queue;
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(values, REX_VALUE(n), REX_VALUE(n), REX_VALUE(nowhere), REX_VALUE(nowhere));
+    REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "small", 0, NULL), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &values), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
+    CHECK(rex_module_register(NULL, NULL) == REX_EINVAL);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    return unused;
+}
+
+/* 32 KiB are enough, and what a thread needs anyway; beyond the stack lies a page that nobody may touch. */
+TEST_IN_CHILD(use_little_stack)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    use_computing_gpu(22, "late");
+    name_kernels();
+    CHECK_EQUAL(pthread_attr_init(&attributes), 0);
+    CHECK_EQUAL(pthread_attr_setstacksize(&attributes, (32 << 10) + (size_t)sysconf(_SC_THREAD_STACK_MIN)), 0);
+    CHECK_EQUAL(pthread_create(&thread, HAS_LARGE_FRAMES ? NULL : &attributes, use_all, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
