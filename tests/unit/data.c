@@ -1,5 +1,6 @@
 /*
- * data.c - regions, their ends and updates, as libomptarget gets them; device addresses that it writes into a map; and device memory.
+ * data.c - regions, their ends and updates, as libomptarget gets them; device addresses that it writes into a map; copies; and in which words
+ * all that is refused.
  *
  * libomptarget is a fake of four devices, of which the last is the host, and whose mappings the test makes.
  *
@@ -7,9 +8,8 @@
  */
 #include "refused.h"
 
-#include "memory/data.h"
-#include "memory/devicememory.h"
 #include "memory/rowcheck.h"
+#include "omp/mappingend.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/interop.h"
@@ -177,88 +177,29 @@ TEST_IN_CHILD(end_apart)
         CHECK(each->begin[0] != bytes + 72);
     }
     CHECK(the_record()->count <= FAKE_CALLS && ended[1] == 3 && ended[2] == 1);
-    REX_MAP(whole, REX_TO(bytes, 8));
-    CHECK_EQUAL(rex_unmap_after_launch(0, &whole), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_END)->begin[0] == bytes, true);
 }
 
 TEST_IN_CHILD(check_raw_calls)
 {
-    void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
-    int64_t sizes[] = {8, 8}, types[] = {REX_MAP_TO, REX_MAP_TO}, negative[] = {8, -8};
+    void *base[] = {bytes, bytes};
+    int64_t sizes[] = {8, -8}, types[] = {REX_MAP_TO, REX_MAP_TO};
     start(22);
-    REFUSED(rex_module_check_map(NULL, 0, 2, base, begin, sizes, types), REX_EINVAL, "rex_module_check_map: the module is NULL");
     /* It has no kernels, and another module is registered. */
-    CHECK_EQUAL(rex_module_check_map(&unknown, 0, 2, base, begin, sizes, types), REX_OK);
-    REFUSED(rex_module_check_map(&module, 0, -2, base, begin, sizes, types), REX_EINVAL,
+    CHECK_EQUAL(rex_module_check_map(&unknown, 0, 1, base, base, sizes, types), REX_OK);
+    REFUSED(rex_module_check_map(&module, 0, -2, base, base, sizes, types), REX_EINVAL,
             "a data call with a negative number of rows, -2");
-    REFUSED(rex_module_check_map(&module, 0, 2, NULL, begin, sizes, types), REX_EINVAL,
-            "a data call: the column of base addresses is NULL, for 2 rows");
     REFUSED(rex_module_check_map(&module, 0, 2, base, NULL, sizes, types), REX_EINVAL,
             "a data call: the column of begin addresses is NULL, for 2 rows");
-    REFUSED(rex_module_check_map(&module, 0, 2, base, begin, NULL, types), REX_EINVAL,
-            "a data call: the column of sizes is NULL, for 2 rows");
-    REFUSED(rex_module_check_map(&module, 0, 2, base, begin, sizes, NULL), REX_EINVAL,
-            "a data call: the column of map types is NULL, for 2 rows");
-    REFUSED(rex_module_check_map(&module, 0, 2, base, begin, negative, types), REX_EINVAL, "a data call: map row 1 has a negative size");
-    CHECK_EQUAL(rex_module_check_map(&module, 0, 1, base, begin, negative, types), REX_OK);
+    REFUSED(rex_module_check_map(&module, 0, 2, base, base, sizes, types), REX_EINVAL, "a data call: map row 1 has a negative size");
     CHECK_EQUAL(rex_module_check_map(&module, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_check_map(&module, DEVICES + 1, 1, base, begin, sizes, types), REX_EDEVICE);
-    CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, begin, sizes, types), REX_OK);
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
-    CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, begin, sizes, types), REX_EDEVICE);
-    CHECK_EQUAL(rex_module_check_map(&module, 0, 1, base, begin, sizes, types), REX_OK);
-}
-
-static void call_late(void)
-{
-    void *base[] = {bytes}, *begin[] = {bytes};
-    int64_t sizes[] = {8}, types[] = {REX_MAP_TO};
-    static const char ends[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
-    REX_MAP(map, REX_TO(bytes, 8));
-    uint32_t count = the_record()->count;
-    REFUSED(rex_module_check_map(&module, 0, 1, base, begin, sizes, types), REX_EINVAL, "%s", ends);
-    for (int way = 0; way < WAYS; way++)
-        REFUSED(call(way, 0, &map), REX_EINVAL, "%s", ends);
-    CHECK_EQUAL(the_record()->count, count);
-    _exit(0);
-}
-
-/* After main() no call gets to libomptarget. */
-TEST_IN_CHILD(end_process)
-{
-    CHECK_EQUAL(atexit(call_late), 0); /* before librex's own */
-    start(22);
-    exit(3);
+    CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, base, sizes, types), REX_EDEVICE);
 }
 
 TEST(test_calls)
 {
     for (int way = 0; way <= WAYS; way++)
         in_child(use_device, &way);
-}
-
-/* A raw call has its rows in the log, where they are wanted and the call is right. */
-static void log_rows(const void *unused)
-{
-    void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
-    int64_t sizes[] = {8, 16}, types[] = {REX_MAP_TO, REX_MAP_FROM};
-    (void)unused;
-    start(22);
-    CHECK_EQUAL(rex_module_check_map(&module, 2, 2, base, begin, sizes, types), REX_OK);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
-    CHECK_EQUAL(rex_module_check_map(&module, 2, 2, base, begin, sizes, types), REX_OK);
-    CHECK_EQUAL(rex_module_check_map(&module, 1, 0, NULL, NULL, NULL, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_check_map(&module, 1, -1, base, begin, sizes, types), REX_EINVAL);
-}
-
-TEST(test_log)
-{
-    const char *output = in_child(log_rows, NULL);
-    assert_int_equal(occurrences(output, "data call: device 2, 2 rows\n"), 1);
-    assert_int_equal(occurrences(output, "data call: device"), 1);
-    assert_int_equal(occurrences(output, "data call: row 0: to "), 1);
-    assert_int_equal(occurrences(output, "data call: row 1: from "), 1);
 }
 
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */
@@ -287,68 +228,14 @@ static bool has_bases(const struct rex_map *map, const void *first, const void *
     return map->base[0] == first && map->base[1] == second && map->base[2] == third;
 }
 
-/* They are the program's while the region lasts; afterwards, and before it is begun again, the map has its bases. */
-TEST_IN_CHILD(put_back)
-{
-    start(22);
-    REX_MAP(one, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
-    REX_MAP(other, RETURNED(64, 8), RETURNED(80, 8), RETURNED(96, 8));
-    the_record()->on_data = write_addresses;
-    for (int round = 0; round < 2; round++) { /* ended in either order */
-        begin_with(&one, 0x1000);
-        begin_with(&other, 0x2000);
-        CHECK(has_bases(&one, (void *)0x1000, bytes + 16, (void *)0x1002));
-        CHECK(has_bases(&other, (void *)0x2000, (void *)0x2001, (void *)0x2002));
-        CHECK_EQUAL(rex_module_region_end(&module, 0, round == 0 ? &one : &other), REX_OK);
-        CHECK(has_bases(&one, bytes, bytes + 16, bytes + 32) == (round == 0));
-        CHECK(has_bases(&other, bytes + 64, bytes + 80, bytes + 96) == (round != 0));
-        CHECK_EQUAL(rex_module_region_end(&module, 0, round == 0 ? &other : &one), REX_OK);
-        CHECK(has_bases(&one, bytes, bytes + 16, bytes + 32) && has_bases(&other, bytes + 64, bytes + 80, bytes + 96));
-    }
-    begin_with(&one, 0x3000);
-    begin_with(&one, 0x4000);
-    CHECK(last_call(FAKE_BEGIN)->base[0] == bytes && last_call(FAKE_BEGIN)->base[2] == bytes + 32);
-    CHECK(has_bases(&one, (void *)0x4000, bytes + 16, (void *)0x4002));
-    CHECK_EQUAL(rex_module_data_exit(&module, 0, &one), REX_OK);
-    CHECK(has_bases(&one, bytes, bytes + 16, bytes + 32));
-}
-
-/* What the program has changed since stays as it is. */
+/* What the program has changed since stays as it is, whatever the map is when the region ends. */
 TEST_IN_CHILD(leave_changed)
 {
     static char elsewhere;
     start(22);
     REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
-    the_record()->on_data = write_addresses;
-    begin_with(&map, 0x1000);
-    map.base[2] = &elsewhere;
-    CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
-    CHECK(has_bases(&map, (void *)0x1000, bytes + 16, &elsewhere));
-    /* fewer rows, or others, that ask for their address */
-    for (int way = 0; way < 3; way++) {
-        struct rex_map changed = map;
-        int64_t types[3];
-        memcpy(types, map.types, sizeof types);
-        changed.types = types;
-        map.base[0] = bytes;
-        map.base[2] = bytes + 32;
-        begin_with(&map, 0x2000);
-        changed.count = way == 2 ? 2 : 3;
-        types[0] = way == 0 ? REX_MAP_TO : types[0];
-        types[1] = way == 1 ? types[0] : types[1];
-        types[0] = way == 1 ? REX_MAP_TO : types[0];
-        CHECK_EQUAL(rex_module_region_end(&module, 0, &changed), REX_OK);
-        CHECK(has_bases(&map, (void *)0x2000, bytes + 16, (void *)0x2002));
-    }
-}
-
-/* The end of another map, which has the same columns but gets no address, is none of this one's. */
-TEST_IN_CHILD(share_columns)
-{
-    start(22);
-    REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
     int64_t types[] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
-    struct rex_map other = map;
+    struct rex_map other = map; /* which has the same columns, and gets no address */
     other.types = types;
     the_record()->on_data = write_addresses;
     begin_with(&map, 0x1000);
@@ -356,46 +243,35 @@ TEST_IN_CHILD(share_columns)
     CHECK(has_bases(&map, (void *)0x1000, bytes + 16, (void *)0x1002));
     CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
     CHECK(has_bases(&map, bytes, bytes + 16, bytes + 32));
+    begin_with(&map, 0x2000);
+    map.base[2] = &elsewhere;
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
+    CHECK(has_bases(&map, (void *)0x2000, bytes + 16, &elsewhere));
 }
 
 /* ---- device memory ---------------------------------------------------------------------------------------------------------------------- */
 
-static void check_copied(int to, int from)
-{
-    CHECK(the_record()->copied[0] == to && the_record()->copied[1] == from);
-}
-
 /* As many bytes as asked for, between the devices that are named; nothing where libomptarget says that it could not. */
 TEST_IN_CHILD(copy)
 {
+    static const char failed[] = "%s: libomptarget could not copy %d bytes %s";
     start(22);
     char *memory = rex_device_alloc(64, 1), *other = rex_device_alloc(64, 2);
     memset(memory, 1, 64);
-    memset(other, 2, 64);
     memset(bytes, 3, BYTES);
     CHECK_EQUAL(rex_device_copy_to(memory + 8, bytes, 16, 1), REX_OK);
-    check_copied(1, DEVICES);
+    CHECK(the_record()->copied[0] == 1 && the_record()->copied[1] == DEVICES);
     CHECK(memory[7] == 1 && memory[8] == 3 && memory[23] == 3 && memory[24] == 1);
     CHECK_EQUAL(rex_device_copy_from(bytes + 8, memory + 7, 2, 1), REX_OK);
-    check_copied(DEVICES, 1);
+    CHECK(the_record()->copied[0] == DEVICES && the_record()->copied[1] == 1);
     CHECK(bytes[7] == 3 && bytes[8] == 1 && bytes[9] == 3 && bytes[10] == 3);
-    CHECK_EQUAL(rex_device_copy_peer(other + 4, 2, memory + 7, 1, 8), REX_OK);
-    check_copied(2, 1);
-    CHECK(other[3] == 2 && other[4] == 1 && other[5] == 3 && other[11] == 3 && other[12] == 2);
-    uint32_t touches = the_record()->touches;
-    CHECK_EQUAL(rex_device_copy_peer(other, 2, memory, 1, 0), REX_OK);
-    CHECK_EQUAL(the_record()->touches, touches);
     the_record()->copy_result = 1;
-    REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME,
-            "rex_device_copy_to: libomptarget could not copy 16 bytes between the host and device 1");
-    REFUSED(rex_device_copy_from(bytes, memory, 16, 2), REX_ERUNTIME,
-            "rex_device_copy_from: libomptarget could not copy 16 bytes between the host and device 2");
-    REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_ERUNTIME,
-            "rex_device_copy_peer: libomptarget could not copy 24 bytes from device 1 to device 2");
+    REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME, failed, "rex_device_copy_to", 16, "between the host and device 1");
+    REFUSED(rex_device_copy_from(bytes, other, 16, 2), REX_ERUNTIME, failed, "rex_device_copy_from", 16, "between the host and device 2");
+    REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_ERUNTIME, failed, "rex_device_copy_peer", 24, "from device 1 to device 2");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
     REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
-    REFUSED(rex_device_copy_peer(other, 2, memory, 6, 24), REX_EDEVICE, "device number 6: there are 3 devices, 0 to 2; 3 is the host");
     rex_device_free(memory, 1);
     rex_device_free(other, 2);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
@@ -410,77 +286,36 @@ TEST_IN_CHILD(have_none)
     NO_ADDRESS(rex_device_alloc(((size_t)1 << 20) + 1, 1), REX_ENOMEM, "rex_device_alloc: device 1 has no 1048577 bytes");
 }
 
-static const struct fake_call *seen[2]; /* the last calls that look a row up by its address, and end that */
+/* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
 
-static void return_address(enum fake_function function)
+/* Each once, up to the most that a message names; names that are too long are cut off. */
+TEST(test_lists)
 {
-    const struct fake_call *last = &the_record()->calls[the_record()->count - 1];
-    seen[function == FAKE_END] = last;
-    if (function == FAKE_BEGIN && last->packet.rows == 1)
-        last->packet.base[0] = after(last->packet.base[0], AWAY);
-}
-
-/* Asked of the device that is named. LLVM 14 and 15 tell the address in a row. */
-TEST_ON_FAKES(find, 14, 15, 16, 24)
-{
-    start(release);
-    map_bytes(0, 64, 64, (uintptr_t)bytes + 64 + AWAY);
-    the_record()->on_data = return_address;
-    CHECK(rex_mapped_ptr(bytes + 70, 2) == after(bytes + 70, AWAY));
-    CHECK(the_record()->looked_at == 2);
-    if (release < 16) {
-        CHECK(seen[0]->device == 2 && seen[0]->base[0] == bytes + 70 && seen[0]->begin[0] == bytes + 70 && seen[0]->sizes[0] == 0);
-        CHECK(seen[1]->device == 2 && seen[1]->base[0] == bytes + 70 && seen[1]->begin[0] == bytes + 70 && seen[1]->sizes[0] == 0);
-        CHECK(seen[0]->types[0] == REX_MAP_RETURN_PARAM && seen[1]->types[0] == REX_MAP_RETURN_PARAM);
-    }
-    CHECK(rex_mapped_ptr(bytes + 70, DEVICES) == bytes + 70);
-    CHECK(rex_mapped_ptr(bytes + 63, 2) == NULL && rex_mapped_ptr(bytes + 128, 2) == NULL);
-    CHECK(rex_target_is_present(bytes + 64, 64, 1) && !rex_target_is_present(bytes + 63, 2, 1) && !rex_target_is_present(bytes + 127, 2, 1));
-    CHECK(rex_target_is_present(bytes + 127, 0, 1) && !rex_target_is_present(bytes + 128, 0, 1));
-    CHECK_EQUAL(rex_memory_presence(bytes, 64, 0), REX_ABSENT);
-    CHECK_EQUAL(rex_memory_presence(bytes, 65, 0), REX_PRESENT_IN_PART);
-    CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_IN_PART);
-    CHECK_EQUAL(rex_memory_presence(bytes + 127, 1, 0), REX_PRESENT_WHOLE);
-    /* Neighbours whose device memory is apart. */
-    map_bytes(1, 128, 64, 0x30000000);
-    if (release >= 16)
-        CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_IN_PART);
-    map_bytes(1, 128, 64, (uintptr_t)bytes + 128 + AWAY);
-    CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_WHOLE);
-}
-
-static char trace[PATH_MAX + 16];
-
-static void copy_traced(const void *unused)
-{
-    (void)unused;
-    setenv("REX_TRACE", trace, 1);
-    start(22);
-    char *memory = rex_device_alloc(64, 1), *other = rex_device_alloc(64, 2);
-    for (int i = 0; i < 3; i++)
-        CHECK_EQUAL(rex_device_copy_peer(other, 2, memory, 1, 24), REX_OK);
-    CHECK_EQUAL(rex_device_copy_to(memory, bytes, 16, 1), REX_OK);
-    CHECK_EQUAL(rex_device_copy_from(bytes, memory, 8, 1), REX_OK);
-    CHECK_EQUAL(rex_device_copy_from(bytes, other, 8, 2), REX_OK);
-    rex_device_free(memory, 1);
-    rex_device_free(other, 2);
-    exit(0);
-}
-
-/* A slice each, on the track of the device that is copied to or from. */
-TEST(test_trace)
-{
+    static const char names[REX_KERNEL_LIST_MAX + 2][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
     static const struct {
-        const char *part;
-        int count;
-    } lines[] = {{"\"copy between devices\"", 6}, {"\"copy to device\"", 2}, {"\"copy from device\"", 4}, /* and on the thread's */
-                 {"\"device\":2", 4}, {"\"device\":1", 2}};
-    char folder[PATH_MAX];
-    make_folder(folder);
-    snprintf(trace, sizeof trace, "%s/trace.json", folder);
-    in_child(copy_traced, NULL);
-    for (size_t i = 0; i < COUNT(lines); i++)
-        if (in_file(trace, lines[i].part) != lines[i].count)
-            fail_msg("%s is not there %d times", lines[i].part, lines[i].count);
-    remove_folder(folder);
+        size_t count;
+        const char *text;
+    } lists[] = {{0, "no kernel"},
+                 {1, "\"a\""},
+                 {2, "\"a\", \"b\""},
+                 {8, "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\""},
+                 {9, "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\" and others"}};
+    static char name[REX_KERNEL_LIST_TEXT];
+    char text[REX_KERNEL_LIST_TEXT + 1];
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        struct rex_kernel_list list = {.count = 0}, all = {.count = 0};
+        for (size_t j = 0; j < 2 * lists[i].count; j++)
+            rex_kernel_list_add(&list, names[j / 2], NULL);
+        for (int twice = 0; twice < 2; twice++)
+            rex_kernel_list_add_all(&all, &list);
+        rex_kernel_list_text(&all, text);
+        assert_string_equal(text, lists[i].text);
+    }
+    struct rex_kernel_list list = {.count = 0};
+    memset(name, 'x', sizeof name - 1);
+    memset(text, '!', sizeof text);
+    rex_kernel_list_add(&list, name, NULL);
+    rex_kernel_list_text(&list, text);
+    assert_int_equal(strlen(text), REX_KERNEL_LIST_TEXT - 1);
+    assert_int_equal(text[REX_KERNEL_LIST_TEXT], '!');
 }
