@@ -4,8 +4,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include "runtime/runtime.h"
 
@@ -600,6 +602,54 @@ TEST(large_rows)
         also[i](0);
         assert_false(rex_target_is_present(many, 1, -1));
     }
+    free(many);
+    sigset_t blocked; /* by the threads that copy, and not here */
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    assert_false(sigismember(&blocked, SIGUSR1));
+}
+
+/* Beside a large row many small ones; nothing of what librex allocates for them is left. */
+TEST(large_and_small_rows, .gpu = ON_GPU)
+{
+    enum { SMALL = 1000, EACH = 16, ROUNDS = 20 };
+    static void *begin[SMALL + 1];
+    static int64_t sizes[SMALL + 1], types[SMALL + 1];
+    struct rex_map map = {SMALL + 1, begin, begin, sizes, types, NULL, NULL};
+    size_t before = 0;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
+    start();
+    assert_non_null(many = malloc(MANY * sizeof *many + SMALL * EACH));
+    for (int i = 0; i <= SMALL; i++) {
+        begin[i] = i == 0 ? (char *)many : (char *)(many + MANY) + (i - 1) * EACH;
+        sizes[i] = i == 0 ? MANY * sizeof *many : 8;
+        types[i] = TOFROM;
+    }
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        if (i == ROUNDS) /* what is kept is there by now */
+            before = mallinfo2().uordblks;
+        assert_int_equal(rex_data_enter(-1, &map), 0);
+        assert_int_equal(rex_data_exit(-1, &map), 0);
+    }
+    assert_in_range(mallinfo2().uordblks, 0, before + ROUNDS * SMALL);
+    free(many);
+}
+
+/* What the driver refuses to one of those threads libomptarget copies. */
+TEST(a_large_copy_fails, .gpu = ON_GPU)
+{
+    if (gpu_is_real())
+        skip();
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
+    start();
+    assert_non_null(many = malloc(MANY * sizeof *many));
+    set_many();
+    REX_MAP(region, REX_TOFROM(many, MANY));
+    setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:1:2", 1);
+    assert_int_equal(rex_data_enter(-1, &region), 0);
+    add_to_pieces();
+    setenv("FAKE_CUDA_BREAKS", "cuMemcpyDtoHAsync:1:2", 1);
+    assert_int_equal(rex_data_exit(-1, &region), 0);
+    check_pieces(6);
     free(many);
 }
 
