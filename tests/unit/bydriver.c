@@ -358,6 +358,27 @@ TEST_OF_EACH(choose_grids, bool, by_driver, false, true)
         CHECK_EQUAL(launch_nothing(&wrong[i]), REX_EINVAL);
 }
 
+/* What a packet leaves open its call says, if it says anything; else it is chosen. */
+TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
+{
+    static const struct {
+        int32_t teams, threads, more_teams, more_threads;
+        int64_t trip_count;
+        unsigned grid, block;
+    } asked[] = {{0, 0, 1, 1, 0, 1, 1},        {0, 0, 7, 96, 1000, 7, 96}, {3, 32, 7, 96, 1000, 3, 32}, {0, 0, 0, 0, 1000, 8, 128},
+                 {0, 0, -1, -1, -5, 128, 128}, {0, 0, 0, 0, 0, 128, 128},  {3, 0, 7, 0, 1, 3, 128},     {0, 32, 0, 96, 33, 2, 32}};
+    if (!by_driver)
+        setenv("REX_LAUNCH_BY", "runtime", 1);
+    start(22);
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        struct __tgt_kernel_arguments packet = {
+            .Version = 2, .Teams = {asked[i].teams}, .Threads = {asked[i].threads}, .Tripcount = asked[i].trip_count};
+        CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
+        CHECK_EQUAL(by_driver ? last_grid : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
+        CHECK_EQUAL(by_driver ? last_block : last_call(FAKE_KERNEL)->block[0], asked[i].block);
+    }
+}
+
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
 
 /* Why the driver does not launch is told; what was mapped is unmapped all the same. */
