@@ -122,6 +122,12 @@ static int ends(void)
     return data(rex_data_exit, y, TOFROM);
 }
 
+static int ends_by_a_part(void)
+{
+    REX_MAP(map, rex_row_object(y + CELLS / 2, 8, TOFROM));
+    return rex_data_exit(-1, &map);
+}
+
 static int ends_raw(void)
 {
     raw(__rex_real___tgt_target_data_end, TOFROM);

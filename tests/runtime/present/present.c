@@ -25,6 +25,12 @@ static int stays(void)
     return launch(REX_KERNEL_ID(stay), 0, &map);
 }
 
+static int stays_on_part(void)
+{
+    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_TOFROM(y, 8));
+    return launch(REX_KERNEL_ID(stay), 0, &map);
+}
+
 struct call {
     int (*make)(void);
     pthread_t thread;
@@ -109,7 +115,7 @@ static void beside_kernel(int (*before)(void), bool nowait, int (*what)(void), e
         leave_out("LLVM %d takes no packet as it is", release_of_test());
     if (before != NULL)
         OK(before());
-    start_kernel(&kernel, stays);
+    start_kernel(&kernel, what == ends_by_a_part ? stays_on_part : stays);
     if (nowait)
         ADD(REX_LAUNCH_NOWAIT, 0, REX_TOFROM(x, CELLS));
     start_call(&call, what);
@@ -153,6 +159,8 @@ BESIDE(begin_by_mapper, NULL, false, begins_by_mapper, WAITS, 1)
 BESIDE(launch_by_mapper, NULL, false, launches_by_mapper, WAITS, 1)
 BESIDE(end_by_mapper, begins_both, false, ends_by_mapper, WAITS, 1)
 BESIDE(end_present, begins, false, ends, WAITS, 1)
+/* The end copies that part back. */
+BESIDE(end_by_another_part, begins, false, ends_by_a_part, WAITS, 0)
 BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
 /*
  * A call that is not waited for turns launches over to libomptarget; a kernel of the driver's at
@@ -382,7 +390,7 @@ TEST(places_between_places, .gpu = ON_GPU)
 /* What a queue works with is not ended before, however much it is; what it does not is. */
 TEST(memory_of_a_queue, .gpu = ON_GPU)
 {
-    enum { ARRAYS = 70, RANGES = 20 };
+    enum { ARRAYS = 90, RANGES = 20 };
     static const uint32_t zero;
     struct rex_launch_config holds = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1),
                              adds = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
@@ -409,6 +417,7 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
     }
     for (int i = 0; i < ARRAYS; i++)
         FAILS(data(rex_data_exit, &from[i * CELLS], TOFROM), REX_EBUSY, "unfinished work");
+    FAILS(ends(), REX_EBUSY, "unfinished work");
     flags[0] = 1;
     OK(rex_queue_sync(queue));
     for (int i = 0; i < ARRAYS; i++)

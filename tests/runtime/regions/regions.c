@@ -543,6 +543,16 @@ enum {
 };
 static int32_t *many;
 
+/* The kernel gets the piece; all is mapped. */
+static int add_piece(int64_t piece)
+{
+    int32_t *own = many + piece * EVERY;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
+    REX_MAP(map, REX_VALUE((int64_t)COUNT), REX_VALUE(1), REX_NO_PARAM(REX_TOFROM(many, MANY)),
+            REX_TOFROM(own, COUNT));
+    return rex_launch(&launch, &map);
+}
+
 static void add_to_pieces(void)
 {
     for (int piece = 0; piece < PIECES; piece++)
@@ -655,9 +665,43 @@ TEST(a_large_copy_fails, .gpu = ON_GPU)
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------ */
 
-enum {
-    LOOKERS = 3
-};
+enum { SHARERS = 3, TIMES = 12, LOOKERS = 3 };
+
+/* Each adds to a piece of its own, and maps all of them: around its launch, or by it. */
+static void *share_many(void *number)
+{
+    int64_t piece = (intptr_t)number;
+    REX_MAP(region, REX_TOFROM(many, MANY));
+    for (int i = 0; i < TIMES; i++) {
+        bool begins = (i + piece) % 3 != 0;
+        if ((begins && rex_data_enter(-1, &region) != 0) ||
+            add_piece(piece) != 0 || (begins && rex_data_exit(-1, &region) != 0))
+            return many;
+    }
+    return NULL;
+}
+
+/* A begin has copied all before another thread's launch sees it. */
+TEST(threads_share_a_large_row, .gpu = ON_GPU)
+{
+    pthread_t sharer[SHARERS];
+    void *failed;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
+    start();
+    assert_non_null(many = malloc(MANY * sizeof *many));
+    set_many();
+    for (intptr_t i = 0; i < SHARERS; i++)
+        assert_int_equal(pthread_create(&sharer[i], NULL, share_many, (void *)i), 0);
+    for (int i = 0; i < SHARERS; i++) {
+        pthread_join(sharer[i], &failed);
+        assert_null(failed);
+    }
+    assert_false(rex_target_is_present(many, 1, -1));
+    for (int64_t i = 0; i < MANY; i++)
+        assert_int_equal(many[i], i % EVERY < COUNT && i / EVERY < SHARERS ? 5 + TIMES : 5);
+    free(many);
+}
+
 static int is_over, at_work;
 
 static void *look_up(void *unused)
