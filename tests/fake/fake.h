@@ -97,11 +97,9 @@ struct fake_record {
     uint32_t touches;                            /* of device memory: allocated, freed, copied */
     int copied[2];                               /* by the last copy of device memory: to and from which device */
     int copy_result;                             /* of copies; the test may set it */
-    int looked_at;                               /* the device of the last look-up */
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */
-    void (*on_lookup)(const void *);    /* called after each look for mapped memory; or NULL */
     void (*on_data)(enum fake_function); /* called by each data call, for a test that maps then; or NULL */
     void (*on_launch)(void);             /* the same by each launch */
     int registered;       /* descriptors registered now */
