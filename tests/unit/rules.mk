@@ -15,11 +15,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver driverlaunches log sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
-# mappings: so they do there; and the index gets no room where a test says so.
-$(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
-# pack: closer looks at rows are counted.
-$(O)/tests/unit/pack: unit_libs = -Wl,--wrap=rex_check_rows
+$(foreach name,bydriver log sender,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # copies: no thread starts where a test says so.
 $(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
 # adopt: memory runs out where a test says so.
@@ -31,8 +27,8 @@ $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open
 # device: the driver cannot be opened where a test says so, and for what reason.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
-# races: no time passes, and there is no memory for a thread, where a test says so.
-$(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
+# races: no time passes where a test says so.
+$(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
 
 # report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
