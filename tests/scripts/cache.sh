@@ -2,6 +2,8 @@
 # What was made of PTX is kept: in a folder that is the user's own, by any number of processes, and never used where it is wrong. The driver
 # that compiles is a fake one. tests/golden/cache/log.txt has what the log says of the cache at each load of the PTX.
 . tests/support/lib.sh
+# A file with a hole is larger than tests/mutants/run lets files be.
+ulimit -f unlimited
 
 program "$work/compile" tests/tools/cache/compile.c
 ptx=$work/x.ptx folder=$work/cache

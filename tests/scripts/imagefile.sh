@@ -2,6 +2,8 @@
 # Where an image is looked for, in which order, and when a host image, which is code, is not trusted: tests/golden/imagefile/log.txt and,
 # where this is root, owners.txt.
 . tests/support/lib.sh
+# A file with a hole is larger than tests/mutants/run lets files be.
+ulimit -f unlimited
 
 # librex looks beside the executable, and beside a shared object.
 chmod 755 "$work"
