@@ -137,7 +137,7 @@ enum { PIECES = 70 };
 
 /* An update of COUNT pieces of SIZE bytes, with as many bytes between: what lies between stays as
  * it was. */
-static void update_pieces(int32_t count, size_t size, bool to_host)
+static void update_pieces(int32_t count, size_t size, bool to_host, const char *breaks)
 {
     void *begin[PIECES], *on_device = rex_mapped_ptr(host, -1);
     unsigned char *changed = to_host ? host : back, *other = to_host ? back : host;
@@ -155,7 +155,10 @@ static void update_pieces(int32_t count, size_t size, bool to_host)
     for (size_t i = 0; i < (size_t)count; i++)
         memcpy(expected + 2 * i * size, other + 2 * i * size, size);
     OK(rex_device_copy_to(on_device, back, MOST, -1));
+    if (breaks != NULL)
+        setenv("FAKE_CUDA_BREAKS", breaks, 1);
     OK(rex_data_update(-1, &map));
+    unsetenv("FAKE_CUDA_BREAKS");
     if (!to_host)
         OK(rex_device_copy_from(back, on_device, MOST, -1));
     assert_memory_equal(changed, expected, MOST);
@@ -173,8 +176,8 @@ TEST(pieces)
     for (size_t i = 0; i < choices(); i++) {
         OK(rex_configure(REX_OPTION_COPY_THREADS, threads[i]));
         for (size_t k = 0; k < sizeof updates / sizeof *updates; k++) {
-            update_pieces(updates[k].count, updates[k].size, false);
-            update_pieces(updates[k].count, updates[k].size, true);
+            update_pieces(updates[k].count, updates[k].size, false, NULL);
+            update_pieces(updates[k].count, updates[k].size, true, NULL);
         }
     }
     OK(rex_data_exit(-1, &region));
@@ -336,9 +339,14 @@ TEST(failing, .gpu = ON_GPU)
         leave_out("failures of a real driver");
     start();
     OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    REX_MAP(region, REX_ALLOC(host, MOST));
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
         use_region(0, NULL);
         use_region(0, breaks[i]);
+        OK(rex_data_enter(-1, &region));
+        update_pieces(PIECES, 100, false, breaks[i]);
+        update_pieces(PIECES, 100, true, breaks[i]);
+        OK(rex_data_exit(-1, &region));
     }
     finish();
 }
