@@ -139,6 +139,7 @@ enum { PIECES = 70 };
  * it was. */
 static void update_pieces(int32_t count, size_t size, bool to_host, const char *breaks)
 {
+    static size_t seed; /* no bytes are those of an earlier call */
     void *begin[PIECES], *on_device = rex_mapped_ptr(host, -1);
     unsigned char *changed = to_host ? host : back, *other = to_host ? back : host;
     int64_t sizes[PIECES], types[PIECES];
@@ -149,7 +150,7 @@ static void update_pieces(int32_t count, size_t size, bool to_host, const char *
         sizes[i] = (int64_t)size;
         types[i] = to_host ? FROM : TO;
     }
-    fill(other, MOST, size);
+    fill(other, MOST, ++seed);
     memset(changed, BESIDE, MOST);
     memset(expected, BESIDE, MOST);
     for (size_t i = 0; i < (size_t)count; i++)
