@@ -6,7 +6,7 @@ needs valgrind
 # program/test: each runs in a process of its own, which takes some seconds to start.
 tests='badinput/unusable_images badinput/bad_tables badinput/bad_packets
     register/lazy_launch_registers modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
-    queues/bad_input graphs/branches pinned/allocated pinned/wrong'
+    queues/bad_input queues/branches pinned/allocated pinned/wrong'
 
 tests/llvm >/dev/null
 present=" $(tests/llvm --list | tr '\n' ' ')"

@@ -1,4 +1,4 @@
-/* Kernels of the tests of queues. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Kernels of the tests of queues and graphs. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
 #include "../hold.h"
@@ -8,6 +8,12 @@ REX_DEVICE_KERNEL(follow, (int64_t) n, (int64_t) addend, (int64_t *) value)
 {
     REX_FOR(i, n)
         value[i] = (3 * value[i] + addend) % 1000003;
+}
+
+REX_DEVICE_KERNEL(sum, (int64_t) n, (const int64_t *) a, (const int64_t *) b, (int64_t *) result)
+{
+    REX_FOR(i, n)
+        result[i] = a[i] + b[i];
 }
 
 REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)

@@ -7,8 +7,7 @@
  */
 #include <pthread.h>
 
-#include "runtime/checks.h"
-#include "runtime/runtime.h"
+#include "steps.h"
 
 REX_KERNEL(follow);
 REX_KERNEL(axpy);
@@ -21,9 +20,9 @@ REX_KERNEL(meet);
 REX_KERNEL(fault);
 REX_KERNEL(grid);
 
-enum { VALUES = 1000, STEPS = 300 };
+enum { STEPS = 300 };
 
-static struct rex_queue *new_queue(const char *name, unsigned flags)
+struct rex_queue *new_queue(const char *name, unsigned flags)
 {
     struct rex_queue *queue = NULL;
     OK(rex_queue_create(&queue, -1, name, flags));
@@ -39,14 +38,14 @@ static struct rex_launch_config launch_of(const void *key)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------------- */
 
-static int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend)
+int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend)
 {
     struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, n));
     return launch_in(queue, &launch, &args);
 }
 
-static int64_t followed(int64_t value, int steps)
+int64_t followed(int64_t value, int steps)
 {
     for (int64_t i = 0; i < steps; i++)
         value = (3 * value + i) % 1000003;
@@ -57,6 +56,16 @@ static void put_all(struct rex_queue *queue, int64_t *value, int steps)
 {
     for (int64_t i = 0; i < steps; i++)
         OK(put_follow(queue, value, VALUES, i));
+}
+
+struct rex_graph *record(struct rex_queue *queue, int64_t *value, int launches)
+{
+    struct rex_graph *graph = NULL;
+    OK(rex_graph_begin(queue));
+    put_all(queue, value, launches);
+    OK(rex_graph_end(&graph, queue));
+    assert_int_equal(rex_graph_launches(graph), launches);
+    return graph;
 }
 
 static void check_followed(const int64_t *value, int64_t began, int steps)
@@ -184,12 +193,13 @@ TEST(absent)
     OK(rex_queue_destroy(queue));
 }
 
-/* The memory is mapped again and again, elsewhere each time: an address that was remembered too long would show. */
+/* The memory is mapped again and again, elsewhere each time: an address that a queue or a graph remembered too long would show. */
 TEST(mapped_elsewhere)
 {
     enum { TIMES = 8 };
     static int64_t value[VALUES], other[TIMES][VALUES];
     struct rex_queue *queue = new_queue("elsewhere", 0);
+    struct rex_graph *graph = NULL;
     void *seen[TIMES];
     int different = 0;
     for (int i = 0; i < TIMES; i++) {
@@ -199,10 +209,16 @@ TEST(mapped_elsewhere)
         OK(rex_data_enter(-1, &region));
         seen[i] = rex_mapped_ptr(value, -1);
         different += i > 0 && seen[i] != seen[0];
+        if (graph == NULL)
+            graph = record(queue, value, 20);
         put_all(queue, value, 5);
+        OK(rex_graph_launch(graph, queue));
         OK(rex_queue_sync(queue));
         OK(rex_data_exit(-1, &region));
-        check_followed(value, i, 5);
+        for (int j = 0; j < VALUES; j++)
+            assert_int_equal(value[j], followed(followed(i + j, 5), 20));
+        if (i % 2 == 0)
+            FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "\"follow__kernel__\": map row 2");
         /* Stays mapped, most likely where `value` was. */
         REX_MAP(filler, REX_TOFROM(memory[1], VALUES));
         OK(rex_data_enter(-1, &filler));
@@ -216,6 +232,7 @@ TEST(mapped_elsewhere)
         for (int j = 0; j < VALUES; j++)
             assert_int_equal(memory[j], 0);
     }
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
 }
 
@@ -624,21 +641,27 @@ TEST(busy_end_waits)
     OK(rex_queue_destroy(queue));
 }
 
-/* The module ends and comes again; a queue lives on. */
+/* The module ends and comes again; a queue and a graph live on. */
 TEST(registered_again)
 {
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("again", 0);
+    struct rex_graph *graph = NULL;
     for (int i = 0; i < 3; i++) {
         fill_in(value, i);
         REX_MAP(region, REX_TOFROM(value, VALUES));
         REX_DATA_REGION_MAP(NULL, -1, region) {
+            if (graph == NULL)
+                graph = record(queue, value, 10);
             put_all(queue, value, 10);
+            OK(rex_graph_launch(graph, queue));
             OK(rex_queue_sync(queue));
         }
-        check_followed(value, i, 10);
+        assert_int_equal(value[3], followed(followed(i + 3, 10), 10));
         OK(rex_offload_fini());
+        OK(rex_offload_init());
     }
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
 }
 
@@ -783,19 +806,27 @@ TEST(fault_later, .gpu = ON_GPU)
     _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
 }
 
-/* Nobody has waited but for an event, or to give memory back: that call finds out. */
+/* Nobody has waited but for an event, for a graph, or to give memory back: that call finds out. */
 static void find_out(int way)
 {
     static int64_t value[VALUES];
-    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_device_free: device 0 is lost, since queue \"faulty\""};
+    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_device_free: device 0 is lost, since queue \"faulty\"",
+                                       "launched since the last wait: \"fault__kernel__\""};
     struct rex_event *event;
+    struct rex_graph *graph = NULL;
     struct rex_queue *queue = new_queue("faulty", 0);
     REX_MAP(region, REX_TOFROM(value, VALUES));
     OK(rex_offload_init());
     OK(rex_event_create(&event));
     void *memory = rex_device_alloc(16, -1);
+    if (way == 2)
+        OK(rex_graph_begin(queue));
     put_fault(queue);
-    if (way == 0) {
+    if (way == 2) {
+        OK(rex_graph_end(&graph, queue));
+        OK(rex_graph_launch(graph, queue));
+        assert_int_equal(rex_queue_sync(queue), REX_ECUDA);
+    } else if (way == 0) {
         if (rex_event_record(event, queue) != REX_OK)
             _exit(0); /* the kernel was faster */
         assert_int_equal(rex_event_sync(event), REX_ECUDA);
@@ -818,6 +849,11 @@ TEST(fault_found_by_event, .gpu = ON_GPU)
 TEST(fault_found_by_free, .gpu = ON_GPU)
 {
     find_out(1);
+}
+
+TEST(fault_in_graph, .gpu = ON_GPU)
+{
+    find_out(2);
 }
 
 TEST(fault_at_once, .gpu = ON_GPU)
