@@ -1,7 +1,8 @@
 /*
- * Several devices at once: libomptarget's host device is four of them, and a machine may have several GPUs. Each device has memory, queues
- * and graphs of its own; events order work across them. Where there is one GPU, it is all
- * of them, and on the host's devices nothing is ever unfinished.
+ * Several devices at once: libomptarget's host device is four of them, and a machine may have
+ * several GPUs. Each device has memory, queues and graphs of its own; events order work across
+ * them. Where there is one GPU, it is all of them, and on the host's devices nothing is ever
+ * unfinished.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -47,7 +48,7 @@ static void destroy_queues(void)
         OK(rex_queue_destroy(queue[device]));
 }
 
-/* ---- the same array on every device, and one of its own ----------------------------------------------------------------------------- */
+/* ---- the same array on every device, and one of its own -------------------------------------- */
 
 static int64_t followed(int64_t began, int device, int launches)
 {
@@ -231,7 +232,7 @@ TEST(default_device)
     check_values(steps);
 }
 
-/* ---- from device to device ---------------------------------------------------------------------------------------------------------- */
+/* ---- from device to device ------------------------------------------------------------------- */
 
 static int64_t slowed(int64_t began, int64_t turns, int times)
 {

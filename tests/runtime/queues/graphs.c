@@ -1,5 +1,6 @@
 /*
- * Graphs: recorded once, done again and again, with other arguments, after the memory was mapped elsewhere, and what goes wrong.
+ * Graphs: recorded once, done again and again, with other arguments, after the memory was mapped
+ * elsewhere, and what goes wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +25,7 @@ static void fetch(struct rex_queue *queue, int64_t *value)
     OK(rex_queue_sync(queue));
 }
 
-/* ---- again and again ---------------------------------------------------------------------------------------------------------------- */
+/* ---- again and again ------------------------------------------------------------------------- */
 
 TEST(replayed)
 {
@@ -101,7 +102,8 @@ TEST(everything)
         struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
         REX_MAP(to, REX_TO(value, VALUES));
         REX_MAP(from, REX_FROM(result, VALUES));
-        REX_MAP(args, REX_VALUE(n), REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES), REX_ALLOC(result, VALUES));
+        REX_MAP(args, REX_VALUE(n), REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES),
+                REX_ALLOC(result, VALUES));
         OK(rex_graph_begin(queue));
         OK(rex_queue_update(queue, &to));
         OK(rex_queue_fill(queue, device, &nought, 1, sizeof result));
@@ -112,7 +114,8 @@ TEST(everything)
         OK(rex_graph_end(&graph, queue));
         for (int round = 1; round <= 4; round++) {
             for (int i = 0; i < VALUES; i++)
-                value[i] = i * round; /* what is there when it is done counts, not when it was recorded */
+                value[i] =
+                    i * round; /* what is there when it is done counts, not when it was recorded */
             OK(rex_graph_launch(graph, queue));
             OK(rex_queue_sync(queue));
             for (int i = 0; i < VALUES; i++)
@@ -130,8 +133,10 @@ TEST(everything)
 TEST(module_that_has_ended, .on = LOADS_LATE, .gpu = ON_GPU)
 {
     static char other_key;
-    static struct __tgt_offload_entry entry[] = {{&other_key, (char *)(uintptr_t)"follow__kernel__", 0, 0, 0}};
-    struct rex_module other = {.struct_size = sizeof other, .entries_begin = entry, .entries_end = entry + 1};
+    static struct __tgt_offload_entry entry[] = {
+        {&other_key, (char *)(uintptr_t) "follow__kernel__", 0, 0, 0}};
+    struct rex_module other = {
+        .struct_size = sizeof other, .entries_begin = entry, .entries_end = entry + 1};
     struct path image = default_image();
     int64_t value[VALUES] = {0}, n = VALUES, addend = 2;
     struct rex_queue *queue = new_queue("two modules", 0);
@@ -167,7 +172,7 @@ TEST(module_that_has_ended, .on = LOADS_LATE, .gpu = ON_GPU)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- two queues in one graph --------------------------------------------------------------------------------------------------------- */
+/* ---- two queues in one graph ----------------------------------------------------------------- */
 
 TEST(branches)
 {
@@ -177,11 +182,13 @@ TEST(branches)
     struct rex_graph *graph = NULL;
     OK(rex_event_create(&begun));
     OK(rex_event_create(&done));
-    REX_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(c, VALUES), REX_TOFROM(result, VALUES));
+    REX_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(c, VALUES),
+            REX_TOFROM(result, VALUES));
     REX_DATA_REGION_MAP(NULL, -1, region) {
         int64_t n = VALUES;
         struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
-        REX_MAP(args, REX_VALUE(n), REX_ALLOC(a, VALUES), REX_ALLOC(b, VALUES), REX_ALLOC(result, VALUES));
+        REX_MAP(args, REX_VALUE(n), REX_ALLOC(a, VALUES), REX_ALLOC(b, VALUES),
+                REX_ALLOC(result, VALUES));
         OK(rex_graph_begin(left));
         OK(rex_event_record(begun, left));
         OK(rex_queue_wait_event(right, begun));
@@ -213,11 +220,13 @@ TEST(branches)
     OK(rex_queue_destroy(right));
 }
 
-/* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
+/* Graphs that are captured at the same time end in any order, and an event of one is none of the
+ * other. */
 TEST(two_captures)
 {
     static int64_t value[VALUES];
-    struct rex_queue *queue[] = {new_queue("captured", 0), new_queue("captured", 0), new_queue("joins", 0)};
+    struct rex_queue *queue[] = {new_queue("captured", 0), new_queue("captured", 0),
+                                 new_queue("joins", 0)};
     struct rex_graph *graph[2];
     struct rex_event *event[2];
     REX_MAP(region, REX_TOFROM(value, VALUES));
@@ -230,7 +239,8 @@ TEST(two_captures)
                 OK(put_follow(queue[i], value, VALUES, 1));
             OK(rex_event_record(event[i], queue[i]));
         }
-        FAILS(rex_queue_wait_event(queue[0], event[1]), REX_EINVAL, "the event was not recorded in the same graph");
+        FAILS(rex_queue_wait_event(queue[0], event[1]), REX_EINVAL,
+              "the event was not recorded in the same graph");
         OK(rex_queue_wait_event(queue[2], event[1 - first]));
         OK(put_follow(queue[2], value, VALUES, 1));
         OK(rex_graph_end(&graph[first], queue[first]));
@@ -248,7 +258,7 @@ TEST(two_captures)
     assert_int_equal(value[0], 3280); /* 3 x + 1, eight times */
 }
 
-/* ---- what goes wrong ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 /* What a launch in a graph would be refused for, its capture is. */
 TEST(bad_arguments)

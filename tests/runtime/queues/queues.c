@@ -36,7 +36,7 @@ static struct rex_launch_config launch_of(const void *key)
     return rex_launch_config_of(key, 8, 128);
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend)
 {
@@ -116,7 +116,8 @@ TEST(arguments)
     struct rex_queue *queue = new_queue(NULL, 0);
     for (int i = 0; i < VALUES; i++)
         x[i] = i;
-    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES), REX_TOFROM(&sum, 1));
+    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES),
+            REX_TOFROM(&sum, 1));
     REX_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
                  REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
     REX_DATA_REGION_MAP(NULL, -1, region)
@@ -134,7 +135,8 @@ TEST(arguments)
             OK(launch_in(queue, &axpy, &axpy_args));
             OK(launch_in(queue, &in_struct, &struct_args));
             struct rex_launch_config narrow = rex_launch_config_of(REX_KERNEL_ID(narrow), 1, 1);
-            REX_MAP(narrow_args, REX_ALLOC(&sum, 1), REX_VALUE(number), REX_VALUE(half), REX_VALUE(a));
+            REX_MAP(narrow_args, REX_ALLOC(&sum, 1), REX_VALUE(number), REX_VALUE(half),
+                    REX_VALUE(a));
             OK(launch_in(queue, &narrow, &narrow_args));
             OK(rex_queue_sync(queue));
         }
@@ -166,7 +168,7 @@ TEST(three_dimensions)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- what must be mapped ------------------------------------------------------------------------------------------------------------ */
+/* ---- what must be mapped --------------------------------------------------------------------- */
 
 TEST(absent)
 {
@@ -193,7 +195,8 @@ TEST(absent)
     OK(rex_queue_destroy(queue));
 }
 
-/* The memory is mapped again and again, elsewhere each time: an address that a queue or a graph remembered too long would show. */
+/* The memory is mapped again and again, elsewhere each time: an address that a queue or a graph
+ * remembered too long would show. */
 TEST(mapped_elsewhere)
 {
     enum { TIMES = 8 };
@@ -280,13 +283,15 @@ static int call_omp(bool seen, const char *name, const void *host, const void *d
 }
 
 /*
- * Memory that the program itself associates, first with one block of the device, then with another, by functions that come through librex
- * or not: then librex has to be told, unless the queue remembers nothing.
+ * Memory that the program itself associates, first with one block of the device, then with another,
+ * by functions that come through librex or not: then librex has to be told, unless the queue
+ * remembers nothing.
  */
 TEST(associated)
 {
     static int64_t value[VALUES], seen[VALUES];
-    struct rex_queue *queues[] = {new_queue("associated", 0), new_queue("fresh", REX_QUEUE_NO_CACHE)};
+    struct rex_queue *queues[] = {new_queue("associated", 0),
+                                  new_queue("fresh", REX_QUEUE_NO_CACHE)};
     struct rex_graph *graph = NULL; /* of the second */
     int number = rex_queue_device(queues[0]);
     OK(rex_offload_init());
@@ -318,7 +323,7 @@ TEST(associated)
     OK(rex_queue_destroy(queues[1]));
 }
 
-/* ---- bad input ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- bad input ------------------------------------------------------------------------------- */
 
 /* unit/refusals has more. Whatever is refused, the queue works on. */
 TEST(bad_input)
@@ -340,7 +345,8 @@ TEST(bad_input)
         OK(launch_in(queue, &launch, &good));
         if (gpu_present()) {
             /* One row less would do for an env kernel, had this one not been launched as a plain one. */
-            FAILS(launch_in(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\" has 3 parameters, none of them the runtime's");
+            FAILS(launch_in(queue, &launch, &few), REX_EPARAMS,
+                  "\"follow__kernel__\" has 3 parameters, none of them the runtime's");
             FAILS(launch_in(queue, &huge, &good), REX_ECUDA, "100000 x 1 x 1 threads");
         }
         FAILS(launch_in(queue, &unknown, &good), REX_EKEY, "host key");
@@ -353,7 +359,8 @@ TEST(bad_input)
     OK(rex_queue_destroy(queue));
 }
 
-/* Nothing is launched, and there is nothing to copy: on the host what is mapped is the host's memory. */
+/* Nothing is launched, and there is nothing to copy: on the host what is mapped is the host's
+ * memory. */
 static void use_nothing(int device)
 {
     static int64_t value[VALUES];
@@ -392,7 +399,8 @@ static void count_said(enum rex_log_level level, const char *message, void *time
     *(int *)times += strstr(message, "queues do everything at once") != NULL;
 }
 
-/* The log says at level info that queues do everything at once: on the host device, and there once. */
+/* The log says at level info that queues do everything at once: on the host device, and there once.
+ */
 TEST(said_once)
 {
     int times = 0;
@@ -404,7 +412,7 @@ TEST(said_once)
     assert_int_equal(times, !gpu_present());
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 TEST(copies)
 {
@@ -456,7 +464,8 @@ TEST(updates)
         OK(rex_queue_update(queue, &from));
         OK(rex_queue_sync(queue));
         /* What a row only spans is not copied. */
-        REX_MAP(member, rex_row_of(value, value, sizeof value, 0), rex_row_member(REX_FROM(value + 150, 1), 0));
+        REX_MAP(member, rex_row_of(value, value, sizeof value, 0),
+                rex_row_member(REX_FROM(value + 150, 1), 0));
         OK(rex_queue_update(queue, &member));
         OK(rex_queue_sync(queue));
     }
@@ -465,7 +474,7 @@ TEST(updates)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- events and calls ---------------------------------------------------------------------------------------------------------------- */
+/* ---- events and calls ------------------------------------------------------------------------ */
 
 struct called {
     const int64_t *value;
@@ -518,7 +527,7 @@ TEST(events_and_calls)
     OK(rex_queue_destroy(queues[1]));
 }
 
-/* ---- ends that come too early -------------------------------------------------------------------------------------------------------- */
+/* ---- ends that come too early ---------------------------------------------------------------- */
 
 /* A kernel that runs until *release is set; NULL where there is no GPU to run it on. */
 static int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
@@ -593,7 +602,8 @@ static void count_waits(enum rex_log_level level, const char *message, void *con
     (void)level;
     if (strstr(message, context) == NULL || ++waits <= 3)
         return;
-    FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EINVAL, "while it is being registered or ended");
+    FAILS(rex_module_register(&rex_this_module, default_image().text), REX_EINVAL,
+          "while it is being registered or ended");
     FAILS(rex_offload_fini(), REX_EINVAL, "while it is being registered or ended");
 }
 
@@ -606,7 +616,7 @@ TEST(busy_end_waits)
     struct rex_queue *queue = new_queue("waited for", 0);
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
     OK(rex_configure(REX_OPTION_LOG, "info"));
-    rex_set_log_callback(count_waits, (void *)(uintptr_t)"waits for queue \"waited for\"");
+    rex_set_log_callback(count_waits, (void *)(uintptr_t) "waits for queue \"waited for\"");
     REX_MAP(region, REX_TOFROM(value, VALUES));
     for (int way = 0; way < 3; way++) {
         OK(rex_data_enter(-1, &region));
@@ -615,9 +625,14 @@ TEST(busy_end_waits)
         if (release != NULL)
             assert_int_equal(pthread_create(&thread, NULL, release_later, release), 0);
         switch (way) {
-        case 0: OK(rex_data_exit(-1, &region)); break;
-        case 1: __tgt_target_data_end(-1, 1, base, base, sizes, types); break;
-        default: rex_device_free(memory, -1);
+        case 0:
+            OK(rex_data_exit(-1, &region));
+            break;
+        case 1:
+            __tgt_target_data_end(-1, 1, base, base, sizes, types);
+            break;
+        default:
+            rex_device_free(memory, -1);
         }
         assert_int_equal(rex_queue_query(queue), 1);
         if (way == 2)
@@ -665,7 +680,7 @@ TEST(registered_again)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- overlap ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- overlap --------------------------------------------------------------------------------- */
 
 /* Each of two kernels waits for what the other one writes: in one queue neither would see it in time. */
 TEST(overlap)
@@ -692,7 +707,7 @@ TEST(overlap)
     OK(rex_queue_destroy(queues[1]));
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 8 };
 
@@ -752,7 +767,7 @@ TEST(one_queue_for_all_threads)
     OK(rex_queue_destroy(queue));
 }
 
-/* ---- errors that come later ---------------------------------------------------------------------------------------------------------- */
+/* ---- errors that come later ------------------------------------------------------------------ */
 
 static void put_fault(struct rex_queue *queue)
 {
@@ -762,12 +777,14 @@ static void put_fault(struct rex_queue *queue)
     OK(launch_in(queue, &launch, &args));
 }
 
-/* libomptarget, which would abort, is not asked to do anything on the device; what is mapped can be asked. */
+/* libomptarget, which would abort, is not asked to do anything on the device; what is mapped can be
+ * asked. */
 static void check_lost(const struct rex_map *region, void *memory)
 {
     struct rex_queue *other = NULL;
     int64_t value = 0;
-    FAILS(rex_data_enter(-1, region), REX_ECUDA, "data begin: device 0 is lost, since queue \"faulty\"");
+    FAILS(rex_data_enter(-1, region), REX_ECUDA,
+          "data begin: device 0 is lost, since queue \"faulty\"");
     FAILS(rex_data_update(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_data_exit(-1, region), REX_ECUDA, "is lost");
     FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
@@ -810,7 +827,8 @@ TEST(fault_later, .gpu = ON_GPU)
 static void find_out(int way)
 {
     static int64_t value[VALUES];
-    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_device_free: device 0 is lost, since queue \"faulty\"",
+    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ",
+                                       "rex_device_free: device 0 is lost, since queue \"faulty\"",
                                        "launched since the last wait: \"fault__kernel__\""};
     struct rex_event *event;
     struct rex_graph *graph = NULL;
@@ -830,7 +848,8 @@ static void find_out(int way)
         if (rex_event_record(event, queue) != REX_OK)
             _exit(0); /* the kernel was faster */
         assert_int_equal(rex_event_sync(event), REX_ECUDA);
-        assert_non_null(strstr(rex_last_error(), "; launched since the last wait: \"fault__kernel__\""));
+        assert_non_null(
+            strstr(rex_last_error(), "; launched since the last wait: \"fault__kernel__\""));
     } else {
         rex_device_free(memory, -1);
     }
@@ -884,12 +903,13 @@ TEST(child_of_fork)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        int results[] = {rex_queue_sync(queue), rex_graph_launch(graph, queue), rex_event_sync(event),
-                         rex_event_elapsed(&seconds, event, event)};
+        int results[] = {rex_queue_sync(queue), rex_graph_launch(graph, queue),
+                         rex_event_sync(event), rex_event_elapsed(&seconds, event, event)};
         for (size_t i = 0; i < sizeof results / sizeof *results; i++)
             if (results[i] != expected)
                 _exit(1);
-        bool is_named = expected == REX_OK || strstr(rex_last_error(), "in this process's parent") != NULL;
+        bool is_named =
+            expected == REX_OK || strstr(rex_last_error(), "in this process's parent") != NULL;
         rex_event_destroy(event);
         rex_graph_destroy(graph);
         _exit(is_named && rex_queue_destroy(queue) == REX_OK ? 0 : 1);

@@ -1,4 +1,5 @@
-/* steps.h - what the tests of queues and graphs launch. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* steps.h - what the tests of queues and graphs launch. SPDX-License-Identifier: Apache-2.0 WITH
+ * LLVM-exception */
 #ifndef REX_TESTS_STEPS_H
 #define REX_TESTS_STEPS_H
 
@@ -9,7 +10,8 @@ enum { VALUES = 1000 };
 
 struct rex_queue *new_queue(const char *name, unsigned flags);
 
-/* Step number ADDEND of N values: each becomes three times as much, and so much more, modulo 1000003. */
+/* Step number ADDEND of N values: each becomes three times as much, and so much more, modulo
+ * 1000003. */
 int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend);
 
 /* What so many steps, from 0 on, make of VALUE. */

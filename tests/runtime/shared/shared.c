@@ -84,7 +84,9 @@ static void add_early(struct plugin *plugins, int count)
 
 TEST(three_and_the_program)
 {
-    struct plugin plugins[] = {{.name = "twice", .factor = 2}, {.name = "thrice", .factor = 3}, {.name = "tenfold", .factor = 10}};
+    struct plugin plugins[] = {{.name = "twice", .factor = 2},
+                               {.name = "thrice", .factor = 3},
+                               {.name = "tenfold", .factor = 10}};
     for (int i = 0; i < 3; i++)
         open_plugin(&plugins[i]);
     add_early(plugins, 3);
