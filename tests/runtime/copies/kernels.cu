@@ -1,4 +1,4 @@
-/* A kernel, without which a program has no module. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
 REX_DEVICE_KERNEL(nothing, (int64_t) n)

@@ -1,4 +1,4 @@
-/* Kernels of the tests of queues and graphs. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
 #include "../hold.h"

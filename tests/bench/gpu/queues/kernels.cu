@@ -14,12 +14,3 @@ REX_DEVICE_KERNEL(counting, (int64_t) a, (int64_t) b, (int64_t *) x, (int64_t *)
         *y += b;
     }
 }
-
-/* One block that is busy for so many turns of a loop. */
-REX_DEVICE_KERNEL(turn, (int64_t) turns, (int64_t *) x)
-{
-    int64_t value = *x;
-    for (int64_t i = 0; i < turns; i++)
-        value = value * 6364136223846793005 + 1442695040888963407;
-    *x = value;
-}

@@ -1,10 +1,6 @@
 /*
- * What a launch through a queue, and a graph, costs beside the raw driver, and whether two queues
- * overlap. For a GPU.
- *
- * usage: queues --metrics: lines PEER METRIC MICROSECONDS for `make bench-gpu`, or PEER METRIC
- *                          failed: REASON
- *        queues --overlap: a line on two queues, for `make check-gpu`
+ * What a launch through a queue, and a graph, costs beside the raw driver, for `make bench-gpu`:
+ * lines PEER METRIC MICROSECONDS, or PEER METRIC failed: REASON. For a GPU.
  *
  * All is measured in turn, several times over, in one process; the best of each is printed. Every
  * way is then gone once more, untimed, with a kernel that adds up its arguments: where launches or
@@ -25,7 +21,6 @@
 
 REX_KERNEL(empty);
 REX_KERNEL(counting);
-REX_KERNEL(turn);
 
 enum { TURNS = 15, LAUNCHES = 2000, NODES = 1000, REPLAYS = 20 };
 
@@ -71,7 +66,7 @@ static double now(void)
 
 /* ---- what is measured ------------------------------------------------------------------------ */
 
-static struct rex_queue *queue, *other;
+static struct rex_queue *queue;
 static void *stream, *module; /* the driver's */
 static int64_t *x, *y, *device_x, *device_y;
 
@@ -158,8 +153,8 @@ static const struct {
     {"driver queue_launch_and_wait", raw_wait, LAUNCHES},
     {"librex queue_launch_and_wait", queue_wait, LAUNCHES},
     {"librex launch_4", sync_launch, LAUNCHES},
-    {"driver graph_replay_1000", raw_replay, REPLAYS * NODES},
-    {"librex graph_replay_1000", graph_replay, REPLAYS * NODES},
+    {"driver graph_replay_1000", raw_replay, REPLAYS *NODES},
+    {"librex graph_replay_1000", graph_replay, REPLAYS *NODES},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -235,40 +230,8 @@ static void print_metrics(void)
     rex_graph_destroy(counted.graph);
 }
 
-/* Kernels of one block each, in one queue and in two. */
-static double turns_in(struct rex_queue *second)
+int main(void)
 {
-    int64_t turns = 1000000;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(turn), 1, 1);
-    double began = now();
-    for (int i = 0; i < 10; i++) {
-        int64_t *cell = i % 2 == 0 ? x : y;
-        REX_MAP(args, REX_VALUE(turns), REX_ALLOC(cell, 1));
-        MUST(launch_in(i % 2 == 0 ? queue : second, &launch, &args));
-    }
-    MUST(rex_queue_sync(queue));
-    MUST(rex_queue_sync(second));
-    return now() - began;
-}
-
-static void show_overlap(void)
-{
-    double one = 1e9, two = 1e9;
-    for (int i = 0; i < 5; i++) {
-        double a = turns_in(queue), b = turns_in(other);
-        one = a < one ? a : one;
-        two = b < two ? b : two;
-    }
-    printf("10 kernels in one queue %.2f ms, in two %.2f ms: %.2f of it (%s)\n", one * 1e-3,
-           two * 1e-3, two / one, two < 0.7 * one ? "they overlap" : "NO OVERLAP");
-}
-
-int main(int argc, char **argv)
-{
-    if (argc != 2 || (strcmp(argv[1], "--metrics") != 0 && strcmp(argv[1], "--overlap") != 0)) {
-        fprintf(stderr, "usage: queues --metrics|--overlap\n");
-        return 2;
-    }
     MUST(rex_offload_init());
     if (rex_module_on_host(&rex_this_module)) {
         puts("skip: there is no GPU");
@@ -277,17 +240,11 @@ int main(int argc, char **argv)
     x = calloc(100, sizeof *x);
     y = calloc(100, sizeof *y);
     REX_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-    {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         MUST(rex_queue_create(&queue, -1, "one", 0));
-        MUST(rex_queue_create(&other, -1, "two", 0));
         device_x = rex_mapped_ptr(x, -1);
         device_y = rex_mapped_ptr(y, -1);
-        if (strcmp(argv[1], "--overlap") == 0)
-            show_overlap();
-        else
-            print_metrics();
-        MUST(rex_queue_destroy(other));
+        print_metrics();
         MUST(rex_queue_destroy(queue));
     }
     free(x);
