@@ -26,7 +26,7 @@ int peer_fail(const char *format, ...)
     return -1;
 }
 
-/* ---- what librex's own sources that are linked here call (map.c, section.c) ------------------------------------------------------ */
+/* ---- what librex's own sources that are linked here call (map.c, section.c) ------------------ */
 
 int rex_fail(int code, const char *format, ...)
 {
@@ -72,7 +72,7 @@ void rex_graph_destroy(struct rex_graph *graph)
     (void)graph;
 }
 
-/* ---- start ----------------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static FILE *open_image(const char *name, char *path, size_t room)
 {
@@ -81,7 +81,8 @@ static FILE *open_image(const char *name, char *path, size_t room)
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
     size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    snprintf(path + (given == NULL ? folder : 0), room - folder, "%s", given != NULL ? given : name);
+    snprintf(path + (given == NULL ? folder : 0), room - folder, "%s",
+             given != NULL ? given : name);
     return fopen(path, "rb");
 }
 
@@ -122,12 +123,6 @@ int rex_module_init(struct rex_module *module)
     return 0;
 }
 
-int rex_module_register(struct rex_module *module, const char *image_name)
-{
-    (void)image_name;
-    return rex_module_init(module);
-}
-
 int rex_module_fini(struct rex_module *module)
 {
     (void)module;
@@ -160,62 +155,42 @@ const char *rex_runtime_path(void)
     return peer_name();
 }
 
-/* ---- launches and data ------------------------------------------------------------------------------------------------------ */
+/* ---- launches and data ----------------------------------------------------------------------- */
 
 static struct peer_rows rows_of(const struct rex_map *map)
 {
-    return map != NULL ? (struct peer_rows){map->count, map->base, map->begin, map->sizes, map->types, map->mappers}
+    return map != NULL ? (struct peer_rows){map->count, map->base,  map->begin,
+                                            map->sizes, map->types, map->mappers}
                        : (struct peer_rows){0};
 }
 
-int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch, const struct rex_map *map)
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
+                          const struct rex_map *map)
 {
-    enum { RESIDENT = 2112 }; /* blocks of 128 threads that an H200 keeps at once: what librex chooses there */
+    enum {
+        RESIDENT = 2112
+    }; /* blocks of 128 threads that an H200 keeps at once: what librex chooses there */
     struct peer_rows rows = rows_of(map);
-    uint64_t needed = (launch->trip_count + 127) / 128, chosen = needed < RESIDENT ? needed : RESIDENT;
-    uint32_t teams[3] = {launch->teams[0] > 0 ? launch->teams[0] : chosen > 0 ? (uint32_t)chosen : 1, 1, 1};
+    uint64_t needed = (launch->trip_count + 127) / 128,
+             chosen = needed < RESIDENT ? needed : RESIDENT;
+    uint32_t teams[3] = {launch->teams[0] > 0 ? launch->teams[0]
+                         : chosen > 0         ? (uint32_t)chosen
+                                              : 1,
+                         1, 1};
     uint32_t threads[3] = {launch->threads[0] > 0 ? launch->threads[0] : 128, 1, 1};
     (void)module;
-    return peer_launch(launch->key, teams, threads, launch->dynamic_memory, launch->trip_count, &rows);
+    return peer_launch(launch->key, teams, threads, launch->dynamic_memory, launch->trip_count,
+                       &rows);
 }
 
-int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
-                      struct __tgt_kernel_arguments *args)
-{
-    uint32_t teams[3] = {(uint32_t)(args->Teams[0] != 0 ? args->Teams[0] : num_teams), 1, 1};
-    uint32_t threads[3] = {(uint32_t)(args->Threads[0] != 0 ? args->Threads[0] : thread_limit), 1, 1};
-    struct peer_rows rows = {args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->ArgMappers};
-    (void)module, (void)device;
-    return peer_launch(host_key, teams, threads, (uint32_t)args->DynCGroupMem, (uint64_t)args->Tripcount, &rows);
-}
-
-int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin, const int64_t *sizes,
-                         const int64_t *types)
-{
-    (void)module, (void)device, (void)count, (void)base, (void)begin, (void)sizes, (void)types;
-    return 0;
-}
-
-#define DATA(name, what)                                                                                               \
-    int rex_module_##name(struct rex_module *module, int64_t device, const struct rex_map *map)                        \
-    {                                                                                                                  \
-        struct peer_rows rows = rows_of(map);                                                                          \
-        (void)module, (void)device;                                                                                    \
-        return peer_data(what, &rows);                                                                                 \
+#define DATA(name, what)                                                                           \
+    int rex_module_##name(struct rex_module *module, int64_t device, const struct rex_map *map)    \
+    {                                                                                              \
+        struct peer_rows rows = rows_of(map);                                                      \
+        (void)module, (void)device;                                                                \
+        return peer_data(what, &rows);                                                             \
     }
 DATA(data_enter, PEER_BEGIN)
 DATA(data_exit, PEER_END)
 DATA(region_end, PEER_END)
 DATA(data_update, PEER_UPDATE)
-
-#define RAW_DATA(name, what)                                                                                           \
-    void __tgt_target_data_##name(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types); \
-    void __tgt_target_data_##name(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types)  \
-    {                                                                                                                  \
-        struct peer_rows rows = {count, base, begin, sizes, types, NULL};                                              \
-        (void)device;                                                                                                  \
-        peer_data(what, &rows);                                                                                        \
-    }
-RAW_DATA(begin, PEER_BEGIN)
-RAW_DATA(end, PEER_END)
-RAW_DATA(update, PEER_UPDATE)
