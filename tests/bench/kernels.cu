@@ -6,7 +6,7 @@
         (void)a, (void)b, (void)c, (void)d;                                                                            \
     }
 
-REX_DEVICE_KERNEL(bench_0, (int64_t) a, (int64_t) b, (const double *) c, (double *) d) NOTHING
-REX_DEVICE_KERNEL(bench_1, (int64_t) a, (int64_t) b, (const double *) c, (double *) d) NOTHING
-REX_DEVICE_KERNEL(bench_2, (int64_t) a, (int64_t) b, (const double *) c, (double *) d) NOTHING
-REX_DEVICE_KERNEL(bench_3, (int64_t) a, (int64_t) b, (const double *) c, (double *) d) NOTHING
+REX_DEVICE_KERNEL(bench_0, (int64_t) a, (double) b, (const double *) c, (double *) d) NOTHING
+REX_DEVICE_KERNEL(bench_1, (int64_t) a, (double) b, (const double *) c, (double *) d) NOTHING
+REX_DEVICE_KERNEL(bench_2, (int64_t) a, (double) b, (const double *) c, (double *) d) NOTHING
+REX_DEVICE_KERNEL(bench_3, (int64_t) a, (double) b, (const double *) c, (double *) d) NOTHING

@@ -26,7 +26,6 @@ $(eval $(call bench-program,register,$(call bench_object,register),$(O)/librex.s
 $(eval $(call bench-program,register-heap,$(call bench_object,register) $(bench_heap),$(O)/librex.so $(bench_built)/$(SONAME),$(bench_library)))
 bench_comma := ,
 $(eval $(call bench-program,maps,$(call bench_object,maps),$(LIB_A),$(LIB_A) -Wl$$(bench_comma)--wrap=calloc))
-$(eval $(call bench-program,peak,$(call bench_object,peak),,))
 
 # The programs' headers may come with what is installed first.
 .PHONY: run-bench run-bench-time
@@ -37,7 +36,7 @@ ifneq ($(SAN),)
 run-bench:
 	@echo 'bench: the instructions of a sanitizer would be counted too; leave SAN out' >&2; exit 1
 else
-run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/examples/nn/nn $(O)/tools/rex-check
+run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/tools/rex-check
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run
 	@$(test_env) QUICK='$(QUICK)' tests/bench/check
 	@+$(MAKE) --no-print-directory run-bench-time
