@@ -19,10 +19,6 @@ REX_DEVICE_KERNEL(micro_axpy_kernel, (int64_t) n, (double) factor, (const double
 #define P16(P, n) P4(P, n##0), P4(P, n##1), P4(P, n##2), P4(P, n##3)
 #define P64(P, n) P16(P, n##0), P16(P, n##1), P16(P, n##2), P16(P, n##3)
 #define TYPED(name) (double *) name
-REX_DEVICE_KERNEL(micro_4, P4(TYPED, _))
-{
-    *a_0 += 1;
-}
 REX_DEVICE_KERNEL(micro_16, P16(TYPED, _))
 {
     *a_00 += 1;

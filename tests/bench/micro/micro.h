@@ -24,7 +24,7 @@ double *micro_cell(void);
 /* A launch that does nothing. */
 int micro_empty(void);
 
-/* A launch with @count pointers to the number (4, 16, 64 or 256), which adds 1 to it. */
+/* A launch with @count pointers to the number (16, 64 or 256), which adds 1 to it. */
 int micro_arguments(int count);
 
 /* y += a * x for @count numbers, on memory that is mapped already, or mapped by the launch. */

@@ -11,7 +11,6 @@
 
 REX_KERNEL(micro_nothing);
 REX_KERNEL(micro_axpy_kernel);
-REX_KERNEL(micro_4);
 REX_KERNEL(micro_16);
 REX_KERNEL(micro_64);
 REX_KERNEL(micro_256);
@@ -50,8 +49,7 @@ int micro_arguments(int count)
 {
     static void *base[MOST_ARGUMENTS];
     static int64_t sizes[MOST_ARGUMENTS], types[MOST_ARGUMENTS];
-    const void *key = count == 4    ? REX_KERNEL_ID(micro_4)
-                      : count == 16 ? REX_KERNEL_ID(micro_16)
+    const void *key = count == 16   ? REX_KERNEL_ID(micro_16)
                       : count == 64 ? REX_KERNEL_ID(micro_64)
                                     : REX_KERNEL_ID(micro_256);
     struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);

@@ -46,13 +46,6 @@ int micro_empty(void)
 #define E256(n) E64(n##0) + E64(n##1) + E64(n##2) + E64(n##3)
 
 /* A compiler passes only what the region uses: all pointers are, without a look at what they point to. */
-static void arguments_4(void)
-{
-    D4(_);
-#pragma omp target map(alloc : M4(_))
-    *a_0 += E4(_) == 2;
-}
-
 static void arguments_16(void)
 {
     D16(_);
@@ -77,7 +70,6 @@ static void arguments_256(void)
 int micro_arguments(int count)
 {
     switch (count) {
-    case 4: arguments_4(); return 0;
     case 16: arguments_16(); return 0;
     case 64: arguments_64(); return 0;
     case 256: arguments_256(); return 0;
