@@ -310,22 +310,25 @@ TEST(held)
 /* A row of no length at the base may end it, without a copy. */
 TEST(ended_by_its_base)
 {
-    unsigned char *inner = host + 64;
+    unsigned char *inner = host + 64, *other = expected + 64;
     start();
     OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(whole, rex_row_of(host, inner, MOST - 64, TOFROM));
     REX_MAP(empty, rex_row_of(host, host, 0, REX_MAP_ALLOC));
+    REX_MAP(filler, REX_TOFROM(other, MOST - 64));
     OK(rex_data_enter(-1, &whole));
     OK(rex_data_exit(-1, &empty));
-    bool ended = !rex_target_is_present(inner, 8, -1);
+    if (rex_target_is_present(inner, 8, -1)) { /* LLVM 14 does not end it */
+        OK(rex_data_exit(-1, &whole));
+        finish();
+        return;
+    }
     fill(host, MOST, 1);
     memcpy(back, host, MOST);
-    if (!ended) {
-        fill(back, MOST, 2);
-        OK(rex_device_copy_to(rex_mapped_ptr(inner, -1), back + 64, MOST - 64, -1));
-    }
+    OK(rex_data_enter(-1, &filler)); /* most likely where it was */
     OK(rex_data_exit(-1, &whole));
-    assert_memory_equal(inner, back + 64, MOST - 64);
+    assert_memory_equal(host, back, MOST);
+    OK(rex_data_exit(-1, &filler));
     finish();
 }
 
