@@ -243,51 +243,6 @@ TEST(to_from_tofrom_alloc)
     assert_false(rex_target_is_present(y, sizeof y, -1));
 }
 
-TEST(always_copies)
-{
-    int64_t x[COUNT], n = COUNT;
-    start();
-    fill(x, 0);
-    REX_MAP(region, REX_TO(x, n));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
-        REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
-        fill(x, 1000);
-        LAUNCH(add, quiet);
-        check_values(x, 0, n, 1000);
-        LAUNCH(add, always);
-        check_values(x, 0, n, 1001);
-    }
-    check_values(x, 0, n, 1001);
-}
-
-TEST(present_is_demanded)
-{
-    int64_t x[COUNT], n = COUNT;
-    start();
-    fill(x, 0);
-    REX_MAP(present, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_PRESENT(REX_TOFROM(x, n)));
-    REX_MAP(inner, REX_PRESENT(REX_ALLOC(x, n)));
-    assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
-    assert_non_null(strstr(rex_last_error(), "map row 3"));
-    assert_non_null(strstr(rex_last_error(), "; row 3 is REX_PRESENT(REX_TOFROM(x, n))"));
-    assert_int_equal(rex_data_enter(-1, &inner), REX_EABSENT);
-    check_values(x, 0, n, 0);
-
-    REX_MAP(region, REX_TOFROM(x, n));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        LAUNCH(add, present);
-        assert_int_equal(rex_data_enter(-1, &inner), 0);
-        assert_int_equal(rex_data_exit(-1, &inner), 0);
-    }
-    check_values(x, 0, n, 1);
-
-    /* Half of it is not it. */
-    REX_MAP(half, REX_TO(x, n / 2));
-    REX_DATA_REGION_MAP(NULL, -1, half)
-        assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
-}
-
 TEST(hold_outlives_delete)
 {
     int64_t x[COUNT], n = COUNT;
@@ -416,22 +371,6 @@ TEST(private_memory)
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------------ */
 
-TEST(device_pointers)
-{
-    int64_t x[COUNT], n = COUNT;
-    start();
-    fill(x, 50);
-    int64_t *device = rex_device_alloc(sizeof x, -1);
-    assert_non_null(device);
-    assert_int_equal(rex_device_copy_to(device, x, sizeof x, -1), 0);
-    REX_MAP(map, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(7)), REX_IS_DEVICE_PTR(device));
-    LAUNCH(add, map);
-    check_values(x, 0, n, 50);
-    assert_int_equal(rex_device_copy_from(x, device, sizeof x, -1), 0);
-    check_values(x, 0, n, 57);
-    rex_device_free(device, -1);
-}
-
 TEST(device_addresses_come_back)
 {
     int64_t x[COUNT], y[COUNT], n = COUNT;
@@ -543,22 +482,7 @@ TEST(pointees_with_a_lower_bound)
     assert_ptr_equal(second, y);
 }
 
-/* ---- the map elsewhere ------------------------------------------------------------------------------------------------------- */
-
-TEST(raw_calls_take_the_columns)
-{
-    int64_t x[COUNT], n = COUNT;
-    start();
-    fill(x, 0);
-    REX_MAP(region, REX_TOFROM(x, n));
-    REX_MAP(map, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(2)), REX_ALLOC(x, n));
-    struct __tgt_kernel_arguments packet = {3, map.count, map.base, map.begin, map.sizes, map.types, NULL, NULL, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
-    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
-    assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(add), &packet), 0);
-    assert_int_equal(__tgt_target_teams(-1, REX_KERNEL_ID(add), REX_MAP_ARGUMENTS(map), 1, 1), 0);
-    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(region));
-    check_values(x, 0, n, 4);
-}
+/* ---- what is refused ---------------------------------------------------------------------------------------------------------- */
 
 static void check_refused(struct rex_row row, const char *why)
 {
@@ -568,21 +492,11 @@ static void check_refused(struct rex_row row, const char *why)
         fail_msg("%s for a row that %s: %s", rex_error_name(result), why, rex_last_error());
 }
 
+/* What a size in bytes cannot say is no smaller row. */
 TEST(rows_that_no_release_takes)
 {
-    int64_t x[COUNT], *none = NULL;
+    int64_t x[COUNT];
     start();
-    check_refused(REX_TO(x, -1), "negative size");
     check_refused(REX_TO(x, INT64_MAX / (int64_t)sizeof *x + 1), "negative size");
     check_refused(REX_TO(x, (UINT64_MAX / sizeof *x) + 2), "negative size"); /* one element, if the product wrapped */
-    check_refused(REX_TO(none, 4), "begins at NULL");
-    check_refused(REX_DELETE(x, 4), "deletes");
-    check_refused(rex_row_with(REX_TO(x, 1), INT64_C(1) << 40), "no map type");
-    check_refused(rex_row_with(REX_VALUE(1), REX_MAP_TO), "asks for a copy");
-    check_refused(rex_row_with(REX_VALUE(1), REX_MAP_PRIVATE), "both a literal and private");
-    check_refused(rex_row_with(REX_PRIVATE(x), REX_MAP_FROM), "asks for a copy back");
-    check_refused(rex_row_member(REX_TO(x, 1), 0), "member of a row that does not come before");
-    check_refused(rex_row_of(NULL, x, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_TO), "a pointer at NULL");
-    REX_MAP(literal, REX_VALUE(1));
-    assert_int_equal(rex_data_enter(-1, &literal), REX_EINVAL);
 }

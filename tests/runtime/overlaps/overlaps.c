@@ -126,23 +126,6 @@ static bool counts_earlier_rows(void)
     return rex_runtime_release() < 23;
 }
 
-TEST(what_ends_twice_in_a_call)
-{
-    start();
-    REX_MAP(once, part(0, 64, TO));
-    REX_MAP(twice, part(0, 64, 0), part(0, 64, 0));
-    REX_MAP(parts, part(0, 8, 0), part(32, 8, FROM));
-    REX_MAP(implicit, part(32, 64, FROM | REX_MAP_IMPLICIT));
-    assert_int_equal(rex_data_enter(-1, &once), 0);
-    assert_int_equal(rex_data_exit(-1, &twice), 0);
-    nothing_is_mapped();
-    assert_int_equal(rex_data_enter(-1, &once), 0);
-    /* It would be copied whole, past the end of its mapping. */
-    assert_int_equal(rex_data_exit(-1, &implicit), REX_EOVERLAP);
-    assert_int_equal(rex_data_exit(-1, &parts), 0);
-    nothing_is_mapped();
-}
-
 /* ---- tables of rows ------------------------------------------------------------------------------------------------------------------- */
 
 enum purpose { BEGIN, END, UPDATE, LAUNCH, QUEUE };
