@@ -289,24 +289,6 @@ TEST(expansion_in_updates)
     fell_leaves(leaf, 7);
 }
 
-TEST(expansion_by_enter_and_exit)
-{
-    struct leaf *leaf = grow_leaves(7);
-    struct rex_map enter, delete;
-    start();
-    enter = build_leaves(map_leaf, REX_MAP_TO, leaf, 7);
-    delete = build_leaves(map_leaf, REX_MAP_DELETE, leaf, 7);
-    assert_int_equal(rex_data_enter(-1, &enter), 0);
-    assert_int_equal(rex_data_enter(-1, &enter), 0);
-    launch_leaves(leaf, 7);
-    assert_int_equal(rex_data_exit(-1, &delete), 0);
-    check_leaves(leaf, 7, 0);
-    check_leaves_absent(leaf, 7);
-    rex_map_free(&enter);
-    rex_map_free(&delete);
-    fell_leaves(leaf, 7);
-}
-
 /* Branches share one array of leaves, as the host sees it; the device has as many as there are branches. */
 TEST(nested_mappers)
 {
@@ -330,26 +312,8 @@ TEST(nested_mappers)
     }
 }
 
-/*
- * More rows than a member can number its parent by. Only built: libomptarget itself takes time by the square of the pointers that are
- * mapped (its list of shadow pointers is walked for each), minutes for as many.
- */
+/* More rows than a member can number its parent by: those after the last one that can be named are members, too. */
 TEST(very_many_elements)
-{
-    int64_t count = 70000;
-    struct leaf *leaf = grow_leaves(count);
-    struct rex_map map = build_leaves(map_leaf, REX_MAP_TOFROM, leaf, count);
-    assert_true(map.count > REX_PARENT_MAX + 1);
-    for (int32_t i = 1; i < map.count; i++) {
-        int64_t parent = (int64_t)((uint64_t)map.types[i] >> 48) - 1;
-        assert_true(parent >= 0 && parent < i && parent <= REX_PARENT_MAX);
-    }
-    rex_map_free(&map);
-    fell_leaves(leaf, count);
-}
-
-/* The same at work, with few pointers: rows after the last one that can be named are members, too. */
-TEST(very_many_elements_at_work)
 {
     int64_t count = REX_PARENT_MAX / 2 + 1;
     struct leaf *leaf = calloc((size_t)count, sizeof *leaf), *last = leaf + count - 1;
@@ -485,93 +449,4 @@ TEST(runtime_kind_with_null)
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "bytes at NULL"));
     check_leaves_absent(leaf, 2);
-}
-
-/* ---- what is wrong ----------------------------------------------------------------------------------------------------------- */
-
-static int map_without_end(struct rex_map_builder *builder, void *element)
-{
-    return rex_map_add_mapped(builder, map_without_end, rex_row_of(element, element, 1, REX_MAP_TO), 1);
-}
-
-static int map_too_large(struct rex_map_builder *builder, void *element)
-{
-    return rex_map_add(builder, rex_row_of(element, element, -1, REX_MAP_TO));
-}
-
-static int map_nothing(struct rex_map_builder *builder, void *element)
-{
-    (void)builder;
-    (void)element;
-    return 0;
-}
-
-static int map_fails(struct rex_map_builder *builder, void *element)
-{
-    (void)builder;
-    (void)element;
-    return -77;
-}
-
-static void check_wrong(rex_mapper *mapper, struct rex_row row, int64_t element_size, const char *why)
-{
-    struct section section = {mapper, row, element_size};
-    struct rex_map map = {.count = 55};
-    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
-    if (strstr(rex_last_error(), why) == NULL)
-        fail_msg("no \"%s\" in: %s", why, rex_last_error());
-    assert_int_equal(map.count, 55);
-}
-
-TEST(wrong_mappers)
-{
-    char bytes[16] = {0}, *none = NULL;
-    struct section section = {map_fails, REX_TO(bytes, 2), 1};
-    struct rex_map map;
-    check_wrong(NULL, REX_TO(bytes, 4), 1, "mapper is NULL");
-    check_wrong(map_nothing, REX_TO(none, 4), 1, "at NULL");
-    check_wrong(map_nothing, REX_TO(bytes, 4), 3, "no whole number of elements");
-    check_wrong(map_nothing, REX_TO(bytes, 4), 0, "no whole number of elements");
-    check_wrong(map_nothing, REX_TO(bytes, 4), -1, "no whole number of elements");
-    check_wrong(map_nothing, REX_TO(bytes, -4), 1, "no whole number of elements");
-    check_wrong(map_without_end, REX_TO(bytes, 1), 1, "without end");
-    check_wrong(map_too_large, REX_TO(bytes, 1), 1, "size of -1 bytes");
-    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), -77);
-
-    map = build(map_nothing, REX_TO(bytes, 0), 1);
-    assert_int_equal(map.count, 1);
-    rex_map_free(&map);
-    map = build(map_nothing, REX_TO(none, 0), 1);
-    assert_int_equal(map.count, 1);
-    rex_map_free(&map);
-}
-
-/* Elements that the two passes see differently. */
-static int passes;
-static int map_more(struct rex_map_builder *builder, void *element)
-{
-    int result = 0;
-    for (int i = 0; i < ++passes && result == 0; i++)
-        result = rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO));
-    return result;
-}
-
-static int map_fewer(struct rex_map_builder *builder, void *element)
-{
-    return passes++ == 0 ? rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO)) : 0;
-}
-
-TEST(passes_that_disagree)
-{
-    char byte = 0;
-    struct section section = {map_fewer, REX_TO(&byte, 1), 1};
-    struct rex_map map = {.count = 55};
-    passes = 0;
-    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "counted 2 rows and pushed 1"));
-    section.mapper = map_more;
-    passes = -1;
-    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "pushes more rows"));
-    assert_int_equal(map.count, 55);
 }
