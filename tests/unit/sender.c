@@ -97,6 +97,27 @@ TEST_IN_CHILD(unified)
     expect_sender("libomptarget: a module requires unified shared memory");
 }
 
+/* Exported beside those that rex_kmp.h declares. */
+void begin_nowait(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all, void *list,
+                  int32_t others, void *other_list) __asm__("__tgt_target_data_begin_nowait");
+int target_nowait(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all,
+                  void *list, int32_t others, void *other_list) __asm__("__tgt_target_nowait");
+
+/* The program's own calls that are not waited for. */
+TEST_OF_EACH(not_waited, bool, launches, false, true)
+{
+    static char key;
+    void *base[] = {&key};
+    int64_t sizes[] = {1}, types[] = {1};
+    use_gpu(90);
+    expect_sender(THE_DRIVER);
+    if (launches)
+        target_nowait(0, &key, 1, base, base, sizes, types, 0, NULL, 0, NULL);
+    else
+        begin_nowait(0, 1, base, base, sizes, types, 0, NULL, 0, NULL);
+    expect_sender("libomptarget: the program has made launches or data calls that are not waited for");
+}
+
 static const struct library {
     const char *name;
     bool is_tool;
