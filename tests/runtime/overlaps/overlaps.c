@@ -126,6 +126,25 @@ static bool counts_earlier_rows(void)
     return rex_runtime_release() < 23;
 }
 
+/* Up to the last byte that there is, and beyond it: nothing is copied. */
+TEST(rows_at_the_end_of_memory)
+{
+    static const size_t lengths[] = {1, 100, 101, 1 << 20};
+    void *end = (void *)(UINTPTR_MAX - 100);
+    bool launches = !gpu_present() || release_of_test() != 18; /* which only libomptarget does */
+    start();
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct rex_row row = rex_row_object(end, lengths[i], REX_MAP_ALLOC);
+        REX_MAP(map, row);
+        REX_MAP(arguments, REX_VALUE(INT64_C(1)), REX_NO_PARAM(row));
+        assert_int_equal(launches ? launch(&arguments) : 0, 0);
+        assert_int_equal(rex_data_enter(-1, &map), 0);
+        assert_int_equal(launches ? launch(&arguments) : 0, 0);
+        assert_int_equal(rex_data_exit(-1, &map), 0);
+        assert_false(rex_target_is_present(end, 1, -1));
+    }
+}
+
 /* ---- tables of rows ------------------------------------------------------------------------------------------------------------------- */
 
 enum purpose { BEGIN, END, UPDATE, LAUNCH, QUEUE };
