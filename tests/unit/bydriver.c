@@ -136,6 +136,24 @@ TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
 }
 
+/* After so many that a graph is launched, another grid, block or dynamic memory is. */
+TEST_IN_CHILD(change_grids)
+{
+    uint64_t n = CELLS, a = 1;
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    start(22);
+    for (int i = 0; i < TURNS + 6; i++) {
+        launch.teams[0] = i < TURNS ? 2 : 3;
+        launch.threads[0] = i < TURNS + 2 ? 64 : 32;
+        launch.dynamic_memory = i < TURNS + 4 ? 0 : 512;
+        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+        CHECK(last_grid == launch.teams[0] && last_block == launch.threads[0]);
+        CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_dynamic_memory"), launch.dynamic_memory);
+    }
+    CHECK(driver_calls("cuGraphLaunch") > 0);
+}
+
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
 
 struct fault {

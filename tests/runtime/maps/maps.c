@@ -318,6 +318,20 @@ TEST(sections_of_no_length)
     assert_int_equal(rex_host_free(x), 0);
 }
 
+/* On a GPU a row that is the launch's own lies as an object of its size may have to. */
+TEST(aligned_rows, .gpu = ON_GPU)
+{
+    static char odd[3], bytes[5000];
+    start();
+    for (size_t size = 1; size <= sizeof bytes; size = 3 * size + 1) {
+        uint64_t address = 1, align = size <= 16 ? 16 : size <= 128 ? 64 : 512;
+        REX_MAP(map, REX_OBJECT(REX_MAP_FROM, address), REX_TO(bytes, size),
+                REX_NO_PARAM(REX_TO(odd, 3)));
+        LAUNCH(address, map);
+        assert_int_equal(address % align, 0);
+    }
+}
+
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
 
 TEST(values_arrive)

@@ -520,6 +520,21 @@ static int disassociates(void)
     return result;
 }
 
+/* On the device an attached pointer is another address, which a copy does not bring. */
+TEST(always_over_a_pointer)
+{
+    start();
+    OK(begins_by_mapper());
+    REX_MAP(map, REX_VALUE(UINT64_C(1)), REX_NO_PARAM(REX_ALWAYS(REX_TOFROM(&holder, 1))));
+    for (int i = 0; i < 3; i++)
+        OK(launch(REX_KERNEL_ID(nothing), 0, &map));
+    assert_ptr_equal(holder.cells, x);
+    OK(ADD(0, 0, REX_TOFROM(x, CELLS)));
+    OK(ends_by_mapper());
+    assert_int_equal(x[0], 1);
+    finish(0);
+}
+
 #define UNSEEN "a row is mapped in part, or by what librex has not seen"
 #define TYPE "a row has a type that only libomptarget maps"
 /*
