@@ -243,6 +243,24 @@ TEST(to_from_tofrom_alloc)
     assert_false(rex_target_is_present(y, sizeof y, -1));
 }
 
+TEST(always_copies)
+{
+    int64_t x[COUNT], n = COUNT;
+    start();
+    fill(x, 0);
+    REX_MAP(region, REX_TO(x, n));
+    REX_DATA_REGION_MAP(NULL, -1, region) {
+        REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
+        REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
+        fill(x, 1000);
+        LAUNCH(add, quiet);
+        check_values(x, 0, n, 1000);
+        LAUNCH(add, always);
+        check_values(x, 0, n, 1001);
+    }
+    check_values(x, 0, n, 1001);
+}
+
 TEST(hold_outlives_delete)
 {
     int64_t x[COUNT], n = COUNT;

@@ -524,13 +524,14 @@ static int disassociates(void)
 TEST(always_over_a_pointer)
 {
     start();
-    OK(begins_by_mapper());
-    REX_MAP(map, REX_VALUE(UINT64_C(1)), REX_NO_PARAM(REX_ALWAYS(REX_TOFROM(&holder, 1))));
+    REX_MAP(region, REX_OBJECT(TOFROM, holder), REX_ATTACH(TOFROM, holder.cells, 0, CELLS));
+    OK(rex_data_enter(-1, &region));
+    REX_MAP(map, REX_VALUE(UINT64_C(1)), REX_NO_PARAM(REX_ALWAYS(REX_FROM(&holder, 1))));
     for (int i = 0; i < 3; i++)
         OK(launch(REX_KERNEL_ID(nothing), 0, &map));
     assert_ptr_equal(holder.cells, x);
     OK(ADD(0, 0, REX_TOFROM(x, CELLS)));
-    OK(ends_by_mapper());
+    OK(rex_data_exit(-1, &region));
     assert_int_equal(x[0], 1);
     finish(0);
 }
@@ -767,6 +768,14 @@ static int ends_nothing(void)
     return result == 0 ? ends() : result;
 }
 
+static int ends_by_mapper_of_y(void)
+{
+    holder.cells = y;
+    int result = ends_by_mapper();
+    holder.cells = x;
+    return result;
+}
+
 static int ends_with_module(void)
 {
     int result = ends();
@@ -774,8 +783,8 @@ static int ends_with_module(void)
                                        : result;
 }
 
-static int (*const ways_to_end[])(void) = {ends,         ends_region, ends_raw,
-                                           ends_nothing, ends_unseen, ends_with_module};
+static int (*const ways_to_end[])(void) = {
+    ends, ends_region, ends_raw, ends_nothing, ends_unseen, ends_by_mapper_of_y, ends_with_module};
 
 /*
  * Whatever way its mapping ends, y is used where it is mapped next, which is elsewhere; a queue
@@ -848,19 +857,22 @@ TEST(a_row_without_length_that_moves, .on = "14")
     finish(17);
 }
 
-/* A row of no length may end its neighbours; what is mapped then is as libomptarget says. */
+/*
+ * A row of no length may end its neighbours, from whose base on it lies; what is mapped then is as
+ * libomptarget says.
+ */
 TEST(neighbours_of_a_row_without_length)
 {
     start();
-    for (int place = 0; place <= 48; place += 8) {
-        int64_t *middle = y + 16, before = y[0];
-        REX_MAP(rows, rex_row_object(y, 64, TOFROM), rex_row_object(middle, 64, TOFROM));
-        REX_MAP(empty, rex_row_object(y + place, 0, REX_MAP_ALLOC));
+    for (int place = 0; place <= CELLS + 8; place += 8) {
+        int64_t *base = many[AMONG - 1], before = y[0];
+        REX_MAP(rows, rex_row_of(base, y, 64, TOFROM));
+        REX_MAP(empty, rex_row_object(base + place, 0, REX_MAP_ALLOC));
         OK(rex_data_enter(-1, &rows));
         OK(rex_data_exit(-1, &empty));
         for (int i = 0; i < 2; i++) {
             bool present = rex_target_is_present(y, 64, -1);
-            OK(ADD(0, 0, REX_SECTION(TOFROM, y, 0, 8), REX_NO_PARAM(REX_TOFROM(middle, 8))));
+            OK(ADD(0, 0, REX_SECTION(TOFROM, y, 0, 8)));
             assert_int_equal(y[0], before + (present ? 0 : i + 1));
         }
         OK(rex_data_exit(-1, &rows));
