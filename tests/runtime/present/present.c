@@ -520,6 +520,18 @@ static int disassociates(void)
     return result;
 }
 
+/* What a mapper has mapped librex does not see: a launch uses it all the same. */
+TEST(mapped_by_a_mapper)
+{
+    start();
+    OK(begins_by_mapper());
+    OK(ADD(0, 0, REX_TOFROM(x, CELLS)));
+    assert_int_equal(x[0], 0);
+    OK(ends_by_mapper());
+    assert_int_equal(x[0], 1);
+    finish(0);
+}
+
 /* On the device an attached pointer is another address, which a copy does not bring. */
 TEST(always_over_a_pointer)
 {
@@ -757,6 +769,22 @@ TEST(changes_after_a_launch)
     assert_int_equal(y[0], adds);
     assert_int_equal(launch_changed(ROWS, 3), REX_EABSENT);
     finish(adds);
+}
+
+/* Nor does a launch with a pointer stand for another one, whose pointer is wrong. */
+TEST(a_pointer_changes_after_a_launch)
+{
+    start();
+    REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)),
+            REX_ATTACH(TOFROM, pointer_to_y, 0, CELLS));
+    REX_MAP(region, REX_ATTACH(TOFROM, pointer_to_y, 0, CELLS));
+    OK(rex_data_enter(-1, &region));
+    for (int i = 0; i < 3; i++)
+        OK(launch(REX_KERNEL_ID(add), 0, &map));
+    map.base[2] = NULL;
+    FAILS(launch(REX_KERNEL_ID(add), 0, &map), REX_EINVAL, "is attached to a pointer at NULL");
+    OK(rex_data_exit(-1, &region));
+    finish(3);
 }
 
 /* ---- mapped again ---------------------------------------------------------------------------- */
