@@ -957,6 +957,23 @@ TEST(values_that_change)
         assert_int_equal(y[i], 2 * LAUNCHES / CELLS);
 }
 
+TEST(devices_in_turn)
+{
+    enum { LAUNCHES = 50 };
+    start();
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
+        bool maps = i / rex_device_count() % 2 != 0;
+        config.device = i % rex_device_count();
+        REX_MAP(region, REX_TOFROM(y, CELLS));
+        REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_TOFROM(y, CELLS));
+        OK(maps ? rex_data_enter(config.device, &region) : 0);
+        OK(rex_launch(&config, &map));
+        OK(maps ? rex_data_exit(config.device, &region) : 0);
+    }
+    finish(LAUNCHES);
+}
+
 /* Rows fit that are not rounded up; device memory that librex keeps is there for the program. */
 TEST(rows_that_just_fit, .gpu = ON_GPU)
 {
