@@ -1,83 +1,137 @@
 #!/bin/sh
-# Files that are made to take long or much (tests/fuzz/hostile): four times the file takes a reader about four times the instructions, not
-# sixteen times, and no file takes more than 64 MiB and 32 times its size. Instructions are counted by cachegrind, so no clock decides.
+# Files that are made to take long or much (tests/fuzz/hostile), for the readers of images, for rex-check and for a registration: four times
+# the file takes about four times the instructions, not sixteen times, and no file takes more than 64 MiB and 32 times its size. Instructions
+# are counted by cachegrind, so no clock decides. Of a file of any size rex-check takes no more than it needs.
 . tests/support/lib.sh
 needs valgrind
+needs_no_sanitizer
+check=$build/tools/rex-check
 
-small=1500
-large=$((4 * small))
-most=500 # percent; sorting takes a little more than four times
-
-for count in $small $large; do
+for count in 200 800 1500 6000 100000; do
     mkdir "$work/$count"
-    python3 tests/fuzz/hostile "$work/$count" "$count"
+    case $count in 100000) set -- one_key.o tables.o ;; *) set -- ;; esac
+    tests/fuzz/hostile "$work/$count" "$count" "$@"
 done
 : >"$work/empty"
 
-# Instructions of TARGET over FILE
-count() { instructions "$O/tests/fuzz/$1" "$2"; }
-
-# grows TARGET FILE: what the start of a program takes, $start, does not count
-grows() {
-    one=$(($(count "$1" "$work/$small/$2") - start))
-    four=$(($(count "$1" "$work/$large/$2") - start))
-    in_proportion "$most" "$1 $2" "$one" "$four"
-}
-
-# bounded STATUS FILE COMMAND...: COMMAND, which FILE is for, ends with STATUS and does not take more memory than FILE may
-bounded() {
-    status=$1
-    file=$2
-    shift 2
-    python3 - "$status" "$file" "$@" <<'PYTHON' || failed=1
-import os
-import resource
-import subprocess
-import sys
-
-status, file, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-size = os.path.getsize(file)
-limit = (64 << 20) + 32 * size
-try:
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120).returncode
-except subprocess.TimeoutExpired:
-    done = 'none after two minutes'
-taken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
-print('%-12s %-34s %11d of %11d bytes' % (os.path.basename(command[0]), os.path.basename(file), taken, limit))
-if done != status or taken > limit:
-    print('FAIL: %s: status %s, not %s; %d bytes of memory, at most %d' % (' '.join(command), done, status, taken, limit))
-    sys.exit(1)
-PYTHON
-}
-
-# grow TARGET FILE...
+# grow MOST SMALL START COMMAND FILE...: FILE and four times that, as COMMAND reads it; what the start of it takes does not count
 grow() {
-    target=$1
-    shift
-    start=$(count "$target" "$work/empty")
-    for file in "$@"; do grows "$target" "${file##*/}"; done
+    most=$1 small=$2 start=$3 command=$4
+    shift 4
+    one=$(($(cd "$work/$small" && instructions "$command" "$@") - start))
+    four=$(($(cd "$work/$((4 * small))" && instructions "$command" "$@") - start))
+    in_proportion "$most" "${command##*/} $*" "$one" "$four"
 }
-grow cubin "$work/$small"/*.cubin
-grow hostimage "$work/$small"/*.host
-grow library "$work/$small"/*names.host
-grow list "$work/$small"/*.list
+# bounded STATUS FOLDER FILE COMMAND...: COMMAND of FILE ends so in time, and does not take more memory than FILE may
+bounded() {
+    folder=$work/$2 file=$3
+    limit=$((65536 + $(stat -L -c %s "$folder/$file") / 32))
+    ended=$(cd "$folder" && shift 3 && python3 -c '
+import resource, subprocess, sys
+try:
+    status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode
+except subprocess.TimeoutExpired:
+    status = "none after two minutes"
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@" "$file")
+    echo "$file: status and KiB $ended, at most $limit"
+    if [ "${ended% *}" != "$1" ] || [ "${ended##* }" -gt "$limit" ]; then fail "$file: $ended"; fi
+}
+
+# ---- readers of images -------------------------------------------------------------------------------------------------
+
+for target in cubin hostimage list; do
+    reader=$build/tests/fuzz/$target
+    start=$(instructions "$reader" "$work/empty")
+    for file in "$work"/1500/*."$(echo $target | sed s/image//)"; do grow 500 1500 "$start" "$reader" "${file##*/}"; done
+done
+start=$(instructions "$build/tests/fuzz/library" "$work/empty")
+for file in "$work"/1500/*names.host; do grow 500 1500 "$start" "$build/tests/fuzz/library" "${file##*/}"; done
 
 # ---- rex-check, which looks into all images of a file, and says which name was probably meant -------------------------
 
-check=$O/tools/rex-check
-for count in $small $large; do
-    cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"
+for count in 200 800 1500 6000; do cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"; done
+for name in large_members.fatbin members.fatbin many_kernels.fatbin few_kernels.fatbin; do
+    grow 500 1500 0 "$check" program.o $name
+    for count in 1500 6000; do bounded 2 $count $name "$check" program.o; done
 done
-for file in "$work/$small"/*.fatbin "$work/$small/other_names.image"; do
-    name=${file##*/}
-    one=$(instructions "$check" "$work/$small/program.o" "$work/$small/$name")
-    four=$(instructions "$check" "$work/$large/program.o" "$work/$large/$name")
-    in_proportion "$most" "rex-check $name" "$one" "$four"
-    status=2
-    [ "$name" != other_names.image ] || status=1
-    for count in $small $large; do bounded "$status" "$work/$count/$name" "$check" "$work/$count/program.o" "$work/$count/$name"; done
+grow 500 200 0 "$check" program.o other_names.image
+bounded 1 6000 other_names.image "$check" program.o
+start=$(instructions "$check" --version)
+for files in keys.o imports.o one_key.o tables.o 'keys.o image.so' 'keys.o drifted.so' image.so '--source source.c source.cu' \
+    '--source endless.c endless.cu'; do
+    # Sorting takes a little more than four times. The files are words.
+    # shellcheck disable=SC2086
+    grow 600 200 "$start" "$check" $files
 done
+# The square of 100 000 does not come to an end.
+for name in one_key.o tables.o; do bounded 1 100000 $name "$check" -q; done
 
 # ---- a registration, which takes one image of a file -------------------------------------------------------------------
 
-for file in "$work/$large"/*.fatbin; do bounded 0 "$file" "$O/tests/fuzz/image" "$file"; done
+for file in "$work"/6000/*.fatbin; do bounded 0 6000 "${file##*/}" "$build/tests/fuzz/image"; done
+
+# ---- files of 10 GB that are a hole but for their beginning: no more of one is read than has to be -----------------------
+
+cd "$work"
+echo 'int value;' >value.c
+gcc -c -o object.o value.c
+gcc -shared -fPIC -o library value.c
+cp object.o object
+cp "$top/tests/data/sm_90.cubin" cubin
+: >zeros
+printf '!<arch>\n' >archive
+printf '.version 8.0\n.target sm_90\n.address_size 64\n' >ptx
+printf '// without an end' >comment
+echo 'int main(void);' >source.c
+# Of sections as many as fit, of which the first one has the number; and of images.
+python3 -c '
+import struct
+size, elf = 10 << 30, bytearray(open("object.o", "rb").read())
+sections = elf + bytes(64)
+struct.pack_into("<Q", sections, len(elf) + 32, (size - len(elf)) // 64)
+struct.pack_into("<Q", sections, 40, len(elf))
+struct.pack_into("<H", sections, 60, 0)
+open("sections", "wb").write(sections)
+open("images", "wb").write(b"\x10\xff\x10\xad" + struct.pack("<IQQQ", 2, size, 32, (size - 32) // 48))'
+files='object library cubin zeros archive ptx comment source.c sections images'
+# Files are words.
+# shellcheck disable=SC2086
+truncate -s 10G $files
+# limited STATUS TEXT WORD...: rex-check ends so and says TEXT, with 64 MiB of address space
+limited() {
+    wanted=$1 text=$2
+    shift 2
+    # Not in POSIX, yet in every shell that is /bin/sh somewhere.
+    # shellcheck disable=SC3045
+    (ulimit -v 65536 && "$check" "$@") >out 2>&1 || [ $? = "$wanted" ] || fail "rex-check $*: another status than $wanted"
+    grep -qF "$text" out || fail "rex-check $*: no \"$text\" in: $(cat out)"
+}
+# takes STATUS TEXT WORD...: rex-check ends so and says TEXT, and has never more than 64 MiB
+takes() {
+    wanted=$1 text=$2
+    shift 2
+    python3 -c '
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[3:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+if done.returncode != int(sys.argv[1]) or sys.argv[2] not in done.stdout or used > 65536:
+    sys.exit("FAIL: %s: status %d, %d KiB, %s" % (sys.argv[3:], done.returncode, used, done.stdout))' "$wanted" "$text" "$check" "$@" || failed=1
+}
+while IFS='|' read -r file status text other said; do
+    [ -z "$status" ] || takes "$status" "$text" "$file"
+    takes "$other" "$said" object.o "$file"
+    limited 2 "$file: its 10737418240 bytes cannot be mapped: " object.o "$file"
+done <<'CASES'
+zeros|2|it is not an ELF file|2|it is not an ELF file
+archive|2|it is an archive|2|it is not an ELF file
+ptx|2|it is not an ELF file|0|no findings
+cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
+object|0|no findings|2|it is for this processor and no shared object
+library|||0|no findings
+sections|2|it has more sections than any program|2|it has no section table
+comment|||2|it is not an ELF file
+images|||2|its OffloadBinary is truncated
+CASES
+takes 2 'it is no source' --source source.c
+for file in zeros ptx; do limited 2 'it is not an ELF file' $file; done
+limited 2 'it is an archive' archive
