@@ -152,17 +152,16 @@ static void make_arguments(const char *image)
     must(with.memory == NULL, "device memory");
 }
 
-/* 0: as it should be; what is wrong is on the standard output. NAMED, WHAT: what the message has to contain. */
-static int judge(const char *function, const char *parameter, int allowed, const char *named, const char *what, int failed)
+/* 0: as it should be. The standard output gets the message, the standard error what is wrong. */
+static int judge(const char *function, const char *parameter, int allowed, int failed)
 {
     const char *message = rex_last_error();
     int error = rex_last_error_code();
     if (allowed)
-        return error != 0 ? printf("FAIL: %s: %s may be NULL, and is refused: %s\n", function, parameter, message) : 0;
+        return error != 0 ? fprintf(stderr, "FAIL: %s: %s may be NULL, and is refused: %s\n", function, parameter, message) : 0;
     if (!failed || (error != REX_EINVAL && error != REX_EKEY))
-        return printf("FAIL: %s: %s is NULL, and that is no error (\"%s\")\n", function, parameter, message);
-    if (strstr(message, named) == NULL || strstr(message, what) == NULL)
-        return printf("FAIL: %s: %s is NULL, and the message does not say so: %s\n", function, parameter, message);
+        return fprintf(stderr, "FAIL: %s: %s is NULL, and that is no error (\"%s\")\n", function, parameter, message);
+    printf("%s, %s: %s\n", function, parameter, message);
     return 0;
 }
 
@@ -174,23 +173,23 @@ static void report(pid_t child, const char *function, const char *parameter)
     calls++;
     waitpid(child, &status, 0);
     if (WIFSIGNALED(status))
-        printf("FAIL: %s: %s is NULL: %s\n", function, parameter, strsignal(WTERMSIG(status)));
+        fprintf(stderr, "FAIL: %s: %s is NULL: %s\n", function, parameter, strsignal(WTERMSIG(status)));
     bad += status != 0;
 }
 
-#define CASE(function, parameter, allowed, named, what, ...)                      \
-    do {                                                                          \
-        fflush(stdout);                                                           \
-        pid_t child = fork();                                                     \
-        if (child == 0) {                                                         \
-            int failed = 0;                                                       \
-            alarm(20);                                                            \
-            __VA_ARGS__                                                           \
-            int wrong = judge(function, parameter, allowed, named, what, failed); \
-            fflush(stdout);                                                       \
-            _exit(wrong != 0);                                                    \
-        }                                                                         \
-        report(child, function, parameter);                                       \
+#define CASE(function, parameter, allowed, ...)                      \
+    do {                                                             \
+        fflush(stdout);                                              \
+        pid_t child = fork();                                        \
+        if (child == 0) {                                            \
+            int failed = 0;                                          \
+            alarm(20);                                               \
+            __VA_ARGS__                                              \
+            int wrong = judge(function, parameter, allowed, failed); \
+            fflush(stdout);                                          \
+            _exit(wrong != 0);                                       \
+        }                                                            \
+        report(child, function, parameter);                          \
     } while (0);
 
 int main(int argc, char **argv)
