@@ -16,23 +16,24 @@ tidy() {
 # ---- the command line
 
 command_line rex-run
-refused 125 'no program is named' "$rex_run"
-refused 125 'frobnicate' "$rex_run" --frobnicate true
-refused 125 '--wait=never: REX_WAIT cannot be "never", only auto, spin' "$rex_run" --wait=never true
-refused 125 '--log=loud: REX_LOG cannot be "loud"' "$rex_run" --log=loud true
-refused 125 'the value is empty' "$rex_run" --wait= true
-refused 125 'omptarget' "$rex_run" --omptarget
+while IFS='|' read -r text words; do
+    # Words of a command.
+    # shellcheck disable=SC2086
+    refused 125 "$text" "$rex_run" $words
+done <<'WRONG'
+no program is named|
+frobnicate|--frobnicate true
+--wait=never: REX_WAIT cannot be "never", only auto, spin|--wait=never true
+--log=loud: REX_LOG cannot be "loud"|--log=loud true
+the value is empty|--wait= true
+omptarget|--omptarget
+WRONG
 
 # The completion, made from --help, has the values that the library knows.
 for option in wait log; do
     "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
-# The library takes a file behind the level: so do --help and the man page, and the file gets the lines.
-"$rex_run" --log=never true 2>&1 | grep -q ':FILE' || fail '--log: no :FILE'
-"$rex_run" --help | grep -q -e '--log=.*:FILE' || fail '--log: --help says nothing of :FILE'
-grep -q '^\.IB LEVEL : FILE$' tools/rex-run.1 || fail '--log: the man page says nothing of :FILE'
-
 # ---- programs that do not offload: the same output, status and signal
 
 # Everything after PROGRAM is PROGRAM's.
@@ -143,7 +144,7 @@ while [ "$at" -lt "$cut" ]; do
     at=$((at + 11))
 done
 
-# ---- programs that clang built
+# ---- programs that clang built: on another release than their own in matrix.sh
 
 releases=$(tests/llvm --plain | tr '\n' ' ')
 [ -n "$releases" ] || skip 'no LLVM release is unpacked'
@@ -162,41 +163,28 @@ elsewhere() {
     env LD_LIBRARY_PATH="${path#*:}" OMP_TARGET_OFFLOAD=mandatory "$@"
 }
 
-# on_other BUILT NN: the program of clang BUILT prints the same with --omptarget
-on_other() {
-    run elsewhere "$2" "$rex_run" --log=info --omptarget="$(library_of "$2")" "$work/clang-$1"
-    if [ "$status" != 5 ] || ! cmp -s "$work/out" "$work/expected-$1"; then
-        fail "clang $1's program on LLVM $2: status $status"
-        diff "$work/expected-$1" "$work/out" | sed 's/^/    /' || true
-        sed 's/^/    /' "$work/err"
-    else
-        grep -q "bound LLVM ${2%-bare}'s libomptarget, $TMPDIR/rex-run" "$work/err" || fail "clang $1's program was not on LLVM $2"
-        grep -q 'adopted the offload code of .*, 1 device image$' "$work/err" || fail "clang $1's program was not adopted"
-        echo "LLVM $2  clang $1's program, linked with LLVM $1"
-    fi
-    tidy "clang $1's program on LLVM $2"
-}
-
-for pair in '14:15-bare 16-bare' '19:22'; do
-    built=${pair%%:*}
-    has "$built" || continue
-    if ! command -v "clang-$built" >/dev/null; then
-        # Debian 13 has no 14.
-        if [ "$built" = 14 ]; then echo 'left out: programs of clang 14, which is not here'; else fail "clang-$built is missing"; fi
+for built in 14 19; do
+    has $built || continue
+    # Debian 13 has no 14.
+    if [ $built = 14 ] && ! command -v clang-14 >/dev/null; then
+        echo 'left out: programs of clang 14, which is not here'
         continue
     fi
-    construct "$built" "$work/clang-$built" ||
-        { fail "clang-$built cannot build an offload program"; continue; }
-    run tests/llvm "$built" "$work/clang-$built"
-    cp "$work/out" "$work/expected-$built"
-    [ "$status" = 5 ] || fail "clang $built's program without rex-run: status $status"
-    cmp "$work/out" tests/clang/expected || fail "the programs of tests/clang are of other sources: tests/clang/make makes them again"
-    run tests/llvm "$built" "$rex_run" "$work/clang-$built"
-    if [ "$status" != 5 ] || ! cmp -s "$work/out" "$work/expected-$built"; then fail "clang $built's program under rex-run: $status"; fi
-    for release in ${pair#*:}; do
-        has "${release%-bare}" && on_other "$built" "$release"
+    construct $built "$work/clang-$built" || fail "clang-$built cannot build an offload program"
+    for with in '' "$rex_run"; do
+        # shellcheck disable=SC2086 # a command or none
+        run tests/llvm $built $with "$work/clang-$built"
+        ends 5 "clang $built's program, $with"
+        cmp "$work/out" tests/clang/expected || fail "clang $built's program, $with: other output: tests/clang/make, if the sources are others"
     done
 done
+if [ -x "$work/clang-19" ] && has 22; then
+    run elsewhere 22 "$rex_run" --log=info --omptarget="$(library_of 22)" "$work/clang-19"
+    ends 5 "clang 19's program on LLVM 22"
+    says "bound LLVM 22's libomptarget, $TMPDIR/rex-run"
+    says 'adopted the offload code of '
+    tidy "clang 19's program on LLVM 22"
+fi
 
 if [ -x "$work/clang-14" ] && has 16 && has 19; then
     # 16's libomptarget opens "libomp.so", a name that 19's folder has and 16's has not: a second libomp would abort.
