@@ -8,13 +8,23 @@ import json
 import os
 import select
 import shutil
-import struct
 import subprocess
+import sys
 import tempfile
-import time
-import zlib
 
 LONGEST = 60  # seconds that one answer may take
+failures = 0
+
+
+def fail(text):
+    global failures
+    failures += 1
+    print("FAIL: " + text)
+
+
+def end(text):
+    print(text)
+    sys.exit(1 if failures else 0)
 
 
 def program():
@@ -26,6 +36,8 @@ class Browser:
     """One page of a browser. What went wrong on it is in ->wrong: errors of scripts, and whatever was not there."""
 
     def __init__(self):
+        if program() is None:
+            sys.exit("%s: chromium is missing" % os.path.basename(sys.argv[0]))
         self.folder = tempfile.mkdtemp(prefix="librex-browser.")
         to_read, self.to = os.pipe()
         self.back, to_write = os.pipe()
@@ -44,7 +56,10 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
         os.close(self.to)
@@ -97,6 +112,22 @@ class Browser:
         while self.loaded == before:
             self.note(self.receive())
 
+    def check(self, path, width, allowed, query=""):
+        """The page at PATH in a window of so many pixels: it fits, nothing is wrong, and it asks for nothing that does not begin with ALLOWED."""
+        self.open(path, width, query=query)
+        name = os.path.basename(path)
+        for text in self.wrong:
+            fail("%s at %d: %s" % (name, width, text))
+        for url in self.asked:
+            if not url.startswith(allowed):
+                fail("%s asks for %s" % (name, url))
+        wide = self.value("document.documentElement.scrollWidth")
+        if wide > width:
+            # Those that stand out, without what can be scrolled in itself.
+            out = self.value("[...document.querySelectorAll('main *, nav *')].filter(one => !one.closest('pre, .wide') && "
+                             "one.getBoundingClientRect().right > innerWidth).slice(0, 3).map(one => one.outerHTML.slice(0, 80)).join('; ')")
+            fail("%s is %d pixels wide in a window of %d: %s" % (name, wide, width, out))
+
     def value(self, script):
         """What SCRIPT, an expression, is on the page."""
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
@@ -104,67 +135,9 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"]["exception"].get("description", script))
         return result["result"].get("value")
 
-    def until(self, script):
-        """Whether SCRIPT becomes true in time."""
-        end = time.monotonic() + LONGEST
-        while time.monotonic() < end:
-            if self.value(script):
-                return True
-            time.sleep(0.02)
-        return False
-
     def picture(self, path, whole=True):
-        """A PNG of the page, all of it if WHOLE; its pixels."""
+        """A PNG of the page, all of it if WHOLE."""
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(data)
-        return Picture(data)
-
-
-class Picture:
-    """The pixels of a PNG of 8 bits for a colour, without interlace, as Chromium writes them."""
-
-    def __init__(self, data):
-        at, packed = 8, b""
-        while at < len(data):
-            size, kind = struct.unpack(">I4s", data[at:at + 8])
-            if kind == b"IHDR":
-                self.width, self.height, depth, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
-            if kind == b"IDAT":
-                packed += data[at + 8:at + 8 + size]
-            at += size + 12
-        assert depth == 8 and colour in (2, 6)
-        self.step = 3 if colour == 2 else 4
-        self.rows = self.unfiltered(zlib.decompress(packed))
-
-    def unfiltered(self, raw):
-        rows, before, step = [], bytearray(self.width * self.step), self.step
-        for y in range(self.height):
-            at = y * (self.width * step + 1)
-            kind, row = raw[at], bytearray(raw[at + 1:at + 1 + self.width * step])
-            for i in range(len(row)) if kind else ():
-                left = row[i - step] if i >= step else 0
-                up, corner = before[i], before[i - step] if i >= step else 0
-                if kind == 1:
-                    guess = left
-                elif kind == 2:
-                    guess = up
-                elif kind == 3:
-                    guess = (left + up) // 2
-                else:
-                    guess = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
-                row[i] = (row[i] + guess) & 255
-            rows.append(row)
-            before = row
-        return rows
-
-    def share(self, colour, left, top, width, height):
-        """How much of a rectangle has COLOUR, about."""
-        hits = whole = 0
-        for y in range(max(0, int(top)), min(self.height, int(top + height))):
-            for x in range(max(0, int(left)), min(self.width, int(left + width))):
-                pixel = self.rows[y][x * self.step:x * self.step + 3]
-                hits += all(abs(a - b) < 24 for a, b in zip(pixel, colour))
-                whole += 1
-        return hits / whole if whole else 0.0
