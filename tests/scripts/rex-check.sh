@@ -186,46 +186,51 @@ expect global-size 1 -q libhost.so global.so
 expect global-missing 1 -q libhost.so kernels.so
 
 # An image that was built again with other parameters, the program not. The program says which ones it was compiled for.
-# told STATUS IMAGE LIST: a program for LIST with IMAGE; its findings about parameters
-told() {
-    status=0
-    gcc -O2 -flto -ffunction-sections -fdata-sections -Wl,--gc-sections -fPIC -shared \
-        -I"$top/include" "-DLIST=$3" -o told.so "$sources/told.c" \
-        -Wl,-z,nostart-stop-gc
+# compiled LIST: told.so, a program for that
+compiled() {
+    list=$1
+    gcc -O2 -flto -ffunction-sections -fdata-sections -Wl,--gc-sections -fPIC -shared -I"$top/include" "-DLIST=$list" -o told.so \
+        "$sources/told.c" -Wl,-z,nostart-stop-gc
     strip told.so
-    "$check" -q told.so "$2" >output 2>&1 || status=$?
-    found=$(grep -c '\[signature\]$' output || true)
-    [ "$found" = "$1" ] || fail "$2, a program for ($3): $found findings, not $1: $(cat output)"
-    [ "$1" = 0 ] || [ "$status" = 1 ] || fail "$2, a program for ($3): status $status"
+}
+# told COUNT IMAGE...: so many findings about parameters of each
+told() {
+    wanted=$1
+    shift
+    for file in "$@"; do
+        run "$check" -q told.so "$file"
+        found=$(grep -c '\[signature\]$' "$work/out" || true)
+        [ "$found" = "$wanted" ] || fail "$file, a program for ($list): $found findings, not $wanted: $(cat "$work/out")"
+        [ "$wanted" = 0 ] || [ "$status" = 1 ] || fail "$file, a program for ($list): status $status"
+    done
 }
 gcc -w -x c -shared -fPIC -I"$top/include" -o host.so "$data/kernels.cu"
-# Of librex 0.1, whose words took any value, and of this one.
-for file in "$data"/signed_sm_90.* "$data/signed_rdc_sm_90.cubin" "$data"/typed_sm_90.* "$data/typed_rdc_sm_90.cubin" host.so; do
-    kind=uint64_t other=1
-    case $file in */signed_*) kind=value other=0 ;; esac
-    told 0 "$file" '(uint64_t) a, (const double *) b'
-    told 0 "$file" '(unsigned long) value, (double (*)[3]) out'
-    told $other "$file" '(int64_t) value, (uint64_t *) out'
-    told $other "$file" '(double) value, (uint64_t *) out'
-    told $other "$file" '(struct { int a, b; }) value, (uint64_t *) out'
-    told 1 "$file" '(uint64_t) value'
-    grep -q "told.so: finding: it was compiled for the kernel plain__kernel__(uint64_t), and .* has plain__kernel__($kind, pointer)" output ||
-        fail "$file: $(cat output)"
-    told 1 "$file" '(uint64_t) value, (uint64_t *) out, (uint64_t) more'
-    told 1 "$file" '(uint64_t *) out, (uint64_t) value'
-    told 1 "$file" 'void'
-done
 for type in double int64_t; do
     gcc -w -x c -shared -fPIC -I"$top/include" "-DTYPE=$type" -o $type.so "$sources/typed.cu"
 done
-told 0 double.so '(double) value, (uint64_t *) out'
-told 1 double.so '(float) value, (uint64_t *) out'
-told 1 double.so '(uint64_t) value, (uint64_t *) out'
-# Without signatures there is the number alone, and one more may be the runtime's.
-told 0 "$data/sm_90.cubin" '(uint64_t *) out, (uint64_t) value'
-told 0 "$data/sm_90.cubin" '(uint64_t) value'
-told 1 "$data/sm_90.cubin" 'void'
-told 1 "$data/sm_90.cubin" '(uint64_t) value, (uint64_t *) out, (uint64_t) more'
+# Findings of images of librex 0.1, whose words took any value; of this one's; without signatures, where there is the number alone, and one
+# more may be the runtime's; of a kernel that takes a double.
+while IFS='|' read -r list signed typed plain double; do
+    compiled "$list"
+    told "$signed" "$data"/signed_sm_90.* "$data/signed_rdc_sm_90.cubin"
+    told "$typed" "$data"/typed_sm_90.* "$data/typed_rdc_sm_90.cubin" host.so
+    told "$plain" "$data/sm_90.cubin"
+    told "$double" double.so
+    [ "$list" != '(uint64_t) value' ] ||
+        finds 'told.so: finding: it was compiled for the kernel plain__kernel__(uint64_t), and .* has plain__kernel__(uint64_t, pointer)' told.so host.so
+done <<'LISTS'
+(uint64_t) a, (const double *) b|0|0|0|1
+(unsigned long) value, (double (*)[3]) out|0|0|0|1
+(int64_t) value, (uint64_t *) out|0|1|0|1
+(float) value, (uint64_t *) out|0|1|0|1
+(double) value, (uint64_t *) out|0|1|0|0
+(struct { int a, b; }) value, (uint64_t *) out|0|1|0|1
+(uint64_t) value|1|1|0|1
+(uint64_t *) out, (uint64_t) value|1|1|0|1
+void|1|1|1|1
+(uint64_t) value, (uint64_t *) out|0|0|0|1
+(uint64_t) value, (uint64_t *) out, (uint64_t) more|1|1|1|1
+LISTS
 # An image that is older says so beside the finding; images differ from each other.
 touch -d '2001-01-01' double.so
 expect image-signature 1 -q told.so double.so int64_t.so
