@@ -4,38 +4,28 @@
 . tests/support/lib.sh
 needs_release 19
 
-run() {
-    program=$1
+# program NAME ARGUMENTS...: an example
+program() {
+    binary=$build/examples/$1/$1
     shift
-    (cd "$work" && "$top/tests/llvm" "$release" "$top/$O/examples/$program/$program" "$@") >"$work/output" 2>&1
+    (cd "$work" && "$top/tests/llvm" "$release" "$binary" "$@") >"$work/output" 2>&1
 }
-
-# works PROGRAM ARGUMENTS...
-works() { run "$@" || { fail "$*"; sed 's/^/    /' "$work/output"; }; }
-
+works() { program "$@" || { fail "$*"; sed 's/^/    /' "$work/output"; }; }
 # refused STATUS PATTERN PROGRAM ARGUMENTS...: the line begins with the program's name
 refused() {
     expected=$1
     pattern=$2
     shift 2
     status=0
-    run "$@" || status=$?
+    program "$@" || status=$?
     [ "$status" = "$expected" ] || fail "status $status, not $expected: $*"
     grep -q "^\(.*/\)\{0,1\}$1: .*$pattern" "$work/output" || { fail "no '$pattern': $*"; sed 's/^/    /' "$work/output"; }
 }
-
-# bad_picture PATTERN TEXT: a PGM file with TEXT, in which printf's escapes stand for bytes
-bad_picture() {
-    # The text is a format.
-    # shellcheck disable=SC2059
-    printf -- "$2" >"$work/bad.pgm"
-    refused 1 "bad.pgm: .*$1" srad --input bad.pgm --iterations 2
-}
-bad_graph() {
-    # shellcheck disable=SC2059
-    printf -- "$2" >"$work/bad.txt"
-    refused 1 "bad.txt.*$1" bfs --input bad.txt
-}
+# bad_picture PATTERN TEXT: a PGM file with TEXT, in which printf's escapes stand for bytes. The text is a format.
+# shellcheck disable=SC2059
+bad_picture() { printf -- "$2" >"$work/bad.pgm" && refused 1 "bad.pgm: .*$1" srad --input bad.pgm --iterations 2; }
+# shellcheck disable=SC2059
+bad_graph() { printf -- "$2" >"$work/bad.txt" && refused 1 "bad.txt.*$1" bfs --input bad.txt; }
 
 # ---- srad -----------------------------------------------------------------------------------------------------------
 
@@ -55,27 +45,18 @@ works srad --input wide.pgm --iterations 2 --output wider.pgm
 [ "$(head -n 3 "$work/wider.pgm" | tail -n 1)" = 1000 ] || fail "white is not 1000 in what was written"
 
 bad_picture 'file ends early: not a PGM' ''
-bad_picture 'not a PGM' 'P6 1 1 255 abc'
 bad_picture 'not a PGM' '\211PNG\r\n'
-bad_picture 'the width' 'P5x4 4 255 '
-bad_picture 'the width' 'P5 -3 4 255 abc'
 bad_picture 'the width should be a number from 0 to 16384' 'P5 99999999999999999999999 4 255 abc'
 bad_picture 'the height' 'P5 4 16385 255 abc'
 bad_picture 'file ends early: the height' 'P5 4 '
-bad_picture 'file ends early' 'P5 4 # 4 255'
 bad_picture 'without pixels' 'P5 0 4 255 '
 bad_picture 'white is 0' 'P5 1 1 0 \001'
 bad_picture 'the value of white' 'P5 1 1 65536 \001'
 bad_picture 'ends early: fewer pixels' 'P5 2 2 255 abc'
-bad_picture 'ends early: fewer pixels' 'P5 1 1 256 a'
-bad_picture 'ends early: fewer pixels' 'P5 16384 16384 255 abc'
 bad_picture 'more than the pixels' 'P5 2 2 255 abcdef'
 bad_picture 'brighter than white' 'P5 2 2 10 \001\002\013\004'
 bad_picture 'a pixel should be a number from 0 to 9' 'P2 2 2 9 1 2 3 10'
-bad_picture 'a pixel should be' 'P2 2 2 9 1 2 3 x'
-bad_picture 'a pixel should be' 'P2 2 2 9 1 2 3.5 4'
 refused 1 'missing.pgm: No such file' srad --input missing.pgm
-refused 1 '\.: Is a directory' srad --input .
 refused 1 'missing/out.pgm: No such file' srad --size 8 --iterations 1 --output missing/out.pgm
 refused 2 'no --size' srad --input drawn.pgm --size 8
 refused 2 'one or the other' srad --input drawn.pgm --generate other.pgm
@@ -92,14 +73,11 @@ printf '0) cost:-1\n1) cost:0\n' | cmp - "$work/loop.out" || fail "the graph of 
 
 bad_graph 'file ends early: the number of nodes' ''
 bad_graph 'the number of nodes' 'nodes'
-bad_graph 'the number of nodes' '-1'
-bad_graph 'the number of nodes' '99999999999999999999999'
 bad_graph 'without nodes' '0'
 bad_graph "ends early: a node's first edge" '2\n0 1\n'
 bad_graph ':3: .*number of edges' '2\n0 1\n1 x\n'
 bad_graph 'the source should be a whole number from 0 to 1' '2\n0 1\n1 0\n2\n1\n0 1\n'
 bad_graph ':5: the node that an edge leads to' '2\n0 1\n1 0\n0 1\n7 1\n'
-bad_graph 'ends early: the node' '2\n0 1\n1 0\n0 1\n'
 bad_graph 'node 1 has edges up to number 1' '2\n0 1\n1 1\n0\n1\n0 1\n'
 bad_graph 'more than the edges' '1\n0 1\n0\n1\n0 1 0\n'
 refused 1 'missing.txt: No such file' bfs --input missing.txt
@@ -109,7 +87,6 @@ refused 2 'no --size' bfs --input graph.txt --size 8
 # ---- options, which all have in common ------------------------------------------------------------------------------
 
 for program in srad bfs particles particles_raw hotspot_raw; do
-    refused 2 "size wants a whole number from 1 to" "$program" --size 0
     refused 2 "size wants a whole number from 1 to" "$program" --size 12x
     refused 2 "device wants a whole number from -1 to" "$program" --device -2
     refused 2 'option' "$program" --nonsense

@@ -10,40 +10,34 @@ import re
 import subprocess
 import sys
 
-failures = []
+failed = False
 
 
 def fail(text):
-    failures.append(text)
+    global failed
+    failed = True
     print("FAIL: " + text)
 
 
 # ---- the map: "## room" in order, and under each a row "| `file.c` | duty |" for each source
 
-rooms, listed = [], {}
+rooms, listed = [], []
 for line in open("librex/README.md"):
     heading = re.match(r"## `(\w+)/`", line)
     row = re.match(r"\| `(\w+\.c)` \| \S", line)
     if heading:
         rooms.append(heading[1])
     elif row and rooms:
-        if (rooms[-1], row[1]) in listed:
-            fail("librex/README.md has two lines for %s/%s" % (rooms[-1], row[1]))
-        listed[rooms[-1], row[1]] = True
+        listed.append((rooms[-1], row[1]))
 sources = {os.path.basename(p): os.path.dirname(p).split("/", 1)[1] for p in sorted(glob.glob("librex/*/*.c"))}
 headers = {p.split("/", 1)[1] for p in glob.glob("librex/*/*.h")}
 if len(sources) != len(glob.glob("librex/*/*.c")):
     fail("two sources of librex/ have one name")
-for name, room in sources.items():
-    if (room, name) not in listed:
-        fail("librex/README.md has no line for librex/%s/%s" % (room, name))
-for room, name in listed:
-    if sources.get(name) != room:
-        fail("librex/README.md has a line for librex/%s/%s, which is not there" % (room, name))
-for room in sorted(set(sources.values())):
-    if room not in rooms:
-        fail("librex/README.md says nothing of the room librex/%s" % room)
-if failures:
+for pair in sorted(set(listed) ^ {(room, name) for name, room in sources.items()}) + [pair for pair in set(listed) if listed.count(pair) > 1]:
+    fail("librex/README.md and the folder have no, or more than one, %s/%s" % pair)
+for room in sorted(set(sources.values()) - set(rooms)):
+    fail("librex/README.md says nothing of the room librex/%s" % room)
+if failed:
     sys.exit(1)
 level = {room: number for number, room in enumerate(rooms)}
 
@@ -86,8 +80,7 @@ for path in sorted(glob.glob("librex/*/*.[ch]")):
 
 # ---- symbols, by what the archive's members define and need
 
-defined, needed = {}, {}
-member = None
+defined, needed, edges = {}, {}, {}
 for line in subprocess.run(["nm", "-A", sys.argv[1]], capture_output=True, text=True, check=True).stdout.splitlines():
     words = re.match(r"[^:]*:([^:]*):\s*(?:[0-9a-f]+)?\s+(\w) (\S+)", line)
     if not words:
@@ -97,47 +90,29 @@ for line in subprocess.run(["nm", "-A", sys.argv[1]], capture_output=True, text=
         needed.setdefault(member, set()).add(words[3])
     elif words[2].isupper() and not words[3].startswith("__"):
         defined[words[3]] = member
-edges = {}
 for user, symbols in needed.items():
     for symbol in sorted(symbols):
-        owner = defined.get(symbol)
-        if owner is None or owner == user:
+        owner = defined.get(symbol, user)
+        if owner == user:
             continue
-        edges.setdefault(user, {}).setdefault(owner, []).append(symbol)
+        edges.setdefault(user, set()).add(owner)
         if level[sources[owner]] > level[sources[user]]:
             fail("%s/%s uses %s of %s/%s: up" % (sources[user], user, symbol, sources[owner], owner))
 if len(edges) < 10:
     fail("the symbols of %s were not understood" % sys.argv[1])
 
-# ---- circles: files that reach each other
+# ---- circles: files of a room that reach each other
 
-reach = {}
-
-
-def reached(start):
-    if start not in reach:
-        seen, todo = set(), [start]
-        while todo:
-            for owner in edges.get(todo.pop(), ()):
-                if owner not in seen and sources[owner] == sources[start]:
-                    seen.add(owner)
-                    todo.append(owner)
-        reach[start] = seen
-    return reach[start]
-
-
-done = set()
-for name in sorted(sources):
-    circle = sorted(other for other in reached(name) if name in reached(other))
-    if len(circle) > 3 and name not in done:
-        done.update(circle)
-        fail("%d files of %s need each other: %s" % (len(circle), sources[name], ", ".join(circle)))
-        for user in circle:
-            for owner in sorted(edges.get(user, {})):
-                if owner in circle:
-                    print("    %s -> %s: %s" % (user, owner, ", ".join(edges[user][owner])))
+reach = {name: {owner for owner in edges.get(name, ()) if sources[owner] == sources[name]} for name in sources}
+for middle in sources:
+    for name in sources:
+        if middle in reach[name]:
+            reach[name] |= reach[middle]
+for circle in sorted({tuple(sorted(other for other in reach[name] if name in reach[other])) for name in sources}):
+    if len(circle) > 3:
+        fail("%d files of %s need each other: %s" % (len(circle), sources[circle[0]], ", ".join(circle)))
 
 print("%d rooms, %d files, %d includes, %d edges between files" %
       (len(rooms), len(sources), includes, sum(len(owners) for owners in edges.values())))
-sys.exit(1 if failures else 0)
+sys.exit(failed)
 PYTHON
