@@ -1,7 +1,21 @@
 #!/bin/sh
 # The documentation is true where a script can tell: every function has a man page, every name in the pages exists, their
-# examples compile, the README's first program prints what the README says, and links lead somewhere.
+# examples compile, the README's first program prints what the README says, and links lead somewhere. mandoc has nothing to say of a page,
+# not of its style either; every page fits a terminal of 80 columns, but for messages that the pages of errors quote whole.
 . tests/support/lib.sh
+
+# ---- man pages: layout
+
+pages=$(find librex tools -name '*.[1-8]' | sort)
+# No name of ours has a space.
+# shellcheck disable=SC2086
+mandoc -Tlint -Wstyle $pages || failed=1
+for page in $pages; do
+    case $page in */REX_E*) continue ;; esac
+    # Bold letters are printed twice, with a backspace between.
+    mandoc -Tascii -O width=78 "$page" | sed "s/.$(printf '\b')//g" | expand | grep -E '.{81}' | sed "s|^|FAIL: $page is too wide: |"
+done >"$work/wide"
+[ ! -s "$work/wide" ] || { cat "$work/wide"; failed=1; }
 
 # ---- man pages: names
 
@@ -156,15 +170,11 @@ LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 PKG_CONFIG_PATH=$work
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
 
-present=$(tests/llvm --list | tr '\n' ' ')
-ran=
-for release in 19 $present; do
-    case " $present " in *" $release "*) ;; *) continue ;; esac
-    ran=$release
-    (cd "$work" && "$top/tests/llvm" "$release" sh -eu ./commands >printed) || fail "README.md: the first program fails on LLVM $release"
-    diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $release"
-    break
-done
+ran=$(tests/llvm --list | awk 'NR == 1 || $0 == 19 { ran = $0 } END { print ran }')
+if [ -n "$ran" ]; then
+    (cd "$work" && "$top/tests/llvm" "$ran" sh -eu ./commands >printed) || fail "README.md: the first program fails on LLVM $ran"
+    diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $ran"
+fi
 
 # ---- the commands of examples/README.md, all of them, in one shell, at what looks like the top of
 # the repository: its files are links, and what is built lies where it was built. What is shown
@@ -174,72 +184,48 @@ for lesson in examples/[0-9]*; do
     grep -q "^## .*: ${lesson#examples/}\$" examples/README.md || fail "examples/README.md has no section on $lesson"
 done
 export CUDA_VISIBLE_DEVICES= # what is shown there is shown by a machine without a GPU
-commands=0
 if [ -n "$ran" ]; then
     mkdir -p "$work/root/build"
     for file in * .ci; do [ "$file" = build ] || ln -s "$top/$file" "$work/root/$file"; done
     for file in build/*; do ln -s "$top/$file" "$work/root/$file"; done
-    commands=$(python3 - examples/README.md "$work" <<'PYTHON'
-import re, sys
-count, shown = 0, None
-script = open(sys.argv[2] + "/script", "w")
-for line in open(sys.argv[1]):
+    # A make inside of make would take its flags over; the environment's are left.
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL python3 - "$work" "$top/tests/llvm" "$ran" <<'PYTHON' || failed=1
+import os, re, subprocess, sys
+work, shown, commands, script = sys.argv[1], None, [], ""
+for line in open("examples/README.md"):
     block = re.match(r"    +(\S.*)$", line)
     if block and block[1].startswith("$ "):
-        count += 1
-        command = block[1][2:]
-        needed = re.match(r"(nvcc) |tests/llvm (\d+) ", command)
-        if needed and needed[1]:
-            command = "if command -v nvcc; then %s\nfi" % command
-        elif needed:
-            command = "if [ -d build/llvm/%s ]; then %s; fi" % (needed[2], command)
-        script.write("now=%d\n{ %s\n} >%s/output.%d 2>&1\n" % (count, command, sys.argv[2], count))
-        shown = open("%s/shown.%d" % (sys.argv[2], count), "w")
-        open("%s/command.%d" % (sys.argv[2], count), "w").write(block[1][2:])
-    elif block and shown:
-        shown.write(block[1] + "\n")
+        shown = []
+        commands.append((block[1][2:], shown))
+    elif block and shown is not None:
+        shown.append(block[1])
     else:
         shown = None
-print(count)
-PYTHON
-    )
-    [ "$commands" -gt 30 ] || fail "examples/README.md: only $commands commands were found"
-    # A make inside of make would take its flags over; the environment's are left.
-    (
-        cd "$work/root"
-        # The inner shell expands it.
-        # shellcheck disable=SC2016
-        env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$top/tests/llvm" "$ran" sh -eu -c '
-            trap "echo \"\$now\" >../stopped" EXIT
-            now=0
-            . ../script
-            now='
-    ) >"$work/said" 2>&1 || true
-    number=$(cat "$work/stopped")
-    [ -z "$number" ] ||
-        fail "examples/README.md: \`$(cat "$work/command.$number")\` fails: $(tail -n 5 "$work/output.$number")"
-    python3 - "$work" "$commands" <<'PYTHON' || failed=1
-import os, re, sys
-failed = False
-for number in range(1, int(sys.argv[2]) + 1):
-    name = lambda kind: "%s/%s.%d" % (sys.argv[1], kind, number)
-    output = open(name("output")).read() if os.path.exists(name("output")) else ""
-    for line in open(name("shown")).read().splitlines():
+for number, (command, _) in enumerate(commands):
+    needed = re.match(r"(nvcc) |tests/llvm (\d+) ", command)
+    if needed:
+        command = "if %s; then %s\nfi" % ("command -v nvcc" if needed[1] else "[ -d build/llvm/%s ]" % needed[2], command)
+    script += "{ %s\n} >%s/output.%d 2>&1\n" % (command, work, number)
+status = subprocess.run(sys.argv[2:] + ["sh", "-euc", script], cwd=work + "/root").returncode
+for number, (command, shown) in enumerate(commands):
+    name = "%s/output.%d" % (work, number)
+    output = open(name).read() if os.path.exists(name) else ""
+    if status and not os.path.exists("%s/output.%d" % (work, number + 1)):
+        sys.exit("FAIL: examples/README.md: `%s` fails: %s" % (command, output[-800:]))
+    for line in shown:
         pattern = re.escape(line.strip()).replace(r"\.\.\.", ".*")
         pattern = re.sub(r"\d+", lambda m: r"\d+", pattern)
         pattern = re.sub(r"(\\ )+", lambda m: r"\s+", pattern)
         pattern = pattern.replace(r"e\-\d+", r"e[+-]\d+").replace(r"e\+\d+", r"e[+-]\d+")
         found = re.search("^" + pattern + r"(\s*#.*)?$", output, re.M)
         if not found:
-            print("FAIL: examples/README.md: `%s` does not print `%s` but\n%s" %
-                  (open(name("command")).read(), line, output[-800:]))
-            failed = True
-            break
+            sys.exit("FAIL: examples/README.md: `%s` does not print `%s` but\n%s" % (command, line, output[-800:]))
         output = output[found.end():]
-sys.exit(failed)
+print("%d commands of the lessons" % len(commands))
+sys.exit(len(commands) <= 30)
 PYTHON
 fi
 
-echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; $commands commands of the lessons and the first program on LLVM ${ran:-(none)}"
+echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; the lessons and the first program on LLVM ${ran:-(none)}"
 [ "$failed" = 0 ] || exit 1
 [ -n "$ran" ] || skip 'no LLVM release is unpacked to run the first program'
