@@ -42,17 +42,15 @@ for release in $(tests/llvm --list); do
 done
 
 # No fact of a release is left out; but for those that change no call: what it is told by, and which compilers' programs it runs.
+# fields STRUCT NAME: with the NAME that the code has for it
 fields() {
-    sed -n "/^struct $1 {/,/^};/s/^    \(const \)\{0,1\}\(struct \)\{0,1\}[a-z_0-9]* \**\([a-z_, ]*\);.*/\3/p" librex/omp/release.h | tr -d ,
+    sed -n "/^struct rex_$1 {/,/^};/s/^    [a-z][a-z_0-9 ]*[ *]\([^;]*\);.*/\1/p" librex/omp/release.h | sed 's/, /\n/g' | sed "s/^/$2->/"
 }
-for field in $(fields rex_release | sed 's/^/release->/') \
-    $(fields rex_packet_rule | sed 's/^/rule->/'); do
-    case $field in *number | *marker | *newest_packet) continue ;; esac
-    grep -q -e "$field\b" librex/top/adaptations.c ||
-        fail "librex/top/adaptations.c says nothing of $field"
-done
-[ "$(fields 'rex_[rp][a-z_]*' | wc -l)" = "$(sed -n '/^struct rex_[rp]/,/^};/p' librex/omp/release.h | grep -c '^    [a-z].*;')" ] ||
-    fail "not every field of librex/omp/release.h was read: $(fields 'rex_[rp][a-z_]*')"
+{ fields release release && fields packet_rule rule; } | grep -vE '(number|marker|newest_packet)$' >"$work/fields"
+[ "$(wc -l <"$work/fields")" -ge 30 ] || fail "librex/omp/release.h was not read: $(cat "$work/fields")"
+while read -r field; do
+    grep -q -e "$field\b" librex/top/adaptations.c || fail "librex/top/adaptations.c says nothing of $field"
+done <"$work/fields"
 
 # ---- librex(7) says the same of each release: its table, and which host images run
 
@@ -103,59 +101,38 @@ is '.toolkit["CUDA version"]' 12.8
 
 # ---- fake drivers, beside the fake of LLVM 22, which also stands for a library that cannot run kernels
 
-# gpu NN VARIABLE=VALUE...: with the fake release NN and the fake driver
-gpu() {
-    release=$1
-    shift
-    run env LD_PRELOAD="$PWD/$O/tests/fake/$driver/libcuda.so.1" REX_OMPTARGET="$PWD/$O/tests/fake/$release/libomptarget.so.$release" "$@" \
+missing='libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 alone: a link is missing'
+if /sbin/ldconfig -p | grep -q 'libcuda\.so '; then missing=null; fi
+# A driver, a release, settings, a fact.
+while IFS=';' read -r driver release settings query expected; do
+    [ -z "${SAN-}" ] || break # a preloaded library comes before a sanitizer's
+    # Settings are words.
+    # shellcheck disable=SC2086
+    run env LD_PRELOAD="$build/tests/fake/$driver/libcuda.so.1" REX_OMPTARGET="$build/tests/fake/$release/libomptarget.so.$release" $settings \
         "$info" --json
-}
-if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
-    driver=cuda
-    gpu 22 FAKE_CUDA_DEVICES=2
-    ends 0
-    is '.gpus | length' 2
-    is '.gpus[1].name' 'Fake GPU 1'
-    is '.gpus[0].capability' 9.0
-    is '.gpus[1].uuid' GPU-10111213-1415-1617-1819-1a1b1c1d1e1f
-    is '.gpus[1].pci' 0001:3c:00.0
-    is '.gpus[1].links | join(" ")' 'nvlink self'
-    is '.gpus[0].memory' 85899345920
-    is '.gpus[0].multiprocessors' 132
-    is '.driver["CUDA version"]' 13.0
-    is .launch.by 'the CUDA driver'
-    is .libomptarget.trouble null
-    gpu 25
-    ends 0
-    is .libomptarget.release 24
-    is .libomptarget.trouble "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
-    [ "$(grep -c "warning: libomptarget .*25: it is LLVM 25's" "$work/err")" = 1 ] || fail "a newer libomptarget: $(cat "$work/err")"
-    gpu 22 REX_LAUNCH_BY=runtime
-    is .launch.by 'libomptarget: REX_LAUNCH_BY=runtime'
-    gpu 22 OMP_NUM_TEAMS=3
-    is .launch.by 'libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys'
-    gpu 22 OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver
-    is .launch.by 'nobody (REX_LAUNCH_BY=driver): an OMPT tool is loaded'
-    gpu 22 FAKE_CUDA_FAILS=100
-    is .driver.error 'cuInit: CUDA_ERROR_NO_DEVICE'
-    is '.gpus | length' 0
-    gpu 22 FAKE_CUDA_FAILS=800
-    is .driver.error 'cuInit: CUDA_ERROR_NOT_PERMITTED'
-    gpu 22 FAKE_CUDA_DEVICES=0
-    is .driver.error 'the CUDA driver reports no device'
-    is .launch.by 'libomptarget: there is no NVIDIA GPU, or its driver is too old'
-    gpu 22 FAKE_CUDA_NAME_FAILS=719
-    is '.gpus[0].error' 'GPU 0: cuDeviceGetName: CUDA_ERROR_LAUNCH_FAILED'
-    driver=cuda-old
-    gpu 22
-    is '.driver.trouble | contains("cuFuncGetParamInfo, which came with CUDA 12.4")' true
-    gpu 19
-    is '.driver.trouble | contains("cuMemAllocAsync, which came with CUDA 11.2")' true
-    gpu 16
-    missing='libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 alone: a link is missing'
-    if /sbin/ldconfig -p | grep -q 'libcuda\.so '; then missing=null; fi
-    is '.driver.trouble' "$missing"
-fi
+    is "$query" "$expected"
+done <<FACTS
+cuda;22;FAKE_CUDA_DEVICES=2;.gpus | length;2
+cuda;22;FAKE_CUDA_DEVICES=2;.gpus[1] | [.name, .uuid, .pci, (.links | join(" "))] | join(", ");Fake GPU 1, GPU-10111213-1415-1617-1819-1a1b1c1d1e1f, 0001:3c:00.0, nvlink self
+cuda;22;;.gpus[0] | [.capability, .memory, .multiprocessors] | join(", ");9.0, 85899345920, 132
+cuda;22;;.driver["CUDA version"];13.0
+cuda;22;;.launch.by;the CUDA driver
+cuda;22;;.libomptarget.trouble;null
+cuda;25;;.libomptarget.release;24
+cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
+cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime
+cuda;22;OMP_NUM_TEAMS=3;.launch.by;libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys
+cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;nobody (REX_LAUNCH_BY=driver): an OMPT tool is loaded
+cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
+cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
+cuda;22;FAKE_CUDA_FAILS=800;.driver.error;cuInit: CUDA_ERROR_NOT_PERMITTED
+cuda;22;FAKE_CUDA_DEVICES=0;.driver.error;the CUDA driver reports no device
+cuda;22;FAKE_CUDA_DEVICES=0;.launch.by;libomptarget: there is no NVIDIA GPU, or its driver is too old
+cuda;22;FAKE_CUDA_NAME_FAILS=719;.gpus[0].error;GPU 0: cuDeviceGetName: CUDA_ERROR_LAUNCH_FAILED
+cuda-old;22;;.driver.trouble | contains("cuFuncGetParamInfo, which came with CUDA 12.4");true
+cuda-old;19;;.driver.trouble | contains("cuMemAllocAsync, which came with CUDA 11.2");true
+cuda-old;16;;.driver.trouble;$missing
+FACTS
 
 # ---- the ABI: sizes and offsets as another program sees them, from the names alone; functions as the library exports them
 
@@ -188,11 +165,16 @@ for prefix in REX_E REX_OPTION_ REX_MAP_ REX_IMAGE_ REX_LAUNCH_ REX_QUEUE_; do
     grep -q "^$prefix" "$work/listed" || fail "no constant begins with $prefix"
 done
 # A macro is a constant where the compiler takes it for one.
-headers -exec sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' {} + | sort -u >"$work/macros"
-while read -r macro; do
-    printf '#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <rex/interop.h>\nenum { value = (int)(%s) };\n' "$macro" >"$work/macro.c"
-    ! "$CC" -Iinclude -fsyntax-only "$work/macro.c" 2>/dev/null || grep -qx "$macro" "$work/listed" || fail "the constant $macro is missing"
-done <"$work/macros"
+headers -exec sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' {} + | sort -u | comm -23 - "$work/listed" >"$work/macros"
+{
+    printf '#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <rex/interop.h>\n'
+    sed 's/.*/enum { is_& = (int)(&) };/' "$work/macros"
+} >"$work/macro.c"
+# What the compiler names no line of has no error.
+"$CC" -fmax-errors=0 -Iinclude -fsyntax-only "$work/macro.c" 2>&1 | sed -n 's/^[^:]*macro\.c:\([0-9]*\):.*/\1/p' | sort -u >"$work/refused"
+awk -v refused="$work/refused" 'BEGIN { while ((getline line <refused) > 0) no[line] = 1 }
+    NR > 4 && !(NR in no) { print "FAIL: the constant is missing: " $0; missing = 1 }
+    END { exit missing }' "$work/macro.c" || failed=1
 is .constants.REX_PARAMETERS_UNKNOWN 65535
 run "$info" --abi
 ends 0
