@@ -41,44 +41,28 @@ while read -r error; do
     case $(man --version 2>&1) in 'man '[0-9]*) page=$(man -M "$work/moved/share/man" -w "$error") || page= ;; esac
     [ -f "$page" ] || fail "man $error finds no page"
 done <"$work/errors"
-headers=$(cd "$work/moved/include" && find . -name '*.h' | sed 's|^\./||' | sort)
-clang=$(command -v clang-19 || command -v clang || true)
-[ -n "$clang" ] || fail 'no clang'
+needs_clang
 count=0
-for header in $headers; do
-    # Parts of rex/kernel.h, which they say.
-    case $header in rex/reduce.h | rex/kernelform.h | rex/clang.h | rex/clangmath.h) continue ;; esac
+# Parts of rex/kernel.h, which they say, are for it alone.
+for header in $(cd "$work/moved/include" && find . -name '*.h' ! -name reduce.h ! -name kernelform.h ! -name 'clang*.h' | sed 's|^\./||' | sort); do
     # A header may hold macros alone, and C wants a declaration.
     printf '#include <%s>\nextern int alone;\n' "$header" >"$work/alone.c"
-    cp "$work/alone.c" "$work/alone.cc"
-    for compile in 'gcc -std=c11' "$clang -std=c11" 'g++ -std=c++17' "$clang++ -std=c++17"; do
-        case $compile in
-        *c++17) source=$work/alone.cc ;;
-        *) source=$work/alone.c ;;
-        esac
-        compile=$(echo "$compile" | sed 's/clang-19++/clang++-19/')
-        # $compile is a command and an option.
+    for compile in 'gcc -std=c11 -x c' "$clangxx -std=c++17 -x c++"; do
+        # A command and its options.
         # shellcheck disable=SC2086
-        quietly $compile -Wall -Wextra -Wpedantic -Werror -I"$work/moved/include" -c "$source" -o "$work/alone.o" ||
+        quietly $compile -Wall -Wextra -Wpedantic -Werror -I"$work/moved/include" -c "$work/alone.c" -o "$work/alone.o" ||
             fail "<$header> alone: $compile"
         count=$((count + 1))
     done
 done
-echo "headers: $(echo "$headers" | wc -l), $count compilations"
+echo "$count headers, alone"
 
 # ---- programs through pkg-config, shared and static
 
 PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
 export PKG_CONFIG_PATH
 version=$(pkg-config --modversion rex)
-cat >"$work/version.c" <<'C'
-#include <rex.h>
-#include <stdio.h>
-int main(void)
-{
-    return puts(rex_version()) < 0;
-}
-C
+printf '#include <rex.h>\n#include <stdio.h>\nint main(void)\n{\n    return puts(rex_version()) < 0;\n}\n' >"$work/version.c"
 
 # build OUTPUT SOURCE... shared|static: with gcc, pkg-config's flags and nothing else
 build() {
@@ -106,9 +90,7 @@ for kind in shared static; do
 
     # The first example, with kernels for the host device, on a real libomptarget.
     build "$work/$kind/axpy" "$kind" examples/01_launch/*.c
-    for source in examples/01_launch/*.cu; do
-        quietly gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$work/moved/include" -o "$work/$kind/rex_lib_host.so" "$source"
-    done
+    quietly gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$work/moved/include" -o "$work/$kind/rex_lib_host.so" examples/01_launch/*.cu
     if [ -z "$release" ]; then
         echo 'no LLVM release is unpacked: examples/01_launch was built, not run'
     else
