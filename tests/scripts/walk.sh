@@ -10,7 +10,10 @@ export O
 
 # A mutant meets fewer places and more sequences.
 if [ -n "${WALK_SHARED-}" ]; then
-    tests/walk/run --seed 1 --count 40 --on gpu-14 --on gpu-19 --on gpu-23
+    for release in $(tests/llvm --list); do
+        case $release in 14 | 19 | 23) set -- "$@" --on "gpu-$release" ;; esac
+    done
+    tests/walk/run --seed 1 --count 40 "$@"
     exit
 fi
 tests/walk/run --on gpu-14 --on gpu-18 --on gpu-24 --on 19 tests/walk/corpus/*.walk

@@ -174,12 +174,15 @@ TEST(absent)
 {
     static int64_t value[VALUES];
     int64_t nought = 0;
+    char byte = 0;
     struct rex_queue *queue = new_queue("absent", 0);
     struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(empty, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(value, 0));
     REX_MAP(pointer, REX_VALUE(nought), REX_VALUE(nought), REX_POINTER(value));
     REX_MAP(asks, REX_VALUE(nought), REX_VALUE(nought), REX_PRESENT(REX_ALLOC(value, 0)));
+    REX_MAP(smallest, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(&byte, 1));
     OK(launch_in(queue, &launch, &empty));
+    FAILS(launch_in(queue, &launch, &smallest), REX_EABSENT, "map row 2, 1 bytes");
     FAILS(launch_in(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(launch_in(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
@@ -401,6 +404,22 @@ static void count_said(enum rex_log_level level, const char *message, void *time
 
 /* The log says at level info that queues do everything at once: on the host device, and there once.
  */
+TEST(names_of_their_own)
+{
+    struct rex_queue *queue[2];
+    struct rex_graph *graph;
+    char message[256];
+    OK(rex_offload_init());
+    for (int i = 0; i < 2; i++)
+        OK(rex_queue_create(&queue[i], -1, NULL, 0));
+    assert_int_equal(rex_graph_end(&graph, queue[0]), REX_EINVAL);
+    snprintf(message, sizeof message, "%s", rex_last_error());
+    assert_int_equal(rex_graph_end(&graph, queue[1]), REX_EINVAL);
+    assert_string_not_equal(message, rex_last_error());
+    for (int i = 0; i < 2; i++)
+        OK(rex_queue_destroy(queue[i]));
+}
+
 TEST(said_once)
 {
     int times = 0;

@@ -97,7 +97,6 @@ static void take_turns(struct rex_queue *queue, void *stream, void *context)
         put_zeros(stream, context);
         put_add(queue);
         check_all(queue, TURNS);
-        put_add(queue);
         put_zeros(stream, context);
         OK(rex_queue_sync(queue));
         assert_int_equal(rex_queue_query(queue), 1);
