@@ -245,7 +245,7 @@ TEST(to_from_tofrom_alloc)
 
 TEST(always_copies)
 {
-    int64_t x[COUNT], n = COUNT;
+    int64_t x[COUNT], y[COUNT], n = COUNT;
     start();
     fill(x, 0);
     REX_MAP(region, REX_TO(x, n));
@@ -255,10 +255,17 @@ TEST(always_copies)
         fill(x, 1000);
         LAUNCH(add, quiet);
         check_values(x, 0, n, 1000);
-        LAUNCH(add, always);
-        check_values(x, 0, n, 1001);
+        /* Launches alike are sent in another way after some. */
+        for (int i = 0; i < 70; i++) {
+            fill(x, i);
+            LAUNCH(add, always);
+            check_values(x, 0, n, i + 1);
+            fill(x, i);
+            REX_MAP(both, REX_VALUE(n), REX_ALWAYS(REX_TO(x, n)), REX_FROM(y, n));
+            LAUNCH(copy, both);
+            check_values(y, 0, n, i);
+        }
     }
-    check_values(x, 0, n, 1001);
 }
 
 TEST(hold_outlives_delete)
