@@ -346,15 +346,20 @@ TEST(sections_of_no_length)
 /* On a GPU a row that is the launch's own lies as an object of its size may have to. */
 TEST(aligned_rows, .gpu = ON_GPU)
 {
-    static char odd[3], bytes[5000];
+    enum { APART = 16 };
+    static char memory[APART + 5000];
     start();
-    for (size_t size = 1; size <= sizeof bytes; size = 3 * size + 1) {
-        uint64_t address = 1, align = size <= 16 ? 16 : size <= 128 ? 64 : 512;
-        REX_MAP(map, REX_OBJECT(REX_MAP_FROM, address), REX_TO(bytes, size),
-                REX_NO_PARAM(REX_TO(odd, 3)));
-        LAUNCH(address, map);
-        assert_int_equal(address % align, 0);
-    }
+    memory[0] = 1;
+    memory[APART] = 2;
+    for (size_t size = 1; size <= 5000; size = 3 * size + 1)
+        for (size_t before = 1; before <= 3; before += 2) {
+            uint64_t address = 1, align = size <= 16 ? 16 : size <= 128 ? 64 : 512;
+            REX_MAP(map, REX_OBJECT(REX_MAP_FROM, address), REX_TOFROM(memory + APART, size),
+                    REX_NO_PARAM(REX_TOFROM(memory, before)));
+            LAUNCH(address, map);
+            assert_int_equal(address % align, 0);
+            assert_true(memory[0] == 1 && memory[APART] == 2);
+        }
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
