@@ -101,7 +101,8 @@ static int loaded_objects(const char *prefix)
 static void add_row(const char *group, const char *name, const char *value, void *context)
 {
     (void)context;
-    if (strcmp(group, "found") == 0 || strcmp(name, "chosen by") == 0 || strcmp(name, "trouble") == 0)
+    bool is_path = strcmp(group, "libomptarget") == 0 && strcmp(name, "path") == 0;
+    if (is_path || strcmp(group, "found") == 0 || strcmp(name, "chosen by") == 0 || strcmp(name, "trouble") == 0)
         says("    %s: %s", name, value);
 }
 
