@@ -214,13 +214,6 @@ int fake_cuda_context_users(void)
     return users;
 }
 
-/* Of one device. */
-int fake_cuda_context_users_of(int device);
-int fake_cuda_context_users_of(int device)
-{
-    return context_users[device];
-}
-
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     BREAK("cuDevicePrimaryCtxGetState");
@@ -318,7 +311,7 @@ int fake_device(void)
 /* ---- from one device to another ------------------------------------------------------------------------------------------------------ */
 
 /* Which device has access to which, asked for by cuCtxEnablePeerAccess(). FAKE_CUDA_PEERS=none: none can have; later: to later ones alone. */
-bool fake_cuda_access[FAKE_GPUS][FAKE_GPUS];
+static bool access_of[FAKE_GPUS][FAKE_GPUS];
 
 static bool can_access(int device, int peer)
 {
@@ -358,27 +351,25 @@ FUNCTION(cuCtxEnablePeerAccess, void *context, unsigned flags)
         return 201;
     if (!can_access(fake_device(), peer))
         return 217; /* CUDA_ERROR_PEER_ACCESS_UNSUPPORTED */
-    return __atomic_exchange_n(&fake_cuda_access[fake_device()][peer], true, __ATOMIC_RELAXED) ? 704 : 0; /* ..._ALREADY_ENABLED */
+    return __atomic_exchange_n(&access_of[fake_device()][peer], true, __ATOMIC_RELAXED) ? 704 : 0; /* ..._ALREADY_ENABLED */
 }
 
 /* ---- pinned memory --------------------------------------------------------------------------------------------------------------------
  */
 
 /* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
-char fake_cuda_not_allocated[256];
-/* Of the last call. */
-unsigned fake_cuda_host_flags;
+static char not_allocated[256];
 
 int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
-    __atomic_store_n(&fake_cuda_host_flags, flags, __ATOMIC_RELAXED);
-    *memory = fake_cuda_not_allocated;
+    (void)flags;
+    *memory = not_allocated;
     BREAK("cuMemHostAlloc");
     *memory = malloc(size);
     int result = *memory != NULL ? fake_pin(*memory, size) : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
     if (result != 0) {
         free(*memory);
-        *memory = fake_cuda_not_allocated;
+        *memory = not_allocated;
     }
     return result;
 }

@@ -144,13 +144,8 @@ bool fake_advance_event(struct fake_object *event);
 int fake_capture_begin(struct fake_object *stream, struct fake_object *graph);
 /* The graph, or NULL. */
 struct fake_object *fake_capture_end(struct fake_object *stream);
-/* A graph's node that does what LAUNCH says, or copies. */
-void *fake_add_launch(struct fake_object *graph, const struct fake_launch *launch);
-void *fake_add_copy(struct fake_object *graph, void *to, const void *from, size_t size);
 /* EXECUTABLE, which is new, gets what GRAPH has. */
 void fake_instantiate(struct fake_object *executable, const struct fake_object *graph);
 int fake_set_launch(struct fake_object *executable, const void *node, const struct fake_launch *launch);
-int fake_set_copy(struct fake_object *executable, const void *node, void *to, const void *from, size_t size);
-size_t fake_nodes(const struct fake_object *graph, void **nodes, size_t most);
 
 #endif

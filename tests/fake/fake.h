@@ -93,7 +93,6 @@ struct fake_mapping {
 
 struct fake_record {
     struct fake_mapping mappings[FAKE_MAPPINGS]; /* a size of 0: none */
-    uint32_t lookups;                            /* of mapped memory */
     uint32_t touches;                            /* of device memory: allocated, freed, copied */
     int copied[2];                               /* by the last copy of device memory: to and from which device */
     int copy_result;                             /* of copies; the test may set it */

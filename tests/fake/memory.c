@@ -308,19 +308,6 @@ FUNCTION(cuMemGetInfo_v2, size_t *left, size_t *all)
     return 0;
 }
 
-FUNCTION(cuMemGetAddressRange_v2, uint64_t *begin, size_t *size, uint64_t address)
-{
-    BREAK_COUNTED("cuMemGetAddressRange");
-    pthread_mutex_lock(&lock);
-    const struct block *block = block_of(address);
-    if (block != NULL) {
-        *begin = (uintptr_t)addresses + block->offset;
-        *size = block->size;
-    }
-    pthread_mutex_unlock(&lock);
-    return block != NULL ? 0 : 500; /* CUDA_ERROR_NOT_FOUND */
-}
-
 int fake_device_of(uint64_t address)
 {
     pthread_mutex_lock(&lock);

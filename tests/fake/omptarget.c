@@ -176,7 +176,6 @@ EXPORT int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_
 
 static const struct fake_mapping *mapping_of(const void *address)
 {
-    __atomic_fetch_add(&record.lookups, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < FAKE_MAPPINGS; i++)
         if ((uintptr_t)address - record.mappings[i].begin < record.mappings[i].size)
             return &record.mappings[i];

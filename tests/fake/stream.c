@@ -22,8 +22,6 @@
 
 /* Streams, events, modules and graphs that exist. */
 int fake_cuda_objects;
-/* Launches so far. */
-int fake_cuda_launches;
 /* Set by a test: the device is at work until somebody waits for it. */
 int fake_cuda_busy;
 /* Set by a test: a kernel has failed, and with it all that comes after. */
@@ -32,8 +30,6 @@ int fake_cuda_lost;
 int fake_cuda_late_loads;
 /* Bytes of dynamic shared memory that the last launch, or change of one in a graph, asked for. */
 unsigned fake_cuda_dynamic_memory;
-/* The last copy: to, from, bytes, 0; or fill: to, value, how many times, and how wide the value is. */
-uint64_t fake_cuda_moved[4];
 /* Set by a test: sees each launch, and each change of one in a graph. */
 void (*fake_cuda_watch)(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters);
 
@@ -400,7 +396,6 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     if (blocks == 0 || threads == 0 || threads > 1024)
         return 1; /* CUDA_ERROR_INVALID_VALUE */
     see(&launch);
-    __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return fake_put_launch(stream, &launch);
 }
 
@@ -420,14 +415,6 @@ FUNCTION(cuLaunchKernelEx, const struct configuration *with, void *function, voi
 #endif
 
 /* ---- copies and fills ---------------------------------------------------------------------------------------------------------------- */
-
-static void move(uint64_t to, uint64_t from, size_t size, unsigned width)
-{
-    const uint64_t moved[] = {to, from, size, width};
-    pthread_mutex_lock(&lock);
-    memcpy(fake_cuda_moved, moved, sizeof moved);
-    pthread_mutex_unlock(&lock);
-}
 
 /* Where no device memory is, there is nothing to copy. TO and FROM are NULL where an address is none. */
 static int copy(const char *name, void *stream, void *to, const void *from, size_t size)
@@ -459,24 +446,20 @@ static int copy_now(const char *name, void *to, const void *from, size_t size)
 
 FUNCTION(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
-    move(to, (uintptr_t)from, size, 0);
     return copy("cuMemcpyHtoDAsync", stream, fake_memory(to, size), from, size);
 }
 FUNCTION(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
-    move((uintptr_t)to, from, size, 0);
     return copy("cuMemcpyDtoHAsync", stream, to, fake_memory(from, size), size);
 }
 FUNCTION(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *stream)
 {
-    move(to, from, size, 0);
     return copy("cuMemcpyDtoDAsync", stream, fake_memory(to, size), fake_memory(from, size), size);
 }
 /* Each address has to be of the context that is said; the stream, of one of the two. */
 FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {
     struct fake_object *in = real(stream);
-    move(to, from, size, 0);
     BREAK("cuMemcpyPeerAsync");
     if (!fake_is_context(to_context) || !fake_is_context(from_context))
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */
@@ -491,28 +474,19 @@ FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *
 }
 FUNCTION(cuMemcpyAsync, uint64_t to, uint64_t from, size_t size, void *stream)
 {
-    move(to, from, size, 0);
     return copy("cuMemcpyAsync", stream, fake_memory_of_any(to, size), fake_memory_of_any(from, size), size);
 }
 FUNCTION(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t size)
 {
-    move(to, (uintptr_t)from, size, 0);
     return copy_now("cuMemcpyHtoD", fake_memory(to, size), from, size);
 }
 FUNCTION(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t size)
 {
-    move((uintptr_t)to, from, size, 0);
     return copy_now("cuMemcpyDtoH", to, fake_memory(from, size), size);
-}
-FUNCTION(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t size)
-{
-    move(to, from, size, 0);
-    return copy_now("cuMemcpyDtoD", fake_memory(to, size), fake_memory(from, size), size);
 }
 static int put_fill(const char *name, void *stream, uint64_t to, unsigned value, unsigned width, size_t count)
 {
     void *bytes = count <= SIZE_MAX / width ? fake_memory(to, count * width) : NULL;
-    move(to, value, count, width);
     BREAK(name);
     if (!fake_has_memory())
         return 0;
@@ -530,24 +504,12 @@ FUNCTION(cuMemsetD32Async, uint64_t to, unsigned value, size_t count, void *stre
 {
     return put_fill("cuMemsetD32Async", stream, to, value, 4, count);
 }
-/* The value goes into a word of the device's memory, or of pinned memory. */
-FUNCTION(cuStreamWriteValue32_v2, void *stream, uint64_t to, unsigned value, unsigned flags)
-{
-    void *word = fake_memory_of_any(to, sizeof value);
-    (void)flags;
-    BREAK("cuStreamWriteValue32");
-    if (!fake_has_memory())
-        return 0;
-    return word != NULL ? fake_put_fill(real(stream), word, value, sizeof value, 1) : 1;
-}
 
 /* ---- events -------------------------------------------------------------------------------------------------------------------------- */
 
-unsigned fake_cuda_event_flags; /* the last one's */
-
 FUNCTION(cuEventCreate, void **event, unsigned flags)
 {
-    __atomic_store_n(&fake_cuda_event_flags, flags, __ATOMIC_RELAXED);
+    (void)flags;
     return make("cuEventCreate", event);
 }
 FUNCTION(cuEventDestroy_v2, void *event)
@@ -619,23 +581,11 @@ FUNCTION(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, voi
     *count = in->lasts;
     return same("cuStreamGetCaptureInfo");
 }
-FUNCTION(cuGraphCreate, void **graph, unsigned flags)
-{
-    (void)flags;
-    return make("cuGraphCreate", graph);
-}
 FUNCTION(cuGraphInstantiateWithFlags, void **executable, void *graph, unsigned long long flags)
 {
     (void)flags;
     FAIL_WITH(make("cuGraphInstantiate", executable));
     fake_instantiate(*executable, graph);
-    return 0;
-}
-FUNCTION(cuGraphGetNodes, void *graph, void **nodes, size_t *count)
-{
-    BREAK("cuGraphGetNodes");
-    size_t most = nodes != NULL ? *count : 0, all = fake_nodes(graph, nodes, most);
-    *count = nodes == NULL || all < most ? all : most;
     return 0;
 }
 
@@ -659,14 +609,6 @@ static struct fake_launch launch_of(const struct node *node)
     return launch;
 }
 
-FUNCTION(cuGraphAddKernelNode, void **node, void *graph, void *const *before, size_t count, const struct node *parameters)
-{
-    (void)before, (void)count;
-    BREAK("cuGraphAddKernelNode");
-    struct fake_launch launch = launch_of(parameters);
-    *node = fake_add_launch(graph, &launch);
-    return 0;
-}
 FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const struct node *parameters)
 {
     BREAK("cuGraphExecKernelNodeSetParams");
@@ -674,54 +616,6 @@ FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const str
     return fake_set_launch(executable, node, &launch);
 }
 
-/* CUDA_MEMCPY3D_v2 */
-struct side {
-    size_t x, y, z, level;
-    int type; /* 1: of the host, 2: of a device, 4: either */
-    void *host;
-    uint64_t device;
-    void *array, *reserved;
-    size_t pitch, height;
-};
-struct copy_node {
-    struct side from, to;
-    size_t width, height, depth;
-};
-
-static char *side_of(const struct side *side, size_t size)
-{
-    char *bytes = side->type == 1   ? side->host
-                  : side->type == 2 ? fake_memory(side->device + side->x, size)
-                                    : fake_memory_of_any(side->device + side->x, size);
-    return side->type == 1 && bytes != NULL ? bytes + side->x : bytes;
-}
-
-/* Rows alone are copied. */
-static int copy_of(const struct copy_node *node, void **to, void **from)
-{
-    *to = side_of(&node->to, node->width);
-    *from = side_of(&node->from, node->width);
-    return node->height <= 1 && node->depth <= 1 && *to != NULL && *from != NULL ? 0 : 1; /* CUDA_ERROR_INVALID_VALUE */
-}
-
-FUNCTION(cuGraphAddMemcpyNode, void **node, void *graph, void *const *before, size_t count, const struct copy_node *parameters,
-         void *context)
-{
-    void *to, *from;
-    (void)before, (void)count, (void)context;
-    BREAK("cuGraphAddMemcpyNode");
-    FAIL_WITH(copy_of(parameters, &to, &from));
-    *node = fake_add_copy(graph, to, from, parameters->width);
-    return 0;
-}
-FUNCTION(cuGraphExecMemcpyNodeSetParams, void *executable, void *node, const struct copy_node *parameters, void *context)
-{
-    void *to, *from;
-    (void)context;
-    BREAK("cuGraphExecMemcpyNodeSetParams");
-    FAIL_WITH(copy_of(parameters, &to, &from));
-    return fake_set_copy(executable, node, to, from, parameters->width);
-}
 FUNCTION(cuGraphUpload, void *executable, void *stream)
 {
     (void)executable, (void)stream;

@@ -466,63 +466,23 @@ void fake_graph_close(struct fake_object *graph)
     }
 }
 
-void *fake_add_launch(struct fake_object *graph, const struct fake_launch *launch)
-{
-    return add_node(graph, launch_step(launch));
-}
-
-void *fake_add_copy(struct fake_object *graph, void *to, const void *from, size_t size)
-{
-    struct fake_step *step = new_step(COPY);
-    step->to = to;
-    step->from = from;
-    step->size = size;
-    return add_node(graph, step);
-}
-
 void fake_instantiate(struct fake_object *executable, const struct fake_object *graph)
 {
     for (const struct fake_step *step = graph->node_first; step != NULL; step = step->next)
         add_node(executable, copy_of(step));
 }
 
-static struct fake_step *node_of(struct fake_object *executable, const void *node, enum kind kind)
+int fake_set_launch(struct fake_object *executable, const void *node, const struct fake_launch *launch)
 {
     struct fake_step *step = executable->node_first;
     while (step != NULL && step->number != ((const struct fake_step *)node)->number)
         step = step->next;
-    return step != NULL && step->kind == kind ? step : NULL;
-}
-
-int fake_set_launch(struct fake_object *executable, const void *node, const struct fake_launch *launch)
-{
-    struct fake_step *step = node_of(executable, node, LAUNCH);
-    if (step == NULL)
+    if (step == NULL || step->kind != LAUNCH)
         return 1; /* CUDA_ERROR_INVALID_VALUE */
     free(step->own);
     step->launch = *launch;
     copy_parameters(step);
     return 0;
-}
-
-int fake_set_copy(struct fake_object *executable, const void *node, void *to, const void *from, size_t size)
-{
-    struct fake_step *step = node_of(executable, node, COPY);
-    if (step == NULL)
-        return 1;
-    step->to = to;
-    step->from = from;
-    step->size = size;
-    return 0;
-}
-
-size_t fake_nodes(const struct fake_object *graph, void **nodes, size_t most)
-{
-    size_t count = 0;
-    for (struct fake_step *step = graph->node_first; step != NULL; step = step->next, count++)
-        if (nodes != NULL && count < most)
-            nodes[count] = step;
-    return count;
 }
 
 int fake_put_graph(struct fake_object *stream, const struct fake_object *executable)
