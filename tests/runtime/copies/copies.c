@@ -307,6 +307,25 @@ TEST(held)
     finish();
 }
 
+/* What the program's own calls have begun of it, too, stays until they end it. */
+TEST(begun_by_others)
+{
+    void *base[] = {host}, *begin[] = {host + 8};
+    int64_t size[] = {8}, type[] = {REX_MAP_ALLOC};
+    start();
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    REX_MAP(region, REX_TOFROM(host, MOST));
+    OK(rex_data_enter(-1, &region));
+    __tgt_target_data_begin(-1, 1, base, begin, size, type);
+    change_device(1);
+    OK(rex_data_exit(-1, &region));
+    assert_memory_equal(host, back, MOST);
+    assert_true(rex_target_is_present(host, MOST, -1));
+    __tgt_target_data_end(-1, 1, base, begin, size, type);
+    assert_false(rex_target_is_present(host, MOST, -1));
+    finish();
+}
+
 /* A row of no length at the base may end it, without a copy. */
 TEST(ended_by_its_base)
 {

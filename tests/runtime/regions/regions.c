@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include "runtime/runtime.h"
 
@@ -264,7 +263,7 @@ TEST(rectangles_at_random)
 
 enum {
     MANY = 3 << 20,                                /* 12 MiB */
-    PIECES = 5, EVERY = (MANY - COUNT) / (PIECES - 1) /* where the device adds */
+    EVERY = (MANY - COUNT) / 4 /* where the device adds */
 };
 static int32_t *many;
 
@@ -278,69 +277,10 @@ static int add_piece(int64_t piece)
     return rex_launch(&launch, &map);
 }
 
-static void add_to_pieces(void)
-{
-    for (int piece = 0; piece < PIECES; piece++)
-        assert_int_equal(add(many + piece * EVERY, COUNT, 1, -1), 0);
-}
-
-/* Values are 5, and VALUE where the device has added. */
-static void check_pieces(int32_t value)
-{
-    for (int64_t i = 0; i < MANY; i++)
-        if (many[i] != (i % EVERY < COUNT ? value : 5))
-            fail_msg("value %d is %d", (int)i, many[i]);
-}
-
 static void set_many(void)
 {
     for (int i = 0; i < MANY; i++)
         many[i] = 5;
-}
-
-/* What else begins and ends some of it meanwhile. */
-static void nothing(int begins)
-{
-    (void)begins;
-}
-static void by_librex(int begins)
-{
-    REX_MAP(part, REX_SECTION(REX_MAP_TOFROM, many, EVERY, COUNT));
-    assert_int_equal(begins ? rex_data_enter(-1, &part) : rex_data_exit(-1, &part), 0);
-}
-static void by_others(int begins)
-{
-    void *base[] = {many}, *begin[] = {many + COUNT};
-    int64_t size[] = {8}, type[] = {REX_MAP_TOFROM};
-    if (begins)
-        __tgt_target_data_begin(-1, 1, base, begin, size, type);
-    else
-        __tgt_target_data_end(-1, 1, base, begin, size, type);
-}
-
-TEST(large_rows)
-{
-    static void (*const also[])(int begins) = {nothing, by_librex, by_others, nothing};
-    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
-    start();
-    assert_non_null(many = malloc(MANY * sizeof *many));
-    REX_MAP(region, REX_TOFROM(many, MANY));
-    for (int i = 0; i < 4; i++) {
-        set_many();
-        assert_int_equal(rex_data_enter(-1, &region), 0);
-        also[i](1);
-        add_to_pieces();
-        check_pieces(5);
-        assert_int_equal(rex_data_exit(-1, &region), 0);
-        check_pieces(also[i] == nothing ? 6 : 5);
-        assert_int_equal(rex_target_is_present(many, 1, -1), also[i] != nothing);
-        also[i](0);
-        assert_false(rex_target_is_present(many, 1, -1));
-    }
-    free(many);
-    sigset_t blocked; /* by the threads that copy, and not here */
-    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-    assert_false(sigismember(&blocked, SIGUSR1));
 }
 
 /* Beside a large row many small ones; nothing of what librex allocates for them is left. */
@@ -366,25 +306,6 @@ TEST(large_and_small_rows, .gpu = ON_GPU)
         assert_int_equal(rex_data_exit(-1, &map), 0);
     }
     assert_in_range(mallinfo2().uordblks, 0, before + ROUNDS * SMALL);
-    free(many);
-}
-
-/* What the driver refuses to one of those threads libomptarget copies. */
-TEST(a_large_copy_fails, .gpu = ON_GPU)
-{
-    if (gpu_is_real())
-        skip();
-    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
-    start();
-    assert_non_null(many = malloc(MANY * sizeof *many));
-    set_many();
-    REX_MAP(region, REX_TOFROM(many, MANY));
-    setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:1:2", 1);
-    assert_int_equal(rex_data_enter(-1, &region), 0);
-    add_to_pieces();
-    setenv("FAKE_CUDA_BREAKS", "cuMemcpyDtoHAsync:1:2", 1);
-    assert_int_equal(rex_data_exit(-1, &region), 0);
-    check_pieces(6);
     free(many);
 }
 
