@@ -129,15 +129,6 @@ static void launch_in_turn(void)
             OK(put_follow(device, NULL, step));
 }
 
-static void queue_in_turn(void)
-{
-    for (int64_t step = 0; step < steps; step++)
-        for (int device = 0; device < devices; device++)
-            OK(put_follow(device, queue[device], step));
-    for (int device = 0; device < devices; device++)
-        OK(rex_queue_sync(queue[device]));
-}
-
 static void record_in_turn(void)
 {
     struct rex_graph *graph[MOST_DEVICES];
@@ -198,8 +189,6 @@ TEST(in_turn)
     printf("%d devices\n", devices);
     make_queues();
     with_every_device(launch_in_turn);
-    check_values(steps);
-    with_every_device(queue_in_turn);
     check_values(steps);
     with_every_device(record_in_turn);
     check_values(steps);
