@@ -254,24 +254,6 @@ TEST(ptx)
     assert_int_equal(system(command), 0);
 }
 
-TEST(broken_ptx)
-{
-    const struct path file = temporary_file("broken.ptx");
-    const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry multiply__kernel__() { nonsense; }\n";
-    write_bytes(file.text, text, sizeof text - 1);
-    if (!gpu_present()) {
-        check_refused(file.text, "is for compute_75 (PTX)"); /* nobody has compiled it */
-        unlink(file.text);
-        return;
-    }
-    assert_int_not_equal(rex_module_register(&rex_this_module, file.text), 0);
-    assert_int_equal(rex_last_error_code(), REX_EIMAGE);
-    assert_non_null(strstr(rex_last_error(), "cannot compile the PTX"));
-    assert_non_null(strstr(rex_last_error(), "line 4"));
-    unlink(file.text);
-    check_list(default_image().text, default_image().text, 1);
-}
-
 int before_tests(int argc, char **argv)
 {
     (void)argc, (void)argv;
