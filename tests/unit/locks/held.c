@@ -19,9 +19,12 @@ enum { MOST = 64 };
 static __thread const pthread_mutex_t *held[MOST];
 static __thread int count;
 
-/* A test's: whoever takes a lock next writes a byte to the first, and keeps the lock until the second has no writer any more; */
-extern int held_pipe, held_until;
-int held_pipe = -1, held_until = -1;
+/*
+ * A test's: whoever takes a lock, after so many others, writes a byte to the first, and keeps the
+ * lock until the second has no writer any more;
+ */
+extern int held_pipe, held_until, held_after;
+int held_pipe = -1, held_until = -1, held_after = 0;
 /* the writer's end of that: whoever has to wait for a lock closes it. */
 extern int held_writer;
 int held_writer = -1;
@@ -29,6 +32,8 @@ int held_writer = -1;
 static void keep(void)
 {
     char byte;
+    if (__atomic_load_n(&held_pipe, __ATOMIC_SEQ_CST) < 0 || held_after-- > 0)
+        return;
     int pipe = __atomic_exchange_n(&held_pipe, -1, __ATOMIC_SEQ_CST);
     if (pipe >= 0 && write(pipe, "", 1) == 1)
         while (read(held_until, &byte, 1) > 0)
