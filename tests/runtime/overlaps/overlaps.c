@@ -102,24 +102,6 @@ TEST(side_by_side)
     }
 }
 
-/* Of a mapping that ended elsewhere nothing is believed. */
-TEST(mappings_that_end_elsewhere)
-{
-    start();
-    REX_MAP(half, part(0, 64, TO));
-    REX_MAP(whole, part(0, 128, TO));
-    assert_int_equal(rex_data_enter(-1, &half), 0);
-    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
-    REX_DATA_REGION_MAP(NULL, -1, whole)
-        assert_true(rex_target_is_present(memory, 128, -1));
-    assert_int_equal(rex_data_enter(-1, &half), 0);
-    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
-    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(whole));
-    assert_true(rex_target_is_present(memory, 128, -1));
-    assert_int_equal(rex_data_exit(-1, &whole), 0);
-    nothing_is_mapped();
-}
-
 /* From 23 on what must be present must be so before the call. */
 static bool counts_earlier_rows(void)
 {
