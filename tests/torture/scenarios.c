@@ -9,7 +9,6 @@
  */
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -530,13 +529,6 @@ static void use_library(void)
 
 /* ---- the rest ----------------------------------------------------------------------------------------------------------------------- */
 
-static void use_init(void)
-{
-    if (TRY(rex_offload_init()) && rex_device_count() < 0)
-        PROBLEM("rex_device_count() is negative");
-    TRY(rex_offload_fini());
-}
-
 static void find_runtime(void)
 {
     unsetenv("REX_OMPTARGET");
@@ -554,21 +546,6 @@ static void use_info(void)
     TRY(rex_info(0, see_row, NULL));
     if (rex_gpu_count() > 0)
         TRY(rex_gpu_get(&gpu, sizeof gpu, 0));
-}
-
-static void *launch_in_thread(void *argument)
-{
-    (void)argument;
-    launch();
-    return NULL;
-}
-
-static void use_thread(void)
-{
-    pthread_t thread;
-    TRY(rex_offload_init());
-    if (pthread_create(&thread, NULL, launch_in_thread, NULL) == 0)
-        pthread_join(thread, NULL);
 }
 
 /* A child works on the host device, and is refused a GPU. */
@@ -654,7 +631,6 @@ static void use_log(void)
 #define GPUS "fake gpu "
 #define FAKE "fake "
 const struct scenario torture_scenarios[] = {
-    {"init", HOST GPUS, NULL, use_init},
     {"launch", HOST GPUS, NULL, use_launch},
     {"packets", HOST GPUS, NULL, use_packets},
     {"region", HOST GPUS, NULL, use_region},
@@ -668,7 +644,6 @@ const struct scenario torture_scenarios[] = {
     {"trace", HOST GPUS, NULL, use_trace},
     {"summary", HOST FAKE, NULL, use_summary},
     {"log", HOST FAKE, NULL, use_log},
-    {"thread", HOST FAKE, NULL, use_thread},
     {"fork", HOST FAKE, NULL, use_fork},
     {"find", HOST, NULL, find_runtime},
     {"info", HOST GPUS, NULL, use_info},
