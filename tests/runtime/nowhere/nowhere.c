@@ -16,16 +16,10 @@ static void start(void)
     assert_int_equal(rex_offload_init(), 0);
 }
 
-static struct rex_launch_config launch_on(int64_t device)
+static int set(int64_t device, int64_t value, int64_t *result)
 {
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(set), 1, 1);
     launch.device = device;
-    return launch;
-}
-
-static int set(int64_t device, int64_t value, int64_t *result)
-{
-    struct rex_launch_config launch = launch_on(device);
     REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, *result));
     return rex_launch(&launch, &map);
 }
@@ -165,26 +159,6 @@ TEST(default_device_out_of_range)
                                "the default device is 99 (OMP_DEFAULT_DEVICE), and there are "));
     }
     assert_int_equal(set(0, 4, &result), 0);
-    assert_int_equal(result, 4);
-}
-
-/* Without a grid of its own a strict launch is refused. */
-TEST(strict_launches)
-{
-    int64_t result = -1;
-    struct rex_launch_config strict = launch_on(-1);
-    REX_MAP(map, REX_VALUE((int64_t)4), REX_OBJECT(REX_MAP_FROM, result));
-    start();
-    strict.flags = REX_LAUNCH_STRICT;
-    strict.teams[0] = 0;
-    assert_int_equal(rex_launch(&strict, &map), REX_EINVAL);
-    strict.teams[0] = 1;
-    strict.threads[0] = 0;
-    assert_int_equal(rex_launch(&strict, &map), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "set__kernel__"));
-    assert_int_equal(result, -1);
-    strict.threads[0] = 1;
-    assert_int_equal(rex_launch(&strict, &map), 0);
     assert_int_equal(result, 4);
 }
 
