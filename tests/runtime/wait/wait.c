@@ -66,31 +66,17 @@ static void check_policy(const char *policy, int flags)
     assert_int_equal(launch(), 0);
 }
 
-TEST(automatic)
-{
-    check_policy(NULL, 0);
-}
-
-TEST(spin)
-{
-    check_policy("spin", 1);
-}
-
-TEST(yield)
-{
-    check_policy("Yield", 2);
-}
-
-TEST(block)
-{
-    check_policy("block", 4);
-}
-
+#define POLICY(name, policy, flags)  \
+    TEST(name)                       \
+    {                                \
+        check_policy(policy, flags); \
+    }
+POLICY(automatic, NULL, 0)
+POLICY(spin, "spin", 1)
+POLICY(yield, "Yield", 2)
+POLICY(block, "block", 4)
 /* libomptarget makes an inactive context block, in every release. */
-TEST(left_to_the_runtime)
-{
-    check_policy("runtime", 4);
-}
+POLICY(left_to_the_runtime, "runtime", 4)
 
 TEST(from_the_environment)
 {
