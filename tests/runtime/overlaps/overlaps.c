@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <malloc.h>
+
 #include "runtime/checks.h"
 #include "runtime/runtime.h"
 
@@ -57,26 +59,34 @@ TEST(bytes_behind_an_implicit_row)
     nothing_is_mapped();
 }
 
-/* More rows than there is room for at first, in any order. */
+/* More rows than there is room for at first, in any order, and a large one: nothing of what librex
+ * allocates for them is left. */
 TEST(many_rows)
 {
-    enum { ROWS = 3000, STEP = 16 };
-    static char array[ROWS * STEP];
-    static void *begin[ROWS + 1];
-    static int64_t sizes[ROWS + 1], types[ROWS + 1];
+    enum { ROWS = 3000, STEP = 16, LARGE = 12 << 20, ROUNDS = 10 };
+    static char array[ROWS * STEP + LARGE];
+    static void *begin[ROWS + 2];
+    static int64_t sizes[ROWS + 2], types[ROWS + 2];
+    size_t before = 0;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
     start();
-    for (int i = 0; i < ROWS; i++) {
-        begin[i] = array + (i * 1009 % ROWS) * STEP;
-        sizes[i] = STEP;
+    for (int i = 0; i <= ROWS; i++) {
+        begin[i] = array + (i < ROWS ? i * 1009 % ROWS : ROWS) * STEP;
+        sizes[i] = i < ROWS ? STEP : LARGE;
+        types[i] = TOFROM;
     }
-    struct rex_map map = {ROWS, begin, begin, sizes, types, NULL, NULL};
-    assert_int_equal(rex_data_enter(-1, &map), 0);
-    assert_int_equal(rex_data_exit(-1, &map), 0);
-    begin[ROWS] = array + 5 * STEP - 1;
-    sizes[ROWS] = 2;
-    map.count++;
+    struct rex_map map = {ROWS + 1, begin, begin, sizes, types, NULL, NULL};
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        if (i == ROUNDS) /* what is kept is there by now */
+            before = mallinfo2().uordblks;
+        assert_int_equal(rex_data_enter(-1, &map), 0);
+        assert_int_equal(rex_data_exit(-1, &map), 0);
+    }
+    assert_in_range(mallinfo2().uordblks, 0, before + ROUNDS * ROWS);
+    begin[map.count] = array + 5 * STEP - 1;
+    sizes[map.count++] = 2;
     assert_int_equal(rex_data_enter(-1, &map), REX_EOVERLAP);
-    assert_non_null(strstr(rex_last_error(), "map row 3000, 2 bytes"));
+    assert_non_null(strstr(rex_last_error(), "map row 3001, 2 bytes"));
     assert_false(rex_target_is_present(array, 1, -1));
 }
 

@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -281,32 +280,6 @@ static void set_many(void)
 {
     for (int i = 0; i < MANY; i++)
         many[i] = 5;
-}
-
-/* Beside a large row many small ones; nothing of what librex allocates for them is left. */
-TEST(large_and_small_rows, .gpu = ON_GPU)
-{
-    enum { SMALL = 1000, EACH = 16, ROUNDS = 20 };
-    static void *begin[SMALL + 1];
-    static int64_t sizes[SMALL + 1], types[SMALL + 1];
-    struct rex_map map = {SMALL + 1, begin, begin, sizes, types, NULL, NULL};
-    size_t before = 0;
-    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
-    start();
-    assert_non_null(many = malloc(MANY * sizeof *many + SMALL * EACH));
-    for (int i = 0; i <= SMALL; i++) {
-        begin[i] = i == 0 ? (char *)many : (char *)(many + MANY) + (i - 1) * EACH;
-        sizes[i] = i == 0 ? MANY * sizeof *many : 8;
-        types[i] = TOFROM;
-    }
-    for (int i = 0; i < 2 * ROUNDS; i++) {
-        if (i == ROUNDS) /* what is kept is there by now */
-            before = mallinfo2().uordblks;
-        assert_int_equal(rex_data_enter(-1, &map), 0);
-        assert_int_equal(rex_data_exit(-1, &map), 0);
-    }
-    assert_in_range(mallinfo2().uordblks, 0, before + ROUNDS * SMALL);
-    free(many);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------ */
