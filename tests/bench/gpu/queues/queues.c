@@ -86,13 +86,12 @@ static void put_raw(void)
     MUST(cu.cuLaunchKernel(subject->function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
 }
 
-/* In the queue; without one it is waited for. */
-static void put(struct rex_queue *to)
+static void put(void)
 {
     int64_t a = 1, b = 2;
     struct rex_launch_config launch = rex_launch_config_of(subject->key, 1, 32);
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-    MUST(to != NULL ? launch_in(to, &launch, &args) : rex_launch(&launch, &args));
+    MUST(launch_in(queue, &launch, &args));
 }
 
 static void raw_issue(void)
@@ -104,29 +103,7 @@ static void raw_issue(void)
 static void queue_issue(void)
 {
     for (int i = 0; i < LAUNCHES; i++)
-        put(queue);
-}
-
-static void raw_wait(void)
-{
-    for (int i = 0; i < LAUNCHES; i++) {
-        put_raw();
-        MUST(cu.cuStreamSynchronize(stream));
-    }
-}
-
-static void queue_wait(void)
-{
-    for (int i = 0; i < LAUNCHES; i++) {
-        put(queue);
-        MUST(rex_queue_sync(queue));
-    }
-}
-
-static void sync_launch(void)
-{
-    for (int i = 0; i < LAUNCHES; i++)
-        put(NULL);
+        put();
 }
 
 static void raw_replay(void)
@@ -150,9 +127,6 @@ static const struct {
 } rows[] = {
     {"driver queue_issue_4", raw_issue, LAUNCHES},
     {"librex queue_issue_4", queue_issue, LAUNCHES},
-    {"driver queue_launch_and_wait", raw_wait, LAUNCHES},
-    {"librex queue_launch_and_wait", queue_wait, LAUNCHES},
-    {"librex launch_4", sync_launch, LAUNCHES},
     {"driver graph_replay_1000", raw_replay, REPLAYS *NODES},
     {"librex graph_replay_1000", graph_replay, REPLAYS *NODES},
 };
@@ -189,7 +163,7 @@ static void prepare(struct subject *of)
     MUST(rex_graph_begin(queue));
     for (int i = 0; i < NODES; i++) {
         put_raw();
-        put(queue);
+        put();
     }
     MUST(cu.cuStreamEndCapture(stream, &captured));
     MUST(cu.cuGraphInstantiateWithFlags(&of->raw_graph, captured, 0));
