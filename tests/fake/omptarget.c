@@ -1,7 +1,6 @@
 /*
  * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays. It has FAKE_DEVICES devices (1).
  *
- * FAKE_LOAD_SLOW=PIPE:UNTIL in the environment: as it is loaded it writes a byte into that pipe and reads the other until that has no writer.
  * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point. Where the fake CUDA driver has device memory (FAKE_CUDA_MEMORY),
  * that is what omp_target_alloc() gives; else it is the host's.
  *
@@ -48,16 +47,6 @@ __attribute__((constructor)) static void count_devices(void)
     const char *devices = getenv("FAKE_DEVICES");
     if (devices != NULL)
         record.devices = atoi(devices);
-}
-
-__attribute__((constructor)) static void be_slow(void)
-{
-    int pipe, until;
-    char byte;
-    const char *value = getenv("FAKE_LOAD_SLOW");
-    if (value != NULL && sscanf(value, "%d:%d", &pipe, &until) == 2 && write(pipe, "", 1) == 1)
-        while (read(until, &byte, 1) > 0)
-            ;
 }
 
 /* libomp: the releases before 19 refer to it weakly and call it without a look: 16 to 18 in a constructor, 14 and 15

@@ -285,10 +285,10 @@ TEST(test_counted)
 
 /* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */
 
-/* A function of the driver or of libomptarget in which the thread is, and has librex's lock there
- * if any; without a variable it has a lock of librex's, the one that it takes after so many others. */
+/* A function of the driver in which the thread is, and has librex's lock there; NULL: it has a
+ * lock of librex's, the one that it takes after so many others. */
 struct amidst {
-    const char *variable, *function;
+    const char *function;
     int (*work)(void);
     bool is_lost; /* for the child */
     int after;
@@ -309,11 +309,6 @@ static void *stay_until_forked(void *given)
     return NULL;
 }
 
-static int pin_work(void)
-{
-    return rex_host_register(bytes, sizeof bytes);
-}
-
 static int register_work(void)
 {
     return rex_module_register(&module, NULL);
@@ -322,11 +317,6 @@ static int register_work(void)
 static int count_work(void)
 {
     return rex_gpu_count() == 1 ? 0 : -1;
-}
-
-static int bind_work(void)
-{
-    return rex_runtime_bind();
 }
 
 /* All that takes librex's locks. */
@@ -353,10 +343,8 @@ static void beside_work(void)
 }
 
 static const struct amidst amidst[] = {
-    {"FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_work, true, 0},
-    {"FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_work, true, 0},
-    {"FAKE_CUDA_SLOW", "cuInit:", count_work, true, 0},
-    {"FAKE_LOAD_SLOW", "", bind_work, true, 0},
+    {"cuDevicePrimaryCtxRetain", register_work, true, 0},
+    {"cuInit", count_work, true, 0},
 };
 
 /* The work stays where it is until the process has forked, or the fork has to wait for a lock. */
@@ -367,15 +355,15 @@ static void fork_amidst(const struct amidst *given)
     pthread_t thread;
     begin("spin");
     is_lost = given->is_lost;
-    may_be_lost = given->variable == NULL;
+    may_be_lost = given->function == NULL;
     held_after = given->after;
     CHECK(pipe(ends) == 0 && pipe(until) == 0);
-    snprintf(value, sizeof value, "%s%d:%d", given->function, ends[1], until[0]);
     held_until = until[0];
     held_writer = until[1];
-    if (given->variable != NULL)
-        setenv(given->variable, value, 1);
-    else
+    if (given->function != NULL) {
+        snprintf(value, sizeof value, "%s:%d:%d", given->function, ends[1], until[0]);
+        setenv("FAKE_CUDA_SLOW", value, 1);
+    } else
         held_pipe = ends[1];
     CHECK_EQUAL(pthread_create(&thread, NULL, stay_until_forked, (void *)(uintptr_t)given), 0);
     CHECK_EQUAL(read(ends[0], &byte, 1), 1);
@@ -383,8 +371,7 @@ static void fork_amidst(const struct amidst *given)
     pthread_join(thread, NULL);
     if (byte == 'e')
         puts("no more locks");
-    if (given->variable != NULL)
-        unsetenv(given->variable);
+    unsetenv("FAKE_CUDA_SLOW");
     /* The parent goes on. */
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -404,7 +391,7 @@ static void forks_under_a_lock(const void *given)
 /* Under each lock that the work takes. */
 TEST(test_forks_under_locks)
 {
-    struct amidst given = {.function = "", .work = work_of_all};
+    struct amidst given = {.work = work_of_all};
     while (strstr(in_child(forks_under_a_lock, &given), "no more locks") == NULL)
         given.after++;
     assert_in_range(given.after, 30, 1000);
