@@ -336,17 +336,6 @@ TEST_OF_EACH(as_it_is, const char *, setting, NULL, "off", "perhaps")
 
 /* ---- the wait policy ------------------------------------------------------------------------- */
 
-/* Flags of the fake GPU's primary context, -1 while it is not active. */
-static int context_flags(void)
-{
-    int (*get)(int device, unsigned *flags, int *active), active = 0;
-    unsigned flags = 0;
-    void *address = in_driver("cuDevicePrimaryCtxGetState");
-    memcpy(&get, &address, sizeof get);
-    get(0, &flags, &active);
-    return active ? (int)flags : -1;
-}
-
 struct policy {
     const char *wait;
     int flags;

@@ -111,6 +111,17 @@ static inline int context_users(void)
     return users();
 }
 
+/* Flags of the first one's, -1 while it is not active. */
+static inline int context_flags(void)
+{
+    int (*get)(int device, unsigned *flags, int *active), active = 0;
+    unsigned flags = 0;
+    void *address = in_driver("cuDevicePrimaryCtxGetState");
+    memcpy(&get, &address, sizeof get);
+    CHECK_EQUAL(get(0, &flags, &active), 0);
+    return active ? (int)flags : -1;
+}
+
 /* Whether this process can use a GPU: 0, or why not. */
 static inline int first_gpu(void)
 {

@@ -19,16 +19,6 @@ static struct rex_module module = {.struct_size = sizeof module, .entries_begin 
 
 /* ---- the fake driver, as another user of it ------------------------------------------------------------------------ */
 
-static int flags(void)
-{
-    int (*get)(int device, unsigned *flags, int *active), active = 0;
-    unsigned value = 0;
-    void *address = in_driver("cuDevicePrimaryCtxGetState");
-    memcpy(&get, &address, sizeof get);
-    CHECK_EQUAL(get(0, &value, &active), 0);
-    return active ? (int)value : -1;
-}
-
 /* What the CUDA runtime does at its first call. */
 static void activate(unsigned with)
 {
@@ -88,7 +78,7 @@ TEST_ON_FAKES(used_alone, 14, 17)
     begin_with_four(release, "90");
     CHECK_EQUAL(rex_module_init(&module), 0);
     check_starts(1, 0, 0, 0);
-    CHECK_EQUAL(flags(), 1);
+    CHECK_EQUAL(context_flags(), 1);
     launch_on(2);
     launch_on(2);
     check_starts(1, 0, 1, 0);
@@ -153,7 +143,7 @@ TEST_FOR_EACH(with_policy, policy, policies)
         activate(8);
     for (int round = 0; round < 2; round++) {
         void *pinned = rex_host_alloc(100);
-        CHECK_EQUAL(flags(), policy->flags);
+        CHECK_EQUAL(context_flags(), policy->flags);
         CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         CHECK_EQUAL(context_users(), 1 + theirs);
@@ -162,10 +152,10 @@ TEST_FOR_EACH(with_policy, policy, policies)
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(context_users(), theirs);
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-        CHECK_EQUAL(flags(), held || theirs ? policy->flags : -1);
+        CHECK_EQUAL(context_flags(), held || theirs ? policy->flags : -1);
         CHECK_EQUAL(context_users(), theirs || held);
         CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(flags(), theirs ? 8 : -1);
+        CHECK_EQUAL(context_flags(), theirs ? 8 : -1);
     }
 }
 
