@@ -150,20 +150,6 @@ TEST(wrong_rows)
                 }
 }
 
-/* An address that is passed as a value: is_device_ptr, and NULL. */
-TEST(addresses_as_values)
-{
-    const double *here = rex_mapped_ptr(x, -1);
-    struct rows rows;
-    right(&rows);
-    add_literal(&rows, &here, sizeof here);
-    exchange(&rows, 2, 4);
-    rows.count = 4;
-    for (size_t form = 0; form < 2; form++)
-        for (size_t way = 0; way < WAYS && runs(keys[form]); way++)
-            assert_int_equal(launch_by(way, keys[form], &rows), REX_OK);
-}
-
 /* ---- each kind of value for each kind of parameter ----------------------------------------------------------------------------- */
 
 #define KEY(type, name) {#type, REX_KERNEL_ID(takes_##name)},
