@@ -478,17 +478,7 @@ static bool unload(void)
     return things.library == NULL;
 }
 
-static bool put_by_name(struct rex_queue *queue, const struct rex_launch_config *description, void *const *arguments)
-{
-    step_begin();
-    int result = launch_library_in(queue, things.library, description, arguments, 2);
-    return step_ended("rex_library_launch", result, REX_EDEVICE) && result == REX_OK;
-}
-
-/*
- * Once in the queue, and once in a graph that is launched. Where the driver knows nothing of libomptarget's memory, the device is no NVIDIA
- * GPU: a library for one is refused there.
- */
+/* Where the driver knows nothing of libomptarget's memory, the device is no NVIDIA GPU: a library for one is refused there. */
 static void launch_by_name(struct rex_queue *queue)
 {
     const void *key = rex_library_kernel(things.library, "plain__kernel__");
@@ -496,17 +486,12 @@ static void launch_by_name(struct rex_queue *queue)
     void *arguments[] = {&value, &things.memory};
     uint64_t seen = 0;
     value++;
-    bool launched = put_by_name(queue, &description, arguments);
-    if (TRY(rex_graph_begin(queue))) {
-        put_by_name(queue, &description, arguments);
-        if (TRY(rex_graph_end(&things.graph, queue)))
-            launched = TRY(rex_graph_launch(things.graph, queue)) || launched;
-    }
+    step_begin();
+    int result = launch_library_in(queue, things.library, &description, arguments, 2);
+    bool launched = step_ended("rex_library_launch", result, REX_EDEVICE) && result == REX_OK;
     bool back = TRY(rex_queue_copy_from(queue, &seen, things.memory, sizeof seen)), synced = TRY(rex_queue_sync(queue));
     if (launched && back && synced && torture_computes() && seen != value)
         PROBLEM("a kernel by name has computed %llu instead of %llu", (unsigned long long)seen, (unsigned long long)value);
-    rex_graph_destroy(things.graph);
-    things.graph = NULL;
 }
 
 static void use_library(void)
