@@ -8,25 +8,33 @@ needs_no_sanitizer
 # ---- the command line
 
 command_line rex-cc
-refused 2 'no input files' "$rex_cc"
-# A slip in an option of its own is no option of the host compiler.
-for slip in --ach=sm_90:arch --arhc:arch --hots:host --embd:embed --embed=x:embed --no_chekc:no-check --nocheck:no-check \
-    --verison:version; do
-    refused 2 "${slip%:*}: no such option; is --${slip#*:} meant?" "$rex_cc" "${slip%:*}" app.c
-done
-refused 1 '--frobnicate' "$rex_cc" --frobnicate app.c
-refused 2 '--arch=: its value is missing' "$rex_cc" --arch= app.c
-refused 2 '-o: its value is missing' "$rex_cc" app.c -o
-refused 2 '-o with -c and several files' "$rex_cc" -c -o both.o a.c b.cu
-refused 2 '--arch: 90 is no architecture' "$rex_cc" --arch=90 a.cu
-# Nothing of a value is a command, or the name of a file here.
-# shellcheck disable=SC2016
-for list in 'sm_90;>injected;' 'sm_90$(>injected)' 'sm_9*' 'sm_90 *' sm_90b sm_ sm_a; do
-    refused 2 '--arch: ' env NVCC=true "$rex_cc" --arch="$list" -c \
-        "$top/examples/09_raw_macros/kernels.cu" -o "$work/injected.o"
-done
-refused 1 '' "$rex_cc" --host '-Og;>injected;' -c "$top/examples/09_raw_macros/raw_macros.c" -o \
-    "$work/injected.o"
+while IFS='|' read -r wanted text words; do
+    # Words of a command. Nothing of a value is a command, or the name of a file here.
+    # shellcheck disable=SC2086
+    (set -f && refused "$wanted" "$text" env NVCC=true CLANG=true "$rex_cc" $words && exit "$failed") || failed=1
+done <<WRONG
+2|no input files|
+1|--frobnicate|--frobnicate app.c
+2|--arch=: its value is missing|--arch= app.c
+2|-o: its value is missing|app.c -o
+2|-o with -c and several files|-c -o both.o a.c b.cu
+2|--arch: 90 is no architecture|--arch=90 a.cu
+2|--arch: |--arch=sm_90;>injected; -c a.cu
+2|--arch: |--arch=sm_90\$(>injected) -c a.cu
+2|--arch: |--arch=sm_a -c a.cu
+1||--host -Og;>injected; -c $top/examples/09_raw_macros/raw_macros.c -o $work/injected.o
+2|--arch needs nvcc|--host --arch=sm_90 a.cu
+2|--device-compiler: gcc is neither nvcc nor clang|--device-compiler=gcc a.cu
+2|true does not compile for NVIDIA GPUs|--device-compiler=clang a.cu
+2||-c --embed a.cu
+2||-E a.c
+2||--images --embed kernels.cu
+2|--images takes kernels and nothing else|--images -o images kernels.cu app.o
+1||--no-check -o $work/none /nonexistent.c
+2|--ach=sm_90: no such option; is --arch meant?|--ach=sm_90 app.c
+2|--embed=x: no such option; is --embed meant?|--embed=x app.c
+2|--verison: no such option; is --version meant?|--verison app.c
+WRONG
 [ ! -e injected ] || { rm injected; fail 'a value was run as a command'; }
 # Bytes for a terminal are escaped, and a backslash in a name is no escape.
 escape=$(printf '\033')
@@ -44,13 +52,6 @@ printf '#!/nowhere/sh\n' >"$work/clangs/clang-99"
 chmod +x "$work/clangs/clang-98" "$work/clangs/clang-99"
 run env -u CLANG PATH="$work/clangs:$PATH" "$rex_cc" '-###' --device-compiler=clang --arch=sm_80 -c kernels.cu
 grep -q "^$work/clangs/clang-98 " "$work/out" || fail "another clang than the latest that runs: $(cat "$work/out" "$work/err")"
-refused 2 '--arch needs nvcc' "$rex_cc" --host --arch=sm_90 a.cu
-refused 2 '--device-compiler: gcc is neither nvcc nor clang' "$rex_cc" --device-compiler=gcc a.cu
-refused 2 'true does not compile for NVIDIA GPUs' env CLANG=true "$rex_cc" --device-compiler=clang \
-    a.cu
-refused 2 '' "$rex_cc" -c --embed a.cu
-refused 2 '' "$rex_cc" -E a.c
-refused 1 '' "$rex_cc" --no-check -o "$work/none" /nonexistent.c
 
 # What it would do, whatever nvcc there is; the folders of this build are left out.
 run env CC=gcc NVCC=/cuda/bin/nvcc "$rex_cc" '-###' --arch=sm_80,sm_90 -O2 -g -Og -I "my headers" \
@@ -67,8 +68,7 @@ given() {
     ends 0
     grep -qF -e "-o a.out $wanted -L" "$work/out" || fail "rex-cc $*: no \"$wanted\" in: $(cat "$work/out" "$work/err")"
 }
-given 'app.c --std=c11 --sysroot=/ --coverage --param=x=1 --help=common' app.c --std=c11 \
-    --sysroot=/ --coverage --param=x=1 --help=common
+given 'app.c --std=c11 --sysroot=/ --param=x=1' app.c --std=c11 --sysroot=/ --param=x=1
 given 'app.c -Wl,--whole-archive x.a -Wl,--no-whole-archive y.o -lm z.a' -Wl,--whole-archive x.a \
     -Wl,--no-whole-archive y.o app.c -lm z.a
 given '-x c++ app.c -x none y.o' y.o -x c++ app.c
@@ -127,15 +127,12 @@ if [ -n "$nvcc" ]; then
     # An object without that architecture is named.
     works "$rex_cc" --arch=sm_80 -c kernels.cu
     refused 1 'kernels.o has no kernels for sm_90' "$rex_cc" --arch=sm_90 app.o kernels.o -o two/app
-    # The CUBIN is inside.
-    works "$rex_cc" --embed app.c kernels.cu -o embed/gpu
-    [ ! -e embed/rex_lib_nvidia.cubin ] || fail '--embed left a CUBIN'
-    works on_release embed/gpu # without a GPU on the host image inside
     # A fatbin for two, inside.
     works "$rex_cc" --arch=sm_75,sm_90 --embed app.c kernels.cu -o embed/gpus
     "$build/tools/rex-check" embed/gpus >out || fail "an embedded fatbin: $(cat out)"
     for sm in sm_75 sm_90; do grep -q "($sm): image for $sm, 1 kernel" out || fail "no $sm inside: $(cat out)"; done
-    works on_release embed/gpus
+    [ ! -e embed/rex_lib_nvidia.cubin ] || fail '--embed left a CUBIN'
+    works on_release embed/gpus # without a GPU on the host image inside
 else
     echo 'no nvcc: CUBINs are not tested'
 fi
@@ -165,8 +162,6 @@ made images/rex_lib_host.so
 [ "$(ls images)" = rex_lib_host.so ] || fail "--images made $(ls images)"
 works "$rex_cc" --no-check app.o twice.c -o images/app
 works on_release images/app
-refused 2 '--images takes kernels and nothing else' "$rex_cc" --images -o images kernels.cu app.o
-refused 2 '' "$rex_cc" --images --embed kernels.cu
 
 # ---- names: a path that is longer than a file's name may be, and a TMPDIR that .incbin and nvcc would misread
 
