@@ -25,10 +25,6 @@ def fail(text):
     sys.exit("check.py: " + text)
 
 
-def no_constant(name):
-    fail("%s is no JSON" % name)
-
-
 def strict(text, what):
     def no_twins(pairs):
         keys = [key for key, _ in pairs]
@@ -37,7 +33,7 @@ def strict(text, what):
         return dict(pairs)
 
     try:
-        return json.loads(text, parse_constant=no_constant, object_pairs_hook=no_twins, parse_float=str)
+        return json.loads(text, parse_constant=lambda name: fail("%s is no JSON" % name), object_pairs_hook=no_twins, parse_float=str)
     except json.JSONDecodeError as error:
         fail("%s: %s: %r" % (what, error, text[max(0, error.pos - 40):error.pos + 40]))
 
@@ -50,14 +46,12 @@ def nanoseconds(text):
 def read(path, cut):
     with open(path, "rb") as file:
         text = file.read().decode("utf-8", "strict")
-    if not text.endswith("\n"):
-        fail("the last line is not whole: %r" % text[-80:])
-    lines = text.split("\n")[:-1]
-    if lines[0] != "[":
-        fail("line 1 is %r" % lines[0])
-    if cut == (lines[-1] == "]"):
-        fail("the last line is %r" % lines[-1])
-    body = lines[1:] if cut else lines[1:-1]
+    first, *body, last = text.split("\n")
+    if first != "[" or last:
+        fail("line 1 is %r, or the last line is not whole: %r" % (first, last))
+    if cut == (body[-1:] == ["]"]):
+        fail("the last line is %r" % body[-1:])
+    body = body if cut else body[:-1]
     events = []
     for number, line in enumerate(body, 2):
         if line.startswith(",") != (number > 2):
@@ -94,26 +88,20 @@ def check_times(slices):
     """A slice whose end was never taken is as long as the clock is wide; one without a length was not measured: nothing takes no time."""
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     for event in slices:
-        if not abs(now - nanoseconds(event["ts"])) < LONGEST:
-            fail("begins %s us after the machine, now are %d: %s" % (event["ts"], now // 1000, event))
-        if not 0 < nanoseconds(event["dur"]) < LONGEST:
-            fail("takes %s us: %s" % (event["dur"], event))
+        if not abs(now - nanoseconds(event["ts"])) < LONGEST or not 0 < nanoseconds(event["dur"]) < LONGEST:
+            fail("begins long before or after %d us, or takes too long: %s" % (now // 1000, event))
 
 
 def check_nesting(slices):
-    tracks = {}
-    for event in slices:
-        begin = nanoseconds(event["ts"])
-        tracks.setdefault(event["tid"], []).append((begin, -nanoseconds(event["dur"]), event["name"]))
-    for tid, track in tracks.items():
-        open_ends = []
-        for begin, minus, name in sorted(track):
-            end = begin - minus
-            while open_ends and open_ends[-1][0] <= begin:
-                open_ends.pop()
-            if open_ends and end > open_ends[-1][0]:
-                fail("track %d: %s ends %d ns after %s, in which it began" % (tid, name, end - open_ends[-1][0], open_ends[-1][1]))
-            open_ends.append((end, name))
+    open_ends = {}
+    for event in sorted(slices, key=lambda event: (nanoseconds(event["ts"]), -nanoseconds(event["dur"]))):
+        begin, track = nanoseconds(event["ts"]), open_ends.setdefault(event["tid"], [])
+        end = begin + nanoseconds(event["dur"])
+        while track and track[-1][0] <= begin:
+            track.pop()
+        if track and end > track[-1][0]:
+            fail("track %d: %s ends %d ns after %s, in which it began" % (event["tid"], event["name"], end - track[-1][0], track[-1][1]))
+        track.append((end, event["name"]))
 
 
 def check_devices(slices, names):
@@ -131,9 +119,8 @@ def check_expected(slices, expected):
     found = {}
     for event in slices:
         if event["cat"] in categories:
-            count, to, back = found.get(event["cat"] + "/" + event["name"], (0, 0, 0))
-            arguments = event["args"]
-            found[event["cat"] + "/" + event["name"]] = (count + 1, to + arguments.get("bytes_to", 0), back + arguments.get("bytes_from", 0))
+            name, given = event["cat"] + "/" + event["name"], event["args"]
+            found[name] = tuple(map(sum, zip(found.get(name, (0, 0, 0)), (1, given.get("bytes_to", 0), given.get("bytes_from", 0)))))
     for text in expected:
         name, _, numbers = text.rpartition("=")
         count, _, size = numbers.partition(":")
@@ -149,29 +136,22 @@ def check_expected(slices, expected):
         fail("not expected: %s" % found)
 
 
-def main():
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--cut", action="store_true")
-    parser.add_argument("--tracks", type=int)
-    parser.add_argument("file")
-    parser.add_argument("expected", nargs="*")
-    asked = parser.parse_intermixed_args()
-    events = read(asked.file, asked.cut)
-    names = {}
-    if not events or events[0].get("name") != "process_name":
-        fail("the first event does not name the process")
-    for event in events:
-        check_event(event, names)
-    if len({event["pid"] for event in events}) != 1:
-        fail("more than one process")
-    slices = [event for event in events if event["ph"] == "X"]
-    check_times(slices)
-    check_nesting(slices)
-    check_devices(slices, names)
-    check_expected(slices, asked.expected)
-    threads = {event["tid"] for event in slices if event["tid"] < 1 << 22}
-    if asked.tracks is not None and len(threads) != asked.tracks:
-        fail("%d threads have slices, not %d" % (len(threads), asked.tracks))
-
-
-main()
+parser = argparse.ArgumentParser(add_help=False)
+parser.add_argument("--cut", action="store_true")
+parser.add_argument("--tracks", type=int)
+parser.add_argument("file")
+parser.add_argument("expected", nargs="*")
+asked = parser.parse_intermixed_args()
+events, names = read(asked.file, asked.cut), {}
+if not events or events[0].get("name") != "process_name" or len({event["pid"] for event in events}) != 1:
+    fail("the first event does not name the process, or there are several")
+for event in events:
+    check_event(event, names)
+slices = [event for event in events if event["ph"] == "X"]
+check_times(slices)
+check_nesting(slices)
+check_devices(slices, names)
+check_expected(slices, asked.expected)
+threads = {event["tid"] for event in slices if event["tid"] < 1 << 22}
+if asked.tracks is not None and len(threads) != asked.tracks:
+    fail("%d threads have slices, not %d" % (len(threads), asked.tracks))
