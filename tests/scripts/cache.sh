@@ -66,10 +66,10 @@ REX_CACHE=$work/link load 'a link to it'
 REX_CACHE=$ptx load 'a file'
 
 begin 'files'
-chmod 620 "$name"
-load 'that others can write'
-chmod 644 "$name"
-load 'that others can read'
+for mode in 620:write 644:read; do
+    chmod ${mode%:*} "$name"
+    load "that others can ${mode#*:}"
+done
 mv "$name" "$work/elsewhere"
 ln -s "$work/elsewhere" "$name"
 load 'a link' # it goes, and not what it led to
@@ -87,49 +87,39 @@ load 'a folder'
 begin 'bytes'
 cp "$name" "$work/whole"
 source=176 product=$((176 + $(stat -c %s "$ptx"))) end=$(stat -c %s "$name")
-# wrong WHAT OFFSET: a byte of the file is another one
-wrong() {
+# changed WHAT FORMAT OFFSET NUMBER...: the file with these numbers there; B and no number: with another byte
+changed() {
+    what=$1
+    shift
     python3 -c '
-import sys
+import struct, sys
 whole = bytearray(open(sys.argv[1], "rb").read())
-whole[int(sys.argv[2])] ^= 1
-open(sys.argv[3], "wb").write(whole)' "$work/whole" "$2" "$name"
-    load "$1"
-    [ "$(run "$work/compile" "$ptx" 1 && cat "$work/out")" = taken ] || fail "$1: it is not mended"
+kind, at, numbers = sys.argv[3], int(sys.argv[4]), map(int, sys.argv[5:])
+struct.pack_into(kind, whole, at, *(numbers if kind != "B" else [whole[at] ^ 1]))
+open(sys.argv[2], "wb").write(whole)' "$work/whole" "$name" "$@"
 }
-wrong 'the magic' 0
-wrong "the magic's end" 14
-wrong 'the maker' 16
-wrong "the maker's end" 143
-wrong 'the architecture' 144
-wrong "the source's size" 152
-wrong 'the size' 167
-wrong 'the sum' 168
-wrong 'the source' $source
-wrong "the source's end" $((product - 1))
-wrong 'the product' $product
-wrong "the product's end" $((end - 1))
+for byte in 'the magic:0' "the magic's end:14" 'the maker:16' "the maker's end:143" 'the architecture:144' "the source's size:152" \
+    'the size:167' 'the sum:168' "the source:$source" "the source's end:$((product - 1))" "the product:$product" "the product's end:$((end - 1))"; do
+    changed "${byte%:*}" B "${byte#*:}"
+    load "$what"
+    [ "$(run "$work/compile" "$ptx" 1 && cat "$work/out")" = taken ] || fail "$what: it is not mended"
+done
 for size in 0 $((source - 1)) $source $product $((end - 1)) $((end + 1)) 1T; do
     cp "$work/whole" "$name"
     truncate -s "$size" "$name"
     load "$size bytes"
 done
-# patch WHAT SIZE WORD...: the header's words are these; the file has SIZE bytes
-patch() {
-    what=$1 size=$2
-    shift 2
-    python3 -c '
-import struct, sys
-whole = bytearray(open(sys.argv[1], "rb").read())
-struct.pack_into("<4Q", whole, 144, *map(int, sys.argv[3:]))
-open(sys.argv[2], "wb").write(whole)' "$work/whole" "$name" "$@"
+# The header's words are other ones: no product; as many as can be; and a byte too many.
+most=$((256 << 20)) ptx_size=$(stat -c %s "$ptx")
+while read -r size maker rest what; do
+    changed "$what" 4Q 144 "$maker" "$ptx_size" "$rest" 0
     truncate -s "$size" "$name"
     load "$what"
-}
-most=$((256 << 20)) ptx_size=$(stat -c %s "$ptx")
-patch 'no product' $product 90 "$ptx_size" 0 0
-patch 'as many as can be' $((product + most - ptx_size)) 80 "$ptx_size" $((most - ptx_size)) 0
-patch 'a byte too many' $((product + most - ptx_size + 1)) 80 "$ptx_size" $((most - ptx_size + 1)) 0
+done <<WORDS
+$product 90 0 no product
+$((product + most - ptx_size)) 80 $((most - ptx_size)) as many as can be
+$((product + most - ptx_size + 1)) 80 $((most - ptx_size + 1)) a byte too many
+WORDS
 
 # A disk that is full: the limit on the size of a file makes write() fail likewise.
 rm -r "$folder"
