@@ -26,9 +26,8 @@ taken() {
 
 # fits PROGRAM SOURCE: each kernel of the program is there, with the parameters that it says
 fits() {
-    if ! images "$2" --arch=sm_90 -g -DFACTOR=2 -I"${2%/*}" || ! taken sm_90; then
-        fail "$2: $(cat "$work/output")"
-    elif ! "$O/tools/rex-check" "$1" "$work/rex_lib_nvidia.cubin" >"$work/output"; then
+    if ! images "$2" --arch=sm_90 -g -DFACTOR=2 -I"${2%/*}" || ! taken sm_90 ||
+        ! "$O/tools/rex-check" "$1" "$work/rex_lib_nvidia.cubin" >"$work/output"; then
         fail "$2: $(cat "$work/output")"
     elif ! grep -q 'compute_90): [0-9]* parameters of 8 bytes: (' "$work/output"; then
         fail "$2: no signature: $(cat "$work/output")"

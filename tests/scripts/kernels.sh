@@ -31,15 +31,6 @@ REX_DEVICE_KERNEL(k$1, (double *) y, (double *) sum)
 }
 C
 }
-# kernels BODIES: into kernel.cu, number N in line 100 N and behind it
-kernels() {
-    echo '#include <rex/kernel.h>'
-    line=0
-    echo "$1" | sed '/^$/d' | while read -r body; do
-        line=$((line + 100))
-        kernel "$line" "$body"
-    done
-} >"$work/kernel.cu"
 # Loops of one thread, where no barrier, sum or memory of the team may stand and no other such loop; loops of a team; memory of a team.
 refusals='
 REX_FOR(i, 2) { rex_barrier(); }
@@ -66,28 +57,24 @@ REX_FOR_2D(i, 2, j, 2) { if (y[i] > 0) return; }
 REX_FOR_TEAMS(i, 2) { if (y[i] > 0) break; }
 REX_FOR_TEAMS(i, 2) { REX_FOR_THREADS(j, 2) if (y[j] > 0) return; }
 '
-# Behind an error in a macro stand the lines that use the macro, with the place in the kernel.
-# The variables are awk's.
-# shellcheck disable=SC2016
-refused_numbers='
-    /error:/ { told = 0; number = 0 }
-    match($0, /kernel\.cu[:(][0-9]+/) { number = int(substr($0, RSTART + 10, RLENGTH - 10) / 100) }
-    index($0, message) { told = 1 }
-    told && number > 0 { print number }'
-# rejects MESSAGE BODIES COMMAND...: each of them, with that message; the kernel without them is
-# right
+# rejects MESSAGE BODIES COMMAND...: each of them, number N in line 100 N and behind it, with that message, behind which stand the lines that
+# use the macro, with the place in the kernel; the kernel without them is right
 rejects() {
-    message=$1 bodies=$2
+    message=$1
+    echo "$2" | sed '/^$/d' >"$work/bodies"
     shift 2
     { echo '#include <rex/kernel.h>'; kernel 100 ''; } >"$work/kernel.cu"
     quietly "$@" "$work/kernel.cu" || fail "$*"
-    kernels "$bodies"
+    line=0
+    { echo '#include <rex/kernel.h>'; while read -r body; do kernel $((line += 100)) "$body"; done <"$work/bodies"; } >"$work/kernel.cu"
     "$@" "$work/kernel.cu" >"$work/err" 2>&1 || true
-    awk -v message="$message" "$refused_numbers" "$work/err" | sort -nu >"$work/refused"
-    echo "$bodies" | sed '/^$/d' | awk -v found="$work/refused" '
-        BEGIN { while ((getline number <found) > 0) refused[number] = 1 }
-        !(NR in refused) { print; missed = 1 }
-        END { exit missed }' >"$work/accepted" ||
+    awk -v message="$message" '
+        FILENAME ~ /err$/ && /error:/ { told = 0; number = 0 }
+        FILENAME ~ /err$/ && match($0, /kernel\.cu[:(][0-9]+/) { number = int(substr($0, RSTART + 10, RLENGTH - 10) / 100) }
+        FILENAME ~ /err$/ && index($0, message) { told = 1 }
+        FILENAME ~ /err$/ { if (told && number > 0) refused[number] = 1; next }
+        !(FNR in refused) { print; missed = 1 }
+        END { exit missed }' "$work/err" "$work/bodies" >"$work/accepted" ||
         fail "$* refuses not: $(cat "$work/accepted" "$work/err")"
 }
 
