@@ -3,7 +3,7 @@
 # the three from --help, so that one option stands for all.
 # shellcheck disable=SC2317 # functions are called by name
 . tests/support/lib.sh
-case $O in /*) ;; *) O=$PWD/$O ;; esac
+O=$build
 PATH=$O/tools:$PATH
 export O PATH
 cd "$work"
@@ -30,12 +30,12 @@ ZSH
 }
 complete_fish() { fish --no-config -c "source $O/completion/fish/$1.fish; complete -C'$1 $2'"; }
 
-failed=0 missing=
+missing=
 for shell in bash zsh fish; do
     command -v "$shell" >/dev/null || { missing="$missing no $shell"; continue; }
     for tool in rex-cc rex-check rex-info rex-report rex-run; do
-        "complete_$shell" "$tool" --vers | grep -q -e --version || { echo "FAIL: $shell, $tool --vers"; failed=1; }
+        "complete_$shell" "$tool" --vers | grep -q -e --version || fail "$shell, $tool --vers"
     done
-    "complete_$shell" rex-check her | grep -qF here.c || { echo "FAIL: $shell, rex-check her"; failed=1; }
+    "complete_$shell" rex-check her | grep -qF here.c || fail "$shell, rex-check her"
 done
-[ -z "$missing" ] || [ "$failed" = 1 ] || { echo "skip:$missing"; exit 77; }
+[ -z "$missing" ] || [ "$failed" = 1 ] || skip "$missing"

@@ -6,16 +6,22 @@
 mkdir -p "$work/tests/scripts" "$work/tests/unit" "$work/build/tests/unit" "$work/build/tools"
 cp tests/run "$work/tests/"
 cd "$work"
-# The stub of tests/llvm keeps what it fetched in the file `fetched`.
-cat >tests/llvm <<'STUB'
+# releases RELEASE...: what the stub of tests/llvm has, once it was called to fetch them
+releases() {
+    printf '%s\n' "$@" >releases
+    cat >tests/llvm <<'STUB'
 #!/bin/sh
 case ${1-} in
-'') echo 19 >fetched ;;
---releases | --required) echo 19 ;;
---list) cat fetched 2>/dev/null || true ;;
+'') : >fetched ;;
+--releases | --required) cat releases ;;
+--list) [ ! -e fetched ] || cat releases ;;
+--how) echo plain ;;
+[0-9]*) shift; exec "$@" ;;
 esac
 STUB
-chmod +x tests/llvm
+    chmod +x tests/llvm
+}
+releases 19
 echo 'once unit/skipped_there the release cannot' >tests/unable
 script() { printf '%s\n' "$2" >"tests/scripts/$1.sh"; }
 script good 'exit 0'
@@ -36,8 +42,6 @@ runs() {
 runs 0 '1 passed, 0 failed, 0 skipped' -k script/good
 runs 1 '0 passed, 1 failed, 0 skipped' -k script/bad
 runs 77 '0 passed, 0 failed, 1 skipped: nothing ran' -k script/skipped
-runs 0 '1 passed, 0 failed, 1 skipped' -k 'script/[gs][ok]'
-runs 1 '0 passed, 1 failed, 1 skipped' -k 'script/[bs][ak]'
 runs 0 '0 passed, 0 failed, 1 skipped: nothing ran' -k unit/skipped_there
 runs 77 '0 passed, 0 failed, 2 skipped: nothing ran' -k '/skipped'
 runs 2 "tests/run: nothing matches 'script/none'" -k script/none
@@ -55,19 +59,7 @@ program() {
     printf '#!/bin/sh\necho "%s" >>"%s/order"\n%s\n' "${1##*/}" "$work" "$2" >"build/tests/$1"
     chmod +x "build/tests/$1"
 }
-# releases RELEASE...: what the stub of tests/llvm has
-releases() {
-    cat >tests/llvm <<STUB
-#!/bin/sh
-case \${1-} in
---releases | --list) echo "$*" | tr ' ' '\n' ;;
---how) echo plain ;;
-[0-9]*) shift; exec "\$@" ;;
-esac
-STUB
-}
 rm -r tests/scripts/* tests/unit/* build/tests
-releases 19
 for name in new_script slow fast; do script "$name" "echo $name >>'$work/order'"; done
 program unit/known ''
 program unit/new_unit 'sleep 1'
@@ -98,7 +90,6 @@ for name in p1 p5; do
     [ "$(grep -cE "/(15|16|17|21|22|23)-runtime-$name.log" before)" -gt 0 ] || fail "$name runs on no other release"
 done
 runs 0 '20 passed, 0 failed, 0 skipped' --all
-runs 0 '10 passed, 0 failed, 0 skipped' -k runtime/p5
 program runtime/p0/p0 ''
 runs 0 '16 passed, 0 failed, 0 skipped'
 logs | grep -v p0 | cmp -s - before || fail 'a new program moves others'
