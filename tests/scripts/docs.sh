@@ -109,40 +109,28 @@ for page in librex/man/*.[37]; do
 done
 
 # What rex-testing(7) names can be run.
-sed -n 's/\\-/-/g; s/^\.BI* "*make \([a-z -]*\).*/\1/p' librex/man/rex-testing.7 | tr ' ' '\n' | \
-    sed '/^$/d' >"$work/targets"
-while read -r target; do
+for target in $(sed -n 's/\\-/-/g; s/^\.BI* "*make \([a-z -]*\).*/\1/p' librex/man/rex-testing.7 | tr ' ' '\n'); do
     grep -qhE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile tests/*/rules.mk ||
         fail "rex-testing(7): there is no make $target"
-done <"$work/targets"
-
-# ---- links: to files, relative to the file that has them; and `folder/file` in backquotes, from the top
-
-links() { grep -oE '\]\([^)]+\)' "$1" | sed 's/^](//; s/)$//; s/#.*//'; }
-# The backquotes are Markdown's.
-# shellcheck disable=SC2016
-paths() { grep -oE '`(examples|include|librex|tests|tools)/[^` ]*`' "$1" | tr -d '`'; }
-for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/README.md tests/README.md; do
-    [ -f "$file" ] || { fail "there is no $file"; continue; }
-    for target in $(links "$file"); do
-        case $target in *://* | '') continue ;; esac
-        [ -e "$(dirname "$file")/$target" ] || fail "$file links to $target, which does not exist"
-    done
-    for target in $(paths "$file"); do
-        # tests/unit/NAME.c and the like stand for many.
-        case $target in *NAME* | *'*'*) continue ;; esac
-        [ -e "$target" ] || fail "$file names $target, which does not exist"
-    done
 done
 
-# What tests/README.md names is in tests/: a folder, a file, or a test without its suffix.
-# shellcheck disable=SC2016
-for target in $(grep -oE '`[a-z-]+/[^` ]*`' tests/README.md | tr -d '`'); do
-    case $target in *NAME* | *'*'* | librex/* | tests/* | build/*) continue ;; esac
-    for suffix in '' .c .sh none; do
-        [ "$suffix" != none ] || fail "tests/README.md names $target, which does not exist"
-        [ ! -e "tests/$target$suffix" ] || break
-    done
+# ---- links to files, relative to the file that has them; and `folder/file` in backquotes, from the top, or what tests/README.md names in tests/:
+# a folder, a file, or a test without its suffix. tests/unit/NAME.c and the like stand for many.
+
+for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/README.md tests/README.md; do
+    # The backquotes are Markdown's.
+    # shellcheck disable=SC2016
+    {
+        grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '://' -e '^$' | sed "s|^|${file%"${file##*/}"}|"
+        grep -oE '`(examples|include|librex|tests|tools)/[^` ]*`' "$file" | tr -d '`'
+        [ "$file" != tests/README.md ] || grep -oE '`[a-z-]+/[^` ]*`' "$file" | tr -d '`' | grep -vE '^(librex|tests|build)/' | sed 's|^|tests/|'
+    } | grep -v -e NAME -e '[*]' >"$work/targets"
+    while read -r target; do
+        for suffix in '' .c .sh none; do
+            [ "$suffix" != none ] || fail "$file names $target, which does not exist"
+            [ ! -e "$target$suffix" ] || break
+        done
+    done <"$work/targets"
 done
 
 # ---- the README's first program, as printed, with pkg-config pointing at the build tree

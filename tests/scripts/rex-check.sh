@@ -413,7 +413,7 @@ for example in "$top"/examples/*raw*/ "$top"/examples/1[01]_*/; do
     "$check" --source "$example"*.c "$example"*.cu >output || fail "$example: $(cat output)"
 done
 
-# ---- unusable input, options
+# ---- unusable input, options; an archive, a CUBIN and others are in hostile.sh
 
 expect missing 2 missing
 expect folder 2 folder
@@ -422,9 +422,6 @@ expect empty 2 empty
 expect no-elf 2 main.c
 head -c 40 libhost.so >short
 expect cut 2 short
-expect cubin-first 2 sm_90.cubin
-ar rc archive.a data.o
-expect archive 2 archive.a
 # Intermediate code has no entries that could be seen: that is not clean.
 object gcc -O0 -flto -fno-fat-lto-objects
 expect lto-gcc 2 host.o

@@ -1,7 +1,6 @@
 #!/bin/sh
-# No line of what people edit in librex, include and tools is longer than 100 characters, where a
-# tab goes to
-# the next multiple of 8. The rows of a Markdown table, which cannot be broken, may be.
+# No line of what people edit in librex, include and tools is longer than 100 characters, where a tab goes to the next multiple of 8. The rows
+# of a Markdown table, which cannot be broken, may be. Every shell script passes shellcheck; the first line tells which files are scripts.
 . tests/support/lib.sh
 
 export LC_ALL=C.UTF-8
@@ -11,3 +10,9 @@ while read -r file; do
 done <"$work/files" | grep -vE '^FAIL: [^:]*\.md:[0-9]+:\|' >"$work/long" || true
 [ ! -s "$work/long" ] || { cat "$work/long"; failed=1; }
 [ "$(wc -l <"$work/files")" -ge 100 ] || fail 'hardly any file was found'
+
+find .ci tools tests examples -type f 2>/dev/null | sort | while read -r file; do
+    case $(head -n 1 "$file" | tr -d '\0') in '#!'*sh) echo "$file" ;; esac
+done >"$work/scripts"
+xargs -P "$(nproc 2>/dev/null || echo 2)" -n 8 shellcheck -x <"$work/scripts" || failed=1
+echo "$(wc -l <"$work/scripts") scripts"
