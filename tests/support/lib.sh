@@ -1,14 +1,7 @@
 #!/bin/sh
-# What scripts of tests have in common: `. tests/support/lib.sh` in the top folder, where tests/run
-# starts them.
-#
-#   $top $O $build   the tree, the build folder, and its absolute path
-#   $CC $MAKE        as make has them
-#   $work            a folder that is removed at the end
-#   $release         the LLVM release that on_release() takes: 19, unless needs_plain() chose
-# another
-#
-# A script ends with status 1 where it said fail(), whatever its last command was.
+# What scripts of tests have in common: `. tests/support/lib.sh` in the top folder, where tests/run starts them. $top is the tree, $O the build
+# folder and $build its absolute path; $CC and $MAKE are make's; $work is removed at the end; $release is the LLVM release that on_release()
+# takes: 19, unless needs_plain() chose another. A script ends with status 1 where it said fail(), whatever its last command was.
 # shellcheck disable=SC2034 # the scripts use these
 set -eu
 
@@ -36,8 +29,7 @@ trap at_end EXIT
 needs() { for command in "$@"; do command -v "$command" >/dev/null || skip "no $command"; done; }
 # needs_release NN...: all of them
 needs_release() {
-    for one in "$@"; do tests/llvm --list | grep -qx "$one" ||
-        skip "LLVM $one is not unpacked"; done
+    for one in "$@"; do tests/llvm --list | grep -qx "$one" || skip "LLVM $one is not unpacked"; done
 }
 # needs_plain: the latest release that this machine's C library is new enough for
 needs_plain() {
@@ -75,10 +67,8 @@ refused() {
     wanted=$1 text=$2
     shift 2
     run "$@"
-    [ "$status" = "$wanted" ] || fail \
-        "$*: status $status and not $wanted: $(cat "$work/out" "$work/err")"
-    [ -z "$text" ] || grep -qF -e "$text" "$work/err" ||
-        fail "$*: no \"$text\" in: $(cat "$work/err")"
+    ends "$wanted" "$*"
+    [ -z "$text" ] || says "$text"
 }
 # made FILE...: they are there
 made() { for file in "$@"; do [ -s "$file" ] || fail "there is no $file"; done; }
@@ -89,20 +79,17 @@ golden() {
         cp "$2" "$top/tests/golden/$1"; }
     diff -u "$top/tests/golden/$1" "$2" || fail "it is not what tests/golden/$1 says"
 }
-# command_line TOOL: --help is the golden one, the manual has each option in it, --version tells the
-# version
+# command_line TOOL: --help is the golden one, the manual has each option in it, --version tells the version
 command_line() {
     tool=$build/tools/$1
     run "$tool" --help
     ends 0 "$1 --help"
     golden "$1/help.txt" "$work/out"
     for option in $(grep -oE -e '(^|[ ,[])(--[a-z][a-z-]*|-Xnvcc|-shared|-###)' "$work/out" | tr -d ' ,[' | sort -u); do
-        grep -qF -e "$(echo "$option" | sed 's/-/\\-/g')" "$top/tools/$1.1" ||
-            fail "$option is not in the manual of $1"
+        sed 's/\\-/-/g' "$top/tools/$1.1" | grep -F -e "$option" >/dev/null || fail "$option is not in the manual of $1"
     done
     run "$tool" --version
-    [ "$(cat "$work/out")" = "$1 (librex) $(sed -n 's/^VERSION := //p' "$top/Makefile")" ] ||
-        fail "$1 --version"
+    [ "$(cat "$work/out")" = "$1 (librex) $(sed -n 's/^VERSION := //p' "$top/Makefile")" ] || fail "$1 --version"
 }
 
 # ---- costs, as cachegrind counts them
@@ -112,8 +99,7 @@ instructions() {
     valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 |
         sed -n 's/.* I *refs: *\([0-9,]*\).*/\1/p' | tr -d ,
 }
-# in_proportion MOST WHAT ONE FOUR: a file four times as large takes at most MOST percent of the
-# instructions
+# in_proportion MOST WHAT ONE FOUR: a file four times as large takes at most MOST percent of the instructions
 in_proportion() {
     percent=$((100 * $4 / $3))
     printf '%-48s %11s %11s %4s %%\n' "$2" "$3" "$4" "$percent"
@@ -132,8 +118,7 @@ host_image() {
 program() {
     output=$1
     shift
-    "$CC" -std=gnu11 -O2 -I"$top/include" -o "$output" "$@" -L"$build" -lrex -Wl,-rpath,"$build" \
-        "$keep_entries" -ldl -pthread
+    "$CC" -std=gnu11 -O2 -I"$top/include" -o "$output" "$@" -L"$build" -lrex -Wl,-rpath,"$build" "$keep_entries" -ldl -pthread
 }
 
 # ---- what clang builds
@@ -156,7 +141,5 @@ by_clang() {
     ln -sf "$(realpath "$(library_of "$1")")" "$names/libomptarget.so"
     [ -e "$names/libomptarget.devicertl.a" ] || ar rc "$names/libomptarget.devicertl.a"
     shift 2
-    quietly "$with" -O1 -Wall -Werror -Wno-openmp-mapping -fopenmp \
-        -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$@" \
-        -o "$output" -L"$names"
+    quietly "$with" -O1 -Wall -Werror -Wno-openmp-mapping -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$@" -o "$output" -L"$names"
 }
