@@ -64,14 +64,10 @@ import jsonschema
 schema, report = (json.load(open(path)) for path in sys.argv[1:])
 jsonschema.Draft202012Validator.check_schema(schema)
 wrong = [error.json_path + ': ' + error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(report)]
-for key in 'structs', 'functions':
-    names = [item['name'] for item in report[key]]
-    if names != sorted(set(names)):
-        wrong.append(key + ' are not sorted, or come twice')
-if list(report['constants']) != sorted(report['constants']):
-    wrong.append('constants are not sorted')
-print(*('FAIL: ' + text for text in wrong), sep='\n', end='\n' if wrong else '')
-sys.exit(1 if wrong else 0)
+names = {key: [item['name'] for item in report[key]] for key in ('structs', 'functions')}
+names['constants'] = list(report['constants'])
+wrong += [key + ' are not sorted, or come twice' for key in names if names[key] != sorted(set(names[key]))]
+sys.exit('\n'.join('FAIL: ' + text for text in wrong) or 0)
 PYTHON
 
 echo "$(wc -l <"$work/exported") exported symbols, $(wc -l <"$work/archive") global symbols in the archive, $(grep -c '^struct' "$work/abi.txt") structs"
