@@ -191,10 +191,6 @@ for more in 0 1; do
     put "$(own 2)" 200 $((rest - 100 * MiB + more))
     left "$more bytes more than can be"
 done
-put "$(own 1)" 200 $((200 * MiB))
-put "$(own 2)" 300 $((100 * MiB))
-put "$(own 3)" 100 $((100 * MiB))
-left three
 for number in $(seq 100 599); do put "0000000000000$number-sm_90.cubin" "$number" $MiB; done
 rm -f "$name"
 run "$work/compile" "$ptx" 1

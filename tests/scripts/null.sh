@@ -48,14 +48,10 @@ VALUES = {
     "const void * variable": "with.cells", "const void * address": "with.cells", "void * address": "with.cells",
     "void * context": "NULL", "void * argument": "NULL", "void * handle": "with.cells", "void * base": "with.cells",
     "void * begin": "with.cells", "void * memory": "with.memory",
-    "rex_device_copy_to void * to": "with.memory", "rex_device_copy_to const void * from": "with.cells",
-    "rex_device_copy_from void * to": "with.cells", "rex_device_copy_from const void * from": "with.memory",
-    "rex_queue_copy_to void * to": "with.memory", "rex_queue_copy_to const void * from": "with.cells",
-    "rex_queue_copy_from void * to": "with.cells", "rex_queue_copy_from const void * from": "with.memory",
-    "rex_device_copy_peer void * to": "with.memory", "rex_device_copy_peer const void * from": "with.memory",
-    "rex_queue_copy_peer void * to": "with.memory", "rex_queue_copy_peer const void * from": "with.memory",
+    "void * to": "with.memory", "const void * from": "with.memory",
+    "rex_*_copy_to const void * from": "with.cells", "rex_*_copy_from void * to": "with.cells",
     "void ** stream": "(void *[1]){NULL}", "void ** context": "(void *[1]){NULL}", "void * stream": "NULL",
-    "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_launch_config * launch": "&with.nothing",
+    "rex_module_launch_map without map const struct rex_launch_config * launch": "&with.nothing",
     "rex_graph_set_args without map size_t number": "1", "rex_gpu_get size_t size": "sizeof made.gpu",
     "rex_image_list_open size_t size": "with.image_size",
 }
@@ -85,7 +81,9 @@ def preconditions():
 
 
 def value(name, null, kind, parameter):
-    for key in ("%s without %s %s %s" % (name, null, kind, parameter), "%s %s %s" % (name, kind, parameter), "%s %s" % (kind, parameter), kind):
+    both = re.sub("rex_(device|queue)_", "rex_*_", name)
+    for key in ("%s without %s %s %s" % (name, null, kind, parameter), "%s %s %s" % (name, kind, parameter),
+                "%s %s %s" % (both, kind, parameter), "%s %s" % (kind, parameter), kind):
         if key in VALUES:
             return VALUES[key]
     raise SystemExit("FAIL: %s: this test has no valid value for the parameter \"%s %s\": add one" % (name, kind, parameter))
