@@ -1,14 +1,15 @@
 #!/bin/sh
 # Every way of bringing a program, librex and libomptarget together: -lrex, librex.a, -lomptarget -lrex, and clang's offloading and ours in
-# one process. On every LLVM release that is there.
+# one process, on every LLVM release that is there; librex.a with and without a loader; and a process that is not linked with librex and opens
+# it, from Python too, or a plug-in that links it or has librex.a inside.
 . tests/support/lib.sh
 
 # The linker, which is not in a namespace, looks into libomptarget: releases of a newer C library are not for it.
 releases=$(tests/llvm --plain | tr '\n' ' ')
 [ -n "$releases" ] || skip 'no LLVM release is unpacked'
 
-# run RELEASE OUTPUT COMMAND...: its output and, as the last line, its status
-run() {
+# record RELEASE OUTPUT COMMAND...: its output and, as the last line, its status
+record() {
     release=$1
     output=$2
     shift 2
@@ -47,7 +48,7 @@ by_hand() {
         return 0
     fi
     { cat "$work/expected"; echo "data $data_home kernel $kernel_home libomptarget 1 libomp 1 librex $librexes"; echo 'status 0'; } >"$work/want"
-    run "$llvm" "$work/got" "$work/main" "$data_home"
+    record "$llvm" "$work/got" "$work/main" "$data_home"
     diff "$work/want" "$work/got" || fail "LLVM $llvm, $form"
     echo "LLVM $llvm  $form: data calls in $data_home, launches in $kernel_home"
 }
@@ -78,7 +79,7 @@ done
 
 # run_by_clang RELEASE OUTPUT PROGRAM: 19's program on 22, whose library has another name
 run_by_clang() {
-    run "$1" "$2" env LD_LIBRARY_PATH="$work/names/as-$1:$(value_of "$1" LD_LIBRARY_PATH)" "$3"
+    record "$1" "$2" env LD_LIBRARY_PATH="$work/names/as-$1:$(value_of "$1" LD_LIBRARY_PATH)" "$3"
 }
 
 mkdir "$work/hand"
@@ -118,3 +119,60 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
         fail "LLVM $release, clang $built's offloading and ours in one process"
     echo "LLVM $release  clang $built's program with kernels by hand in a shared object"
 done
+
+# ---- librex.a: position-independent or not, also where the loader is called by its name; without a loader the program is told why it cannot
+# offload, and does not crash
+
+needs_plain
+lesson=examples/01_launch
+host_image "$work/rex_lib_host.so" $lesson/kernels.cu
+# ran STATUS WORDS COMMAND...: on the release, without a signal, and these words in what it says
+ran() {
+    wanted=$1 text=$2
+    shift 2
+    run on_release env REX_LOG=warn "$@"
+    ends "$wanted" "$*"
+    cat "$work/out" "$work/err" | grep -qF "$text" || fail "$*: no \"$text\" in: $(cat "$work/out" "$work/err")"
+}
+for way in -pie -no-pie -static -static-pie; do
+    if ! $CC -D_GNU_SOURCE -Iinclude -o "$work/program$way" $lesson/launch.c "$build/librex.a" "$keep_entries" $way -ldl -pthread >"$work/log" 2>&1; then
+        case $way in -static*) echo "left out: $way: there is no libc.a" ;; *) fail "librex.a cannot be linked with $way: $(cat "$work/log")" ;; esac
+        continue
+    fi
+    case $way in
+    -static*)
+        ran 1 'linked with -static or -static-pie' "$work/program$way"
+        says '[REX_ENORUNTIME]' ;;
+    *) ran 0 '0 of 100000 values wrong' "$work/program$way" ;;
+    esac
+done
+loader=$(LC_ALL=C readelf -l "$work/program-pie" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+# The executable is the loader then, and no image lies beside it.
+ran 0 '0 of 100000 values wrong' env "REX_CUBIN_PATH=$work" "$loader" "$work/program-pie"
+
+# ---- opened: the process has little static TLS left, and threads that have called a plug-in may end after dlclose()
+
+size=$((0x$(readelf -lW "$build/librex.so" | awk '$1 == "TLS" { sub(/^0x/, "", $6); print $6 }')))
+if [ "$size" = 0 ] || [ "$size" -gt 64 ]; then fail "librex.so has $size bytes of static TLS, and not 1 to 64"; fi
+# The plug-in is lesson 5's, with a function more.
+lesson=examples/05_shared_objects
+echo '#include <rex.h>
+#include <stddef.h>
+int fails(void);
+int fails(void)
+{
+    return rex_module_register(NULL, NULL) == REX_EINVAL && rex_last_error()[0] != 0 ? 0 : 1;
+}' >"$work/more.c"
+cp "$build/$lesson/shift_host.so" "$work"
+$CC -O2 -o "$work/opens" tests/link/dlopen.c -ldl -pthread
+for library in "$build/librex.so" "$build/librex.a"; do
+    $CC -D_GNU_SOURCE -Iinclude -I$lesson/shift -shared -fPIC -O2 -o "$work/plugin.so" $lesson/shift/shift.c "$work/more.c" \
+        "$keep_entries" "$library" -Wl,-rpath,"$build" -ldl -pthread
+    for launches in 0 1; do ran 0 good "$work/opens" "$work/plugin.so" $launches; done
+done
+ran 0 good python3 -c '
+import ctypes, sys
+rex = ctypes.CDLL(sys.argv[1])
+rex.rex_last_error.restype = ctypes.c_char_p
+assert rex.rex_module_register(None, None) < 0 and b"NULL" in rex.rex_last_error(), rex.rex_last_error()
+print("good")' "$build/librex.so"
