@@ -12,23 +12,12 @@
 #include "module/descriptor.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
+#include "support/offload.h"
 #include "trace/trace.h"
 
 MESSAGES("offload");
 
 /* ---- containers, made as clang's tools do ---------------------------------------------------- */
-
-struct header {
-    unsigned char magic[4];
-    uint32_t version;
-    uint64_t size, entries_offset, entries_word;
-};
-
-struct entry {
-    uint16_t image_kind, producer;
-    uint32_t flags;
-    uint64_t strings_offset, strings_count, image_offset, image_size;
-};
 
 struct bytes {
     unsigned char *bytes;
@@ -38,20 +27,9 @@ struct bytes {
 /* IMAGE, COUNT times, in a container of VERSION. */
 static struct bytes wrap(struct bytes image, uint32_t version, size_t count)
 {
-    size_t entries = sizeof(struct header), first = entries + count * sizeof(struct entry),
-           step = (image.size + 7) / 8 * 8;
-    struct bytes made = {lasting(calloc(1, first + count * step)), first + count * step};
-    struct header header = {{0x10, 0xff, 0x10, 0xad},
-                            version,
-                            made.size,
-                            entries,
-                            version == 1 ? sizeof(struct entry) : count};
-    memcpy(made.bytes, &header, sizeof header);
-    for (size_t i = 0; i < count; i++) {
-        struct entry entry = {1, 1, 0, entries, 0, first + i * step, image.size};
-        memcpy(made.bytes + entries + i * sizeof entry, &entry, sizeof entry);
-        memcpy(made.bytes + entry.image_offset, image.bytes, image.size);
-    }
+    size_t size = offload_size(image.size, count);
+    struct bytes made = {lasting(calloc(1, size)), size};
+    offload_make(made.bytes, version, image.bytes, image.size, count);
     return made;
 }
 
@@ -249,11 +227,11 @@ TEST_IN_CHILD(twice)
 TEST_IN_CHILD(too_many)
 {
     enum { INSIDE = 1 << 16, OUTSIDE = 1 << 15 };
-    size_t size = sizeof(struct header) + INSIDE * sizeof(struct entry);
+    size_t size = sizeof(struct offload_header) + INSIDE * sizeof(struct offload_entry);
     static struct __tgt_device_image images[OUTSIDE];
     unsigned char *bytes = calloc(1, size);
     CHECK(bytes != NULL);
-    struct header header = {{0x10, 0xff, 0x10, 0xad}, 2, size, sizeof header, INSIDE};
+    struct offload_header header = {{0x10, 0xff, 0x10, 0xad}, 2, size, sizeof header, INSIDE};
     memcpy(bytes, &header, sizeof header);
     for (size_t i = 0; i < OUTSIDE; i++)
         images[i] = (struct __tgt_device_image){bytes, bytes + size, NULL, NULL};

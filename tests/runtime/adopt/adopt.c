@@ -8,18 +8,11 @@
 
 #include <sys/mman.h>
 
+#include "support/offload.h"
+
 enum { N = 300 };
 
-/* LLVM's OffloadBinary, and an entry of clang 20 and later. */
-struct container {
-    unsigned char magic[4];
-    uint32_t version;
-    uint64_t size, entries_offset, entries_word;
-    uint16_t image_kind, producer;
-    uint32_t flags;
-    uint64_t strings_offset, strings_count, image_offset, image_size;
-};
-
+/* An entry of clang 20 and later. */
 struct new_entry {
     uint64_t zero;
     uint16_t version, kind;
@@ -36,7 +29,6 @@ struct program {
     struct __tgt_device_image image;
     struct __tgt_offload_entry old_entry;
     struct new_entry new_entry;
-    struct container container;
     unsigned char bytes[];
 };
 
@@ -57,35 +49,25 @@ struct form {
 
 static size_t size_with(const struct bytes *image)
 {
-    return sizeof(struct program) + image->size;
-}
-
-static void wrap(struct program *program, uint32_t version, const struct bytes *image)
-{
-    static const unsigned char magic[4] = {0x10, 0xff, 0x10, 0xad};
-    struct container *container = &program->container;
-    size_t offset = (size_t)((unsigned char *)program->bytes - (unsigned char *)container);
-    *container = (struct container){.version = version, .size = offset + image->size, .entries_offset = 32,
-                                    .entries_word = version == 1 ? 40 : 1, .image_kind = 1, .producer = 1, .strings_offset = 32,
-                                    .image_offset = offset, .image_size = image->size};
-    memcpy(container->magic, magic, sizeof magic);
-    program->image.ImageStart = container;
+    return sizeof(struct program) + offload_size(image->size, 1);
 }
 
 static struct program *make_program(const struct form *form, const struct bytes *image)
 {
     struct program *program = mmap(NULL, size_with(image), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(program != MAP_FAILED);
-    memcpy(program->bytes, image->bytes, image->size);
+    size_t size = form->container > 0 ? offload_size(image->size, 1) : image->size;
+    if (form->container > 0)
+        offload_make(program->bytes, form->container, image->bytes, image->size, 1);
+    else
+        memcpy(program->bytes, image->bytes, image->size);
     program->old_entry = (struct __tgt_offload_entry){&key, called_name(), 0, 0, 0};
     program->new_entry = (struct new_entry){0, 1, 1, 0, &key, called_name(), 0, 0, NULL};
     void *begin = &program->old_entry, *end = &program->old_entry + 1;
     if (form->new_entries)
         begin = &program->new_entry, end = &program->new_entry + 1;
-    program->image = (struct __tgt_device_image){program->bytes, program->bytes + image->size, begin, end};
+    program->image = (struct __tgt_device_image){program->bytes, program->bytes + size, begin, end};
     program->descriptor = (struct __tgt_bin_desc){1, &program->image, begin, end};
-    if (form->container > 0)
-        wrap(program, form->container, image);
     assert_int_equal(mprotect(program, size_with(image), PROT_READ), 0);
     return program;
 }

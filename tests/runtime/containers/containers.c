@@ -9,6 +9,8 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include "support/offload.h"
+
 REX_KERNEL(multiply);
 
 static int multiply(int64_t value, int64_t *product)
@@ -112,31 +114,15 @@ TEST(nothing_suits)
 
 /* ---- an OffloadBinary, as clang-offload-packager writes it: one for each image, one behind the other ------------------- */
 
-struct header {
-    unsigned char magic[4];
-    uint32_t version;
-    uint64_t size, entry_offset, entry_size;
-};
-struct entry {
-    uint16_t image_kind, producer;
-    uint32_t flags;
-    uint64_t strings_offset, strings_count, image_offset, image_size;
-};
-
 static void append(struct bytes *container, const void *image, size_t size)
 {
-    const size_t before = sizeof(struct header) + sizeof(struct entry), whole = (before + size + 7) / 8 * 8;
-    const struct header header = {{0x10, 0xff, 0x10, 0xad}, 1, whole, sizeof(struct header), sizeof(struct entry)};
-    const struct entry entry = {1, 1, 0, before, 0, before, size};
+    const size_t whole = offload_size(size, 1);
     unsigned char *at = realloc(container->bytes, container->size + whole);
     assert_non_null(at);
     container->bytes = at;
-    at += container->size;
+    memset(at + container->size, 0, whole);
+    offload_make(at + container->size, 1, image, size, 1);
     container->size += whole;
-    memset(at, 0, whole);
-    memcpy(at, &header, sizeof header);
-    memcpy(at + sizeof header, &entry, sizeof entry);
-    memcpy(at + before, image, size);
 }
 
 static void append_file(struct bytes *container, const char *path, int machine)
