@@ -112,26 +112,12 @@ static int put_follow(int device, struct rex_queue *to, int64_t step)
     return put_follow_of(device, device, to, step, addend);
 }
 
-static void with_every_device(void (*work)(void))
-{
-    for (int device = 0; device < devices; device++)
-        map_on(device);
-    check_places();
-    work();
-    for (int device = 0; device < devices; device++)
-        unmap_from(device);
-}
-
-static void launch_in_turn(void)
-{
-    for (int64_t step = 0; step < steps; step++)
-        for (int device = 0; device < devices; device++)
-            OK(put_follow(device, NULL, step));
-}
-
 static void record_in_turn(void)
 {
     struct rex_graph *graph[MOST_DEVICES];
+    for (int device = 0; device < devices; device++)
+        map_on(device);
+    check_places();
     for (int device = 0; device < devices; device++) {
         OK(rex_graph_begin(queue[device]));
         for (int64_t step = 0; step < steps; step++)
@@ -145,6 +131,7 @@ static void record_in_turn(void)
     for (int device = 0; device < devices; device++) {
         OK(rex_queue_sync(queue[device]));
         rex_graph_destroy(graph[device]);
+        unmap_from(device);
     }
 }
 
@@ -182,15 +169,13 @@ static void thread_for_each(void)
     }
 }
 
-/* Launches that are waited for, in queues and in graphs, and threads. */
+/* In queues and in graphs, and by threads. */
 TEST(in_turn)
 {
     start();
     printf("%d devices\n", devices);
     make_queues();
-    with_every_device(launch_in_turn);
-    check_values(steps);
-    with_every_device(record_in_turn);
+    record_in_turn();
     check_values(steps);
     thread_for_each();
     check_values(steps);
