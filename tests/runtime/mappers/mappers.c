@@ -425,6 +425,7 @@ TEST(runtime_kind_with_errors)
     REX_MAP(region, REX_TO(leaf, 5));
     region.mappers = &half;
     REX_DATA_REGION_MAP(NULL, -1, region) {
+        assert_int_equal(rex_last_error_code(), REX_ENOMEM);
     }
     check_leaves_absent(leaf, 5);
     region.mappers = &misfit;

@@ -1,7 +1,6 @@
 /*
  * Where there is no device: offloading disabled, the host asked for, a default device out of range
- * (numbers of no device: badinput); OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE; and errors inside
- * libomptarget's own calls.
+ * (numbers of no device: badinput); OMP_TARGET_OFFLOAD and OMP_DEFAULT_DEVICE.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -160,42 +159,4 @@ TEST(default_device_out_of_range)
     }
     assert_int_equal(set(0, 4, &result), 0);
     assert_int_equal(result, 4);
-}
-
-/* ---- errors inside libomptarget's own calls ---------------------------------------------------------------------------- */
-
-static int map_fails(struct rex_map_builder *builder, void *element)
-{
-    (void)builder, (void)element;
-    return -77;
-}
-REX_RUNTIME_MAPPER(failing, map_fails, int64_t)
-
-static int map_itself(struct rex_map_builder *builder, void *element)
-{
-    return rex_map_add_mapped(builder, map_itself, rex_row_of(element, element, 8, REX_MAP_TO), 8);
-}
-REX_RUNTIME_MAPPER(endless, map_itself, int64_t)
-
-typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name);
-
-static void check_mapper(mapper_function *function, int code)
-{
-    void *mapper;
-    memcpy(&mapper, &function, sizeof mapper);
-    REX_MAP(map, REX_TO(x, 8));
-    map.mappers = &mapper;
-    assert_int_equal(rex_data_enter(-1, &map), 0);
-    assert_int_equal(rex_last_error_code(), code);
-    assert_int_equal(rex_data_exit(-1, &map), 0);
-    assert_false(rex_target_is_present(x, 1, -1));
-}
-
-TEST(mappers_of_the_runtime_that_fail)
-{
-    start();
-    check_mapper(failing, -77);
-    assert_non_null(strstr(rex_last_error(), "-77"));
-    check_mapper(endless, REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "without end"));
 }

@@ -112,30 +112,6 @@ TEST(ways_out)
         }
 }
 
-/* ---- devices -------------------------------------------------------------------------------------------------------------- */
-
-TEST(devices_have_their_own)
-{
-    start();
-    before_region();
-    int last = rex_device_count() - 1;
-    REX_MAP(region, REX_TOFROM(x, COUNT));
-    REX_DATA_REGION_MAP(NULL, last, region) {
-        assert_true(rex_target_is_present(x, sizeof x, last));
-        assert_true(last == 0 || !rex_target_is_present(x, sizeof x, 0));
-        assert_int_equal(add(x, COUNT, 1, last), 0);
-    }
-    check_all(x, COUNT, 6);
-
-    /* The number behind the last is the host: nothing is mapped, and launches say so. */
-    REX_DATA_REGION_MAP(NULL, last + 1, region)
-        assert_int_equal(add(x, COUNT, 1, last + 1), REX_EHOST);
-    assert_int_equal(add(x, COUNT, 1, last + 2), REX_EDEVICE);
-    assert_int_equal(add(x, COUNT, 1, -2), REX_EDEVICE);
-    assert_int_equal(rex_data_update(last + 2, &region), REX_EDEVICE);
-    check_all(x, COUNT, 6);
-}
-
 /* ---- updates -------------------------------------------------------------------------------------------------------------- */
 
 TEST(updates_of_what_is_not_there)
