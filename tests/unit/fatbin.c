@@ -8,6 +8,7 @@
 #include "bound.h"
 #include "image/fatbin.h"
 #include "images.h"
+#include "support/offload.h"
 
 MESSAGES("inspect");
 
@@ -72,17 +73,14 @@ TEST(test_changes)
 /* As many images as any file has, and one more. */
 TEST(test_many_images)
 {
-    enum { MOST = 65536, ENTRY = 40 };
-    struct {
-        unsigned char magic[4];
-        uint32_t version;
-        uint64_t size, entries_offset, entries_count;
-    } header = {{0x10, 0xff, 0x10, 0xad}, 2, sizeof header + (MOST + 1) * ENTRY, sizeof header, MOST};
+    enum { MOST = 65536 };
+    struct offload_header header = {
+        {0x10, 0xff, 0x10, 0xad}, 2, offload_size(0, MOST + 1), sizeof header, MOST};
     unsigned char *many = calloc(1, header.size);
     assert_non_null(many);
-    for (; header.entries_count <= MOST + 1; header.entries_count++) {
+    for (; header.entries_word <= MOST + 1; header.entries_word++) {
         memcpy(many, &header, sizeof header);
-        told(header.entries_count == MOST ? "as many images as can be" : "one more", many, header.size);
+        told(header.entries_word == MOST ? "as many images as can be" : "one more", many, header.size);
     }
     free(many);
 }

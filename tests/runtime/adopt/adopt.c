@@ -126,8 +126,6 @@ static void check(const struct form *form)
     }
 FORM(raw, 0, 0)
 FORM(in_container, 1, 0)
-FORM(in_newer_container, 2, 0)
-FORM(with_new_entries, 0, 1)
 FORM(with_all, 2, 1)
 
 /* A module of librex beside the adopted code: each finds its own kernels. */

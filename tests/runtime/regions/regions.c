@@ -1,6 +1,6 @@
 /*
- * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence, device memory; and what
- * is refused because libomptarget would abort or say nothing.
+ * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence; and what is
+ * refused because libomptarget would abort or say nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -388,29 +388,4 @@ TEST(ends_of_no_length)
     assert_int_equal(rex_data_exit(0, &empty), 0);
     assert_int_equal(rex_target_is_present(x + 16, 16 * sizeof *x, 0), is_present(x + 16, 0));
     assert_int_equal(rex_data_exit(0, &region), 0);
-}
-
-TEST(device_memory)
-{
-    int32_t y[COUNT];
-    assert_null(rex_device_alloc(16, -1)); /* nothing is registered */
-    assert_int_equal(rex_last_error_code(), REX_EINVAL);
-    start();
-    before_region();
-    for (int device = -1; device < rex_device_count(); device++) {
-        void *memory = rex_device_alloc(sizeof x, device);
-        assert_non_null(memory);
-        memset(y, 0, sizeof y);
-        assert_int_equal(rex_device_copy_to(memory, x, sizeof x, device), 0);
-        assert_int_equal(rex_device_copy_from(y, memory, sizeof y, device), 0);
-        check_all(y, COUNT, 5);
-        assert_int_equal(rex_device_copy_from(y, memory, 0, device), 0);
-        assert_int_equal(rex_device_copy_from(NULL, memory, 4, device), REX_EINVAL);
-        assert_int_equal(rex_device_copy_to(NULL, y, 4, device), REX_EINVAL);
-        rex_device_free(memory, device);
-    }
-    assert_null(rex_device_alloc(16, 1 << 20));
-    assert_int_equal(rex_last_error_code(), REX_EDEVICE);
-    assert_int_equal(rex_device_copy_to(y, x, 4, -2), REX_EDEVICE);
-    rex_device_free(NULL, -1);
 }
