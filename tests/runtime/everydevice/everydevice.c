@@ -98,18 +98,13 @@ static void check_values(int launches)
 }
 
 /* With a queue through it, else waited for; NUMBER is DEVICE, or -1 for the default one. */
-static int put_follow_of(int number, int device, struct rex_queue *to, int64_t step, int64_t *added)
+static int put_follow(int number, int device, struct rex_queue *to, int64_t step, int64_t *added)
 {
     int64_t n = VALUES, *own = value[device];
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     launch.device = number;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
     return to != NULL ? launch_in(to, &launch, &args) : rex_launch(&launch, &args);
-}
-
-static int put_follow(int device, struct rex_queue *to, int64_t step)
-{
-    return put_follow_of(device, device, to, step, addend);
 }
 
 static void record_in_turn(void)
@@ -121,7 +116,7 @@ static void record_in_turn(void)
     for (int device = 0; device < devices; device++) {
         OK(rex_graph_begin(queue[device]));
         for (int64_t step = 0; step < steps; step++)
-            OK(put_follow(device, queue[device], step));
+            OK(put_follow(device, device, queue[device], step, addend));
         OK(rex_graph_end(&graph[device], queue[device]));
     }
     for (int device = 0; device < devices; device++)
@@ -144,7 +139,7 @@ static void *map_and_launch(void *number)
     REX_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
     int result = rex_data_enter(device, &region);
     for (int64_t step = 0; step < steps && result == REX_OK; step++) {
-        result = put_follow_of(device, device, step % 2 == 0 ? queue[device] : NULL, step, added);
+        result = put_follow(device, device, step % 2 == 0 ? queue[device] : NULL, step, added);
         result = result == REX_OK ? rex_queue_sync(queue[device]) : result;
     }
     if (result == REX_OK)
@@ -180,7 +175,7 @@ TEST(in_turn)
     thread_for_each();
     check_values(steps);
     if (devices > 1)
-        FAILS(put_follow(1, queue[0], 0), REX_EDEVICE, "a launch on device 1");
+        FAILS(put_follow(1, 1, queue[0], 0, addend), REX_EDEVICE, "a launch on device 1");
     destroy_queues();
 }
 
@@ -200,7 +195,7 @@ TEST(default_device)
         OK(rex_queue_destroy(made));
         map_on(device);
         for (int64_t step = 0; step < steps; step++)
-            OK(put_follow_of(-1, device, NULL, step, addend));
+            OK(put_follow(-1, device, NULL, step, addend));
         unmap_from(device);
     }
     check_values(steps);

@@ -90,12 +90,6 @@ TEST(unknown_in_the_environment)
     check_policy(NULL, 0);
 }
 
-TEST(unknown_in_the_program)
-{
-    assert_int_equal(rex_configure(REX_OPTION_WAIT, "sometimes"), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "\"sometimes\""));
-}
-
 TEST(active_context_stays)
 {
     if (gpu_present())
