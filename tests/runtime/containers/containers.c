@@ -99,19 +99,6 @@ TEST(list_of_bare_names)
     check_list("missing.cubin:rex_lib_nvidia.cubin:rex_lib_host.so", default_image().text, 1);
 }
 
-TEST(nothing_suits)
-{
-    const char *names = gpu_present() ? in_folder("other.cubin").text : FOREIGN;
-    assert_int_not_equal(rex_module_register(&rex_this_module, listed("./missing.so", names, "").text), 0);
-    assert_int_equal(rex_last_error_code(), REX_ENODEVICE);
-    assert_non_null(strstr(rex_last_error(), names));
-    assert_non_null(strstr(rex_last_error(), "there is no ./missing.so"));
-    assert_non_null(strstr(rex_last_error(), gpu_present() ? "compile with nvcc -arch=" : "this process has no NVIDIA GPU"));
-    assert_int_not_equal(rex_module_register(&rex_this_module, "./missing.so:./missing.cubin"), 0);
-    assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
-    check_list(default_image().text, default_image().text, 1);
-}
-
 /* ---- an OffloadBinary, as clang-offload-packager writes it: one for each image, one behind the other ------------------- */
 
 static void append(struct bytes *container, const void *image, size_t size)
@@ -197,36 +184,17 @@ TEST(container_that_others_can_write)
 
 /* ---- for a GPU --------------------------------------------------------------------------------------------------------- */
 
-/* Without one, FILE is refused, and the message says what it is for. */
-static void check_refused(const char *file, const char *target)
+TEST(fatbins, .gpu = ON_GPU)
 {
-    assert_int_not_equal(rex_module_register(&rex_this_module, file), 0);
-    assert_int_equal(rex_last_error_code(), REX_ENODEVICE);
-    assert_non_null(strstr(rex_last_error(), file));
-    assert_non_null(strstr(rex_last_error(), target));
-    assert_non_null(strstr(rex_last_error(), "this process has no NVIDIA GPU"));
-}
-
-TEST(fatbins)
-{
-    if (!gpu_present()) {
-        check_refused("tests/data/three.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
-        check_refused("tests/data/three_lz4.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
-        return;
-    }
     check_list(in_folder("plain.fatbin").text, in_folder("plain.fatbin").text, 3);
     check_list(in_folder("zstd.fatbin").text, in_folder("zstd.fatbin").text, 4);
     check_list(in_folder("lz4.fatbin").text, in_folder("lz4.fatbin").text, 5);
 }
 
-TEST(ptx)
+TEST(ptx, .gpu = ON_GPU)
 {
     const struct path cache = temporary_file("cache");
     char command[sizeof cache.text + 64];
-    if (!gpu_present()) {
-        check_refused("tests/data/sm_90.ptx", "is for compute_90 (PTX)");
-        return;
-    }
     assert_int_equal(rex_configure(REX_OPTION_CACHE, cache.text), 0);
     for (int i = 0; i < 2; i++) { /* compiled, then out of the cache */
         check_list(in_folder("portable.ptx").text, in_folder("portable.ptx").text, 6);
