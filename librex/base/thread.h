@@ -2,7 +2,7 @@
  * thread.h - what librex keeps for each thread.
  *
  * Objects declared __thread lie in the static TLS of a process, which has little room for a library
- * that dlopen() brings. All of them together are at most 64 bytes; tests/scripts/dlopen.sh holds
+ * that dlopen() brings. All of them together are at most 64 bytes; tests/scripts/linking.sh holds
  * that. Everything else is a part: memory that a thread gets when it first needs it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

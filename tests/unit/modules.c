@@ -26,16 +26,10 @@ static char keys[6];
 static double table[4];
 static struct __tgt_offload_entry first_entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
                                                      {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
-static struct __tgt_offload_entry second_entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0},
-                                                      {table, NAME("table"), sizeof table, 0, 0}};
 static struct rex_module first = {.struct_size = sizeof first,
                                   .entries_begin = first_entries,
                                   .entries_end = first_entries + 2,
                                   .image_name = SM_90};
-static struct rex_module second = {.struct_size = sizeof second,
-                                   .entries_begin = second_entries,
-                                   .entries_end = second_entries + 2,
-                                   .image_name = SM_90};
 
 static void start(int sm, int release)
 {
