@@ -306,6 +306,7 @@ static const struct fault {
      "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", ""},
     {"cuda", "cuLinkAddData:209", "\n\na \nb\n\nc", ""},
     {"cuda", "cuLinkAddData:218", "", ""},
+    {"cuda", "cuLinkAddData:221", "", ""},
     {"cuda", "cuLinkComplete:218", "undefined function f", ""},
     {"cuda", "cuLinkAddData:222", "old", ""},
     {"cuda", "cuLinkComplete:719", "", ""},

@@ -78,6 +78,8 @@ static void say_of_queues(struct rex_queue *queue)
            "queue \"none\": %s");
     BROKEN(ENTER, rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
+    BROKEN("cuPointerGetAttribute", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
+           "queues: %s");
     BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0, NULL),
            "queue \"none\": %s");
     CHECK(none == NULL);

@@ -190,6 +190,7 @@ TEST(absent)
     REX_DATA_REGION_MAP(NULL, -1, half) {
         FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
         OK(put_follow(queue, value, VALUES / 2, 1));
+        FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
         OK(rex_queue_sync(queue));
     }
     FAILS(put_follow(queue, value, VALUES / 2, 1), REX_EABSENT, "not mapped");
@@ -475,9 +476,11 @@ TEST(updates)
         REX_MAP(to, REX_TO(value, VALUES));
         REX_MAP(from, REX_SECTION(REX_MAP_FROM, value, 100, 50));
         REX_MAP(wrong, REX_FROM(value, VALUES), REX_TO(absent_value, 10));
+        REX_MAP(smallest, REX_TO((char *)absent_value, 1));
         OK(rex_queue_update(queue, &to));
         put_all(queue, value, 3);
         FAILS(rex_queue_update(queue, &wrong), REX_EABSENT, "map row 1");
+        FAILS(rex_queue_update(queue, &smallest), REX_EABSENT, "map row 0");
         OK(rex_queue_sync(queue));
         assert_int_equal(value[100], 105);
         OK(rex_queue_update(queue, &from));
