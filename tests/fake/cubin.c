@@ -51,12 +51,17 @@ static void align(void)
     add(&file, zero, -file.size & 15);
 }
 
-/* The section NUMBER, and its bytes at the end of the file. */
-static void set_section(size_t number, const char *name, uint32_t type, const void *bytes, size_t size)
+/* The section NUMBER, whose name is at NAME, and its bytes at the end of the file. */
+static void set_named(size_t number, uint32_t name, uint32_t type, const void *bytes, size_t size)
 {
     align();
-    sections[number] = (Elf64_Shdr){.sh_name = add_text(&strings, name), .sh_type = type, .sh_size = size, .sh_addralign = 16};
+    sections[number] = (Elf64_Shdr){.sh_name = name, .sh_type = type, .sh_size = size, .sh_addralign = 16};
     sections[number].sh_offset = type == SHT_NOBITS ? file.size : add(&file, bytes, size);
+}
+
+static void set_section(size_t number, const char *name, uint32_t type, const void *bytes, size_t size)
+{
+    set_named(number, add_text(&strings, name), type, bytes, size);
 }
 
 static size_t add_section(const char *prefix, const char *kernel, const void *bytes, size_t size)
@@ -129,9 +134,8 @@ static void finish(void)
     sections[SYMBOLS].sh_info = 1;
     sections[SYMBOLS].sh_entsize = sizeof(Elf64_Sym);
     set_section(NAMES, ".strtab", SHT_STRTAB, names.at, names.size);
-    add_text(&strings, ".shstrtab");
-    set_section(STRINGS, "", SHT_STRTAB, strings.at, strings.size);
-    sections[STRINGS].sh_name = (uint32_t)(strings.size - sizeof ".shstrtab");
+    uint32_t name = add_text(&strings, ".shstrtab");
+    set_named(STRINGS, name, SHT_STRTAB, strings.at, strings.size);
     align();
     size_t at = add(&file, sections, section_count * sizeof *sections);
     Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7},
