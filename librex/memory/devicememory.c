@@ -94,9 +94,11 @@ void *rex_memory_address(const void *address, int number)
 static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
 {
     const struct rex_omp *omp = rex_runtime_omp();
-    const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
-    int has_first = omp->is_present(first, number) != 0,
-        has_last = first == last ? has_first : omp->is_present(last, number) != 0;
+    /* As numbers: a row may be said to go on past the end of memory. */
+    uintptr_t distance = size > 0 ? size - 1 : 0;
+    const void *last = (const void *)((uintptr_t)address + distance);
+    int has_first = omp->is_present(address, number) != 0,
+        has_last = distance == 0 ? has_first : omp->is_present(last, number) != 0;
     if (!has_first && !has_last)
         return REX_ABSENT;
     if (!has_first || !has_last)
@@ -105,11 +107,12 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
      * Two mappings that are neighbours on the host and on the device pass for one, unless librex
      * knows where one of them ends.
      */
-    char *on_device = address_of_present(first, number);
+    void *on_device = address_of_present(address, number);
     if (on_device == NULL)
         return REX_ABSENT; /* ended meanwhile */
-    if (first != last && ((char *)address_of_present(last, number) - on_device != last - first ||
-                          rex_mapping_divides(first, size, number)))
+    if (distance > 0 &&
+        ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
+         rex_mapping_divides(address, size, number)))
         return REX_PRESENT_IN_PART;
     *device = on_device;
     return REX_PRESENT_WHOLE;
