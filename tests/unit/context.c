@@ -378,10 +378,20 @@ static void forks_under_a_lock(const void *given)
     fork_amidst(given);
 }
 
+#ifdef __SANITIZE_THREAD__
+#define IN_THREAD_SANITIZER true
+#else
+#define IN_THREAD_SANITIZER false
+#endif
+
 /* Under each lock that the work takes. */
 TEST(test_forks_under_locks)
 {
     struct amidst given = {.work = work_of_all};
+    if (IN_THREAD_SANITIZER) {
+        puts("left out: ThreadSanitizer's own lock around dlopen() stays taken in a child");
+        return;
+    }
     while (strstr(in_child(forks_under_a_lock, &given), "no more locks") == NULL)
         given.after++;
     assert_in_range(given.after, 30, 1000);
