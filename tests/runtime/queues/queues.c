@@ -579,6 +579,7 @@ TEST(busy_end, .gpu = ON_GPU)
 {
     static int64_t value[VALUES], other[VALUES], filled[VALUES], copied[VALUES], replayed[VALUES];
     struct rex_queue *queue = new_queue("long one", 0);
+    struct rex_event *event;
     struct rex_graph *graph;
     REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_MAP(apart, REX_TOFROM(other, VALUES));
@@ -597,6 +598,9 @@ TEST(busy_end, .gpu = ON_GPU)
     OK(rex_queue_fill(queue, rex_mapped_ptr(filled + VALUES - 1, -1), "", 1, 8));
     OK(rex_queue_copy_to(queue, rex_mapped_ptr(copied, -1), release, 8)); /* which is pinned */
     OK(rex_graph_launch(graph, queue));
+    OK(rex_event_create(&event));
+    OK(rex_event_record(event, queue));
+    assert_int_equal(rex_event_query(event), 0);
     assert_int_equal(rex_queue_query(queue), 0);
     FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_data_exit(-1, &by_fill), REX_EBUSY, "queue \"long one\"");
@@ -606,6 +610,8 @@ TEST(busy_end, .gpu = ON_GPU)
     OK(rex_data_exit(-1, &apart)); /* which the queue does not use */
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
+    assert_int_equal(rex_event_query(event), 1);
+    rex_event_destroy(event);
     OK(rex_data_exit(-1, &region));
     OK(rex_data_exit(-1, &by_fill));
     OK(rex_data_exit(-1, &by_copy));
