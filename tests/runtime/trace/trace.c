@@ -396,6 +396,10 @@ TEST(child_of_fork, .gpu = ON_HOST_DEVICE)
     const char *release = getenv("REX_TEST_RELEASE"), *own = of_process(&trace, strtol(printed, &end, 10));
     check(own, child_exits(release != NULL ? atoi(release) : 0) ? "--tracks 1 launch/add_one__kernel__=2" : "--cut");
     assert_int_not_equal(access(of_process(&trace, strtol(end, NULL, 10)), F_OK), 0);
+    /* The summary of a child has its own launches, too. */
+    assert_int_equal(run("-", "forked"), 0);
+    assert_said("add_one__kernel__                                2 ");
+    assert_null(strstr(said, "add_one__kernel__                                3 "));
 }
 
 TEST(two_processes)
