@@ -7,15 +7,12 @@
 
 #include <pthread.h>
 
+#include "plain.h"
 #include "rex/device.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
-
-static char key;
-static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1, .image_name = SM_90};
 
 /* ---- the fake driver, as another user of it ------------------------------------------------------------------------ */
 
@@ -62,7 +59,7 @@ static void check_starts(int first, int second, int third, int fourth)
 
 static void launch_on(int64_t device)
 {
-    struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     launch.device = device;
@@ -238,7 +235,7 @@ static void without_driver(void)
     module.image_name = "tests/data/sm_90.ptx";
     says_not_here(rex_module_register(&module, NULL));
     struct __tgt_kernel_arguments packet = {.Version = 3};
-    says_not_here(rex_module_launch(&module, 0, 1, 1, &key, &packet));
+    says_not_here(rex_module_launch(&module, 0, 1, 1, &plain_id, &packet));
     CHECK_EQUAL(rex_host_unregister(bytes), memory != NULL ? 0 : REX_EINVAL);
     CHECK_EQUAL(rex_host_free(memory), 0);
     /* A host image takes the place of one for the GPU, with a warning. */

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 #include "computing.h"
-#include "rex/entry.h"
+#include "plain.h"
 #include "rex/queue.h"
 
 #define MIB ((size_t)1 << 20)
@@ -36,13 +36,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, begin, argument);
 }
 
-static char plain_id;
-static struct __tgt_offload_entry entries[] = {
-    {&plain_id, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entries,
-                                   .entries_end = entries + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
 static unsigned char *host, *back, *device;
 static struct rex_queue *queue;
 

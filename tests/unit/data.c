@@ -10,16 +10,12 @@
 
 #include "memory/rowcheck.h"
 #include "omp/mappingend.h"
+#include "plain.h"
 #include "rex/device.h"
-#include "rex/entry.h"
 #include "rex/interop.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
 
-static char plain_id;
-static struct __tgt_offload_entry entry[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {
-    .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 static struct rex_module unknown = {.struct_size = sizeof(struct rex_module)};
 
 enum { DEVICES = 3, BYTES = 256, AWAY = 0x1000 };

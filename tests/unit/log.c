@@ -6,20 +6,13 @@
  */
 #include "bound.h"
 
-#include "rex/entry.h"
+#include "plain.h"
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
 
 MESSAGES("configure");
-
-REX_KERNEL(plain);
-static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
 
 static char mapped[4000];
 
@@ -50,10 +43,10 @@ static void call_libomptarget(void)
                                             .Teams = {4, 3, 2},
                                             .Threads = {256, 5, 7},
                                             .DynCGroupMem = 64};
-    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, -1, 4, 256, &plain__id__, &packet), 0);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, -1, 4, 256, &plain_id, &packet), 0);
     the_record()->result = 4;
-    CHECK_EQUAL(__rex_real___tgt_target_teams(2, &plain__id__, 1, base, begin, sizes, types, 19, 23), 4);
-    CHECK_EQUAL(__rex_real___tgt_target(0, &plain__id__, 1, base, begin, sizes, types), 4);
+    CHECK_EQUAL(__rex_real___tgt_target_teams(2, &plain_id, 1, base, begin, sizes, types, 19, 23), 4);
+    CHECK_EQUAL(__rex_real___tgt_target(0, &plain_id, 1, base, begin, sizes, types), 4);
     the_record()->result = 0;
     CHECK_EQUAL(__rex_real___tgt_target_teams(0, &unknown, 0, NULL, NULL, NULL, NULL, 1, 1), 0);
     __rex_real___tgt_target_data_begin(2, 5, base, begin, sizes, types);
@@ -66,7 +59,7 @@ static void call_libomptarget(void)
 /* Those of librex hide none of the program's. */
 static void call_librex(void)
 {
-    struct rex_launch_config launch = rex_launch_config_of(&plain__id__, 4, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 4, 32);
     int64_t a = 1, b = 2;
     REX_MAP(region, REX_TO(mapped, 50));
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));

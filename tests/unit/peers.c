@@ -10,17 +10,10 @@
  */
 #include "refused.h"
 
+#include "plain.h"
 #include "rex/device.h"
 #include "rex/interop.h"
 #include "rex_kmp.h"
-
-static char key;
-static struct __tgt_offload_entry entry[] = {
-    {&key, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof module,
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
 
 enum { BYTES = 8000 };
 static struct rex_queue *queue[2];

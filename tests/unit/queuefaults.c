@@ -12,23 +12,13 @@
 #include <pthread.h>
 
 #include "inqueue.h"
-#include "rex/entry.h"
+#include "plain.h"
 #include "rex/device.h"
 #include "rex/queue.h"
 
-/* Of tests/data/kernels.cu: its parameters are one value and one address. */
-REX_KERNEL(plain);
-
-static struct __tgt_offload_entry entry[] = {
-    {&plain__id__, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
-
 static int launch(struct rex_queue *queue)
 {
-    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 1, 32);
+    struct rex_launch_config description = rex_launch_config_of(&plain_id, 1, 32);
     int64_t a = 1, b = 2;
     description.dynamic_memory = 50000; /* more than the driver grants without being asked */
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));

@@ -9,14 +9,9 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "rex/entry.h"
+#include "plain.h"
 #include "rex/inspect.h"
 #include "rex/launch.h"
-
-static char plain_id;
-static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {
-    .struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + 1, .image_name = "tests/data/sm_90.cubin"};
 
 /* No time passes where a test says so: rules.mk leads calls of nanosleep() here. */
 static bool is_quick;

@@ -12,8 +12,8 @@
 #include <pthread.h>
 
 #include "inqueue.h"
+#include "plain.h"
 #include "rex/device.h"
-#include "rex/entry.h"
 #include "rex/interop.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
@@ -23,19 +23,10 @@
 
 MESSAGES("configure");
 
-/* Of tests/data/kernels.cu: its parameters are one value and one address. */
-REX_KERNEL(plain);
-
-static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
-
 static void launch(struct rex_queue *queue)
 {
     int64_t a = 1, b = 2;
-    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 3, 64);
+    struct rex_launch_config description = rex_launch_config_of(&plain_id, 3, 64);
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), REX_OK);
 }
@@ -87,11 +78,11 @@ static void make_calls(void)
     CHECK_EQUAL(rex_module_data_enter(&module, 2, &map), REX_OK);
     CHECK_EQUAL(rex_module_region_end(&module, 2, &map), REX_OK);
     the_record()->result = 3;
-    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain__id__, &packet), 3);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain_id, &packet), 3);
     the_record()->result = 0;
     packet.DynCGroupMem = 0;
     packet.Tripcount = 0;
-    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain__id__, &packet), 0);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain_id, &packet), 0);
     CHECK_EQUAL(__rex_real___tgt_target_teams(0, cells, 1, base, begin, sizes, types, 4, 6), 0);
 }
 
