@@ -70,6 +70,15 @@ UNUSED static void add_literal(struct rows *rows, const void *value, size_t size
     add_row(rows, rex_pack_literal_arg_bytes(value, size), size, PARAMETER | LITERAL);
 }
 
+/* Those of a kernel that makes a result of a value. */
+UNUSED static struct rows rows_of(const int64_t *value, int64_t *result)
+{
+    struct rows rows = {0};
+    add_literal(&rows, value, sizeof *value);
+    add_row(&rows, result, sizeof *result, PARAMETER | FROM);
+    return rows;
+}
+
 UNUSED static struct __tgt_kernel_arguments packet_of(struct rows *rows, int32_t teams, int32_t threads)
 {
     return (struct __tgt_kernel_arguments){3,          rows->count, rows->value,     rows->value, rows->size,

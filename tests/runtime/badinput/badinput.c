@@ -1,6 +1,6 @@
 /*
  * Bad input: each kind is an error that names the object, whichever way it comes; nothing aborts,
- * and a good launch works afterwards. More of images, tables and packets: unit/imagefile,
+ * and a good launch works afterwards. More of images, tables and packets: script/imagefile,
  * unit/modules and unit/packets.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -17,9 +17,7 @@ static struct rex_module other = {
 static int64_t launch(struct rex_module *module, int device, void *key)
 {
     int64_t value = 12, result = -1;
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(rex_module_launch(module, device, 1, 1, key, &packet), 0);
     return result;

@@ -68,9 +68,7 @@ TEST(image_in_memory)
 static int64_t shifted(int64_t value)
 {
     int64_t result = -1;
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(shift), &packet), 0);
     return result;

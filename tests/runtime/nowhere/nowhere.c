@@ -54,9 +54,7 @@ static void check_on_host(int64_t device)
 static void check_raw(int64_t device)
 {
     int64_t value = 4, result = -1;
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(rex___tgt_target_kernel(device, 1, 1, REX_KERNEL_ID(set), &packet), REX_EHOST);
     __tgt_target_data_begin(device, 1, rows.value + 1, rows.value + 1, rows.size + 1,

@@ -45,9 +45,7 @@ static void check_launch(int line, struct rex_module *module, void *key, int num
 {
     static int64_t value = 1;
     int64_t result = -1, expected = ++value * factor + number;
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     assert_int_equal(rex_module_launch(module, -1, 1, 1, key, &packet), 0);
     if (result != expected)

@@ -13,9 +13,7 @@ REX_KERNEL(square);
 static int launch(void)
 {
     int64_t value = 12, result = -1;
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     int launched = rex___tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(square), &packet);
     assert_int_equal(result, launched == 0 ? 144 : -1);
