@@ -73,8 +73,7 @@ REX_CUBIN_PATH=$work/cwd:$work/bin look $user ./folder ./fifo ./secret ./empty .
     secret
 
 begin 'names and paths that are too long for any file, and a folder in which the name has no room'
-letters() { head -c "$1" /dev/zero | tr '\0' "${2-n}"; }
-look "$(letters 255)" "$(letters 256)" "$(letters 4096)" "$(letters 9999)" "/$(letters 4094)" "/$(letters 4095)"
+look "$(letters 255 n)" "$(letters 256 n)" "$(letters 4096 n)" "$(letters 9999 n)" "/$(letters 4094 n)" "/$(letters 4095 n)"
 REX_CUBIN_PATH=$(letters 4090 /) look none.image an.image
 
 begin 'who can write it: to name it with a slash is to mean it'

@@ -23,7 +23,6 @@ configure() {
 }
 # contents FILE...: without the number of the process
 contents() { for file in "$@"; do sed "s/^/    $(echo "$file" | sed 's/ [0-9]*$/ N/'): /" "$file"; done >>"$work/log"; }
-letters() { head -c "$1" /dev/zero | tr '\0' x; }
 
 # ---- each of them: its bad value, if it has one, and good ones
 

@@ -70,6 +70,8 @@ refused() {
     ends "$wanted" "$*"
     [ -z "$text" ] || says "$text"
 }
+# letters NUMBER [LETTER]: so many of them, x where none is named
+letters() { head -c "$1" /dev/zero | tr '\0' "${2-x}"; }
 # made FILE...: they are there
 made() { for file in "$@"; do [ -s "$file" ] || fail "there is no $file"; done; }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -194,16 +193,6 @@ static inline void write_bytes(const char *path, const void *bytes, size_t size)
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
-}
-
-/* Make the file at PATH SIZE bytes long. What is added is a hole, which needs no room on the disk, whatever limit a run of tests has. */
-static inline void lengthen(const char *path, off_t size)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = limit.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    assert_int_equal(truncate(path, size), 0);
 }
 
 /* The bytes of a file, to be freed. */

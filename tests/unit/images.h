@@ -356,13 +356,14 @@ static const struct member {
     size_t at, width;
 } members[] = {
 #define MEMBER(type, member) {#member, offsetof(type, member), sizeof((type *)NULL)->member}
-    MEMBER(Elf64_Ehdr, e_type),      MEMBER(Elf64_Ehdr, e_machine), MEMBER(Elf64_Ehdr, e_flags),
-    MEMBER(Elf64_Ehdr, e_phoff),     MEMBER(Elf64_Ehdr, e_shoff),   MEMBER(Elf64_Ehdr, e_phentsize),
-    MEMBER(Elf64_Ehdr, e_shentsize), MEMBER(Elf64_Ehdr, e_shnum),   MEMBER(Elf64_Shdr, sh_name),
-    MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_flags),  MEMBER(Elf64_Shdr, sh_addr),
-    MEMBER(Elf64_Shdr, sh_offset),   MEMBER(Elf64_Shdr, sh_size),   MEMBER(Elf64_Sym, st_name),
-    MEMBER(Elf64_Sym, st_info),          MEMBER(Elf64_Sym, st_other),     MEMBER(Elf64_Sym, st_shndx),   MEMBER(Elf64_Sym, st_value),
-    MEMBER(Elf64_Sym, st_size),      MEMBER(Elf64_Rela, r_offset),  MEMBER(Elf64_Rela, r_info),
+    MEMBER(Elf64_Ehdr, e_type),      MEMBER(Elf64_Ehdr, e_machine),   MEMBER(Elf64_Ehdr, e_flags),
+    MEMBER(Elf64_Ehdr, e_phoff),     MEMBER(Elf64_Ehdr, e_shoff),     MEMBER(Elf64_Ehdr, e_phentsize),
+    MEMBER(Elf64_Ehdr, e_shentsize), MEMBER(Elf64_Ehdr, e_shnum),     MEMBER(Elf64_Shdr, sh_name),
+    MEMBER(Elf64_Shdr, sh_type),     MEMBER(Elf64_Shdr, sh_flags),    MEMBER(Elf64_Shdr, sh_addr),
+    MEMBER(Elf64_Shdr, sh_offset),   MEMBER(Elf64_Shdr, sh_size),     MEMBER(Elf64_Sym, st_name),
+    MEMBER(Elf64_Sym, st_info),      MEMBER(Elf64_Sym, st_other),     MEMBER(Elf64_Sym, st_shndx),
+    MEMBER(Elf64_Sym, st_value),     MEMBER(Elf64_Sym, st_size),      MEMBER(Elf64_Rela, r_offset),
+    MEMBER(Elf64_Rela, r_info),
     MEMBER(Elf64_Rela, r_addend)};
 
 /*
