@@ -81,6 +81,7 @@ struct rex_any_pointer {
 /** REX_ARGUMENT_POINTER: an argument that fits every pointer. */
 #define REX_ARGUMENT_POINTER rex_any_pointer()
 #else
+/* clang-format off */
 /** REX_ARGUMENT(expression): an expression of the type that the compiler compares. */
 #define REX_ARGUMENT(...)                        \
     _Generic((__VA_ARGS__),                      \
@@ -90,6 +91,7 @@ struct rex_any_pointer {
         default: (__VA_ARGS__))
 /** REX_INTEGER_CASE(type, kind): of one integer type. */
 #define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
+/* clang-format on */
 /** REX_ARGUMENT_TYPE(type): that of a parameter. */
 #define REX_ARGUMENT_TYPE(...) __typeof__(REX_ARGUMENT(*(__typeof__(__VA_ARGS__) *)0))
 /** REX_ARGUMENT_POINTER: an argument that fits every pointer. */

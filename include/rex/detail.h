@@ -68,8 +68,7 @@ static inline struct rex_row rex_row_attach(int64_t type, const volatile void *p
 {
     uintptr_t begin;
     memcpy(&begin, (const void *)(uintptr_t)pointer, sizeof begin);
-    struct rex_row row =
-        rex_row_section(type | REX_MAP_PTR_AND_OBJ, begin, element, lower, length);
+    struct rex_row row = rex_row_section(type | REX_MAP_PTR_AND_OBJ, begin, element, lower, length);
     row.base = (void *)(uintptr_t)pointer;
     return row;
 }
@@ -225,8 +224,10 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
     return rex_columns_fill(columns, text, list.rows, list.count);
 }
 }
+/* clang-format off */
 /** REX_ROWS(rows..., ): what rex_columns_fill() takes for them. */
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
+/* clang-format on */
 #else
 /** REX_ROWS(rows..., ): what rex_columns_fill() takes for them: an array, and its rows but one. */
 #define REX_ROWS(...)                                                   \

@@ -16,28 +16,31 @@
  * are in device images, and stay; 4 was in those of version 0.1.
  */
 enum rex_kind {
-    REX_KIND_UNKNOWN = 0,  /**< nobody says: no signature, or a type that librex does not know. */
-    REX_KIND_POINTER = 1,  /**< an address. */
-    REX_KIND_WORD = 2,     /**< any value: a `rex_arg` of version 0.1. */
-    REX_KIND_VALUE = 3,    /**< a struct, a union or a `__half`, of as many bytes as its type. */
-    REX_KIND_I8 = 5,       /**< int8_t. */
-    REX_KIND_U8 = 6,       /**< uint8_t. */
-    REX_KIND_I16 = 7,      /**< int16_t. */
-    REX_KIND_U16 = 8,      /**< uint16_t. */
-    REX_KIND_I32 = 9,      /**< int32_t. */
-    REX_KIND_U32 = 10,     /**< uint32_t. */
-    REX_KIND_I64 = 11,     /**< int64_t. */
-    REX_KIND_U64 = 12,     /**< uint64_t. */
-    REX_KIND_F32 = 13,     /**< float. */
-    REX_KIND_F64 = 14,     /**< double. */
-    REX_KIND_BOOL = 15     /**< bool. */
+    REX_KIND_UNKNOWN = 0, /**< nobody says: no signature, or a type that librex does not know. */
+    REX_KIND_POINTER = 1, /**< an address. */
+    REX_KIND_WORD = 2,    /**< any value: a `rex_arg` of version 0.1. */
+    REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, of as many bytes as its type. */
+    REX_KIND_I8 = 5,      /**< int8_t. */
+    REX_KIND_U8 = 6,      /**< uint8_t. */
+    REX_KIND_I16 = 7,     /**< int16_t. */
+    REX_KIND_U16 = 8,     /**< uint16_t. */
+    REX_KIND_I32 = 9,     /**< int32_t. */
+    REX_KIND_U32 = 10,    /**< uint32_t. */
+    REX_KIND_I64 = 11,    /**< int64_t. */
+    REX_KIND_U64 = 12,    /**< uint64_t. */
+    REX_KIND_F32 = 13,    /**< float. */
+    REX_KIND_F64 = 14,    /**< double. */
+    REX_KIND_BOOL = 15    /**< bool. */
 };
 
+/* clang-format off */
 /** REX_EACH_KIND(is): is(type, kind) for each type that has a kind of its own. */
 #define REX_EACH_KIND(is)    \
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
+/* clang-format on */
+/* clang-format off */
 /** REX_EACH_INTEGER(is): the integers and bool. */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
@@ -52,6 +55,7 @@ enum rex_kind {
     is(long long, REX_KIND_I64)                        \
     is(unsigned long long, REX_KIND_U64)               \
     is(bool, REX_KIND_BOOL)
+/* clang-format on */
 
 #ifdef __cplusplus
 extern "C++" {
@@ -61,8 +65,7 @@ template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
 };
 /** An enum's is that of its integer type. */
-template <class type>
-struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
+template <class type> struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
 };
 /** A qualifier of the parameter itself changes nothing. */
 template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
@@ -73,12 +76,11 @@ template <class type> struct rex_type_kind<type *, false> {
     static const unsigned rex_number = REX_KIND_POINTER;
 };
 /** Likewise. */
-template <class type>
-struct rex_type_kind<type *__restrict__, false> : rex_type_kind<type *> {
+template <class type> struct rex_type_kind<type *__restrict__, false> : rex_type_kind<type *> {
 };
 #define REX_KIND_IS(type, kind)                     \
     template <> struct rex_type_kind<type, false> { \
-        static const unsigned rex_number = (kind);      \
+        static const unsigned rex_number = (kind);  \
     };
 /** REX_EACH_KIND: the others. */
 REX_EACH_KIND(REX_KIND_IS)
@@ -98,8 +100,10 @@ REX_EACH_KIND(REX_KIND_IS)
                         : __builtin_classify_type(expression) == 5         \
                               ? REX_KIND_POINTER                           \
                               : REX_KIND_VALUE | sizeof(expression) << 8))
+/* clang-format off */
 /** REX_KIND_CASE(type, kind): of one type. */
 #define REX_KIND_CASE(type, kind) type:kind,
+/* clang-format on */
 #endif
 
 #endif

@@ -239,10 +239,9 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
  * number, and no configuration as a launch has: a region is put in no queue and has no grid, so
  * that a configuration would say no more.
  */
-#define REX_DATA_REGION(error, ...)                                                     \
-    REX_DATA_ROWS(                                                                      \
-        REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \
-        REX_JOIN(rex_detail_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
+#define REX_DATA_REGION(error, ...)                                                               \
+    REX_DATA_ROWS(REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \
+                  REX_JOIN(rex_detail_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_DATA_REGION_MAP(error, device, map) { ... }: the same, of a struct rex_map, a variable: one

@@ -95,6 +95,7 @@
 #define REX_PARAMETERS(none, first, between, m, context, ...) \
     REX_WALK(REX_PARAMETER, none, first, between, m, context, __VA_ARGS__)
 
+/* clang-format off */
 /**
  * REX_WALK(each, none, first, between, m, context, items...): each(none, first, m, context, item)
  * of the first item, and each(, between, m, context, item) of the other ones and of 64 empty ones
@@ -133,5 +134,6 @@
     each(, between, m, context, p5)                                       \
     each(, between, m, context, p6)                                       \
     each(, between, m, context, p7)
+/* clang-format on */
 
 #endif

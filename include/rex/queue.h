@@ -211,11 +211,12 @@ REX_API void rex_mappings_changed(void);
  * very type. Up to 8 bytes it is REX_VALUE(); more are read from @object, an lvalue, at the launch:
  * for queues, and for launches that the CUDA driver sends; libomptarget cannot pass them.
  */
-#define REX_BY_VALUE(object)                                                                      \
-    REX_ROW(REX_OF(object),                                                                       \
-            sizeof(object) <= 8                                                                   \
-                ? rex_row_value(&(object), sizeof(object) <= 8 ? sizeof(object) : 0)              \
-                : rex_row_object(&(object), sizeof(object), REX_MAP_LITERAL | REX_MAP_TARGET_PARAM))
+#define REX_BY_VALUE(object)                                                     \
+    REX_ROW(                                                                     \
+        REX_OF(object),                                                          \
+        sizeof(object) <= 8                                                      \
+            ? rex_row_value(&(object), sizeof(object) <= 8 ? sizeof(object) : 0) \
+            : rex_row_object(&(object), sizeof(object), REX_MAP_LITERAL | REX_MAP_TARGET_PARAM))
 
 /*
  * ---- Events -----------------------------------------------------------------------------------

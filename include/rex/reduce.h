@@ -73,7 +73,7 @@
 #else
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
 /** REX_DETAIL_ATOMIC(function, address): the function for the type at @address. */
-#define REX_DETAIL_ATOMIC(function, address)     \
+#define REX_DETAIL_ATOMIC(function, address) \
     _Generic((address),                          \
         int *: function##_int,                   \
         unsigned *: function##_uint,             \

@@ -113,8 +113,7 @@ static __attribute__((noinline)) void write_line(enum rex_log_level level, const
                                         [REX_LOG_INFO] = "info",
                                         [REX_LOG_DEBUG] = "debug"};
     char line[REX_PRINTED_MAX + 32];
-    size_t length =
-        (size_t)snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
+    size_t length = (size_t)snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     rex_shelter_begin();
     pthread_mutex_lock(&lock);
     follow_fork();

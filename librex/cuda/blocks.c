@@ -25,7 +25,7 @@ struct block {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
-static struct block *taken, *kept; /* the one given back last is the first */
+static struct block *taken, *kept;              /* the one given back last is the first */
 static size_t kept_bytes[REX_CUDA_DEVICES_MAX]; /* of each GPU */
 
 static void push(struct block **list, struct block *block)

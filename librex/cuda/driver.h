@@ -37,6 +37,7 @@ struct rex_cuda_kernel_node {
  * X(group, function, name that the driver exports, CUDA release that has it first, (parameters)).
  * Of a group the first that is missing is named in the message.
  */
+/* clang-format off */
 #define REX_CUDA_FUNCTIONS(X)                                                                     \
     X(START, cuInit, "cuInit", "2.0", (unsigned flags))                                           \
     X(START, cuDriverGetVersion, "cuDriverGetVersion", "2.2", (int *version))                     \
@@ -138,6 +139,7 @@ struct rex_cuda_kernel_node {
     X(OPTIONAL, cuDeviceGetUuid, "cuDeviceGetUuid_v2", "11.4", (void *uuid, int device))          \
     X(OPTIONAL, cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", "8.0",                        \
       (int *value, int attribute, int device, int peer))
+/* clang-format on */
 
 /* The driver's functions. Each returns 0 or a CUresult. Written before a GPU is reported. */
 struct rex_driver {

@@ -79,8 +79,8 @@ static int cut_off(struct rex_elf *elf)
 
 static bool is_parameter(const struct attribute *attribute)
 {
-    return attribute->size >= 12 && (attribute->kind == ATTRIBUTE_PARAMETER ||
-                                     attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
+    return attribute->size >= 12 &&
+           (attribute->kind == ATTRIBUTE_PARAMETER || attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
 }
 
 static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
@@ -215,8 +215,8 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
 
 #define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
 
-static void read_modes(struct rex_view *view, const struct rex_elf *elf,
-                       const Elf64_Sym *symbol, const char *name)
+static void read_modes(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
+                       const char *name)
 {
     struct rex_image_symbol *kernel;
     if (!is_global(symbol))
@@ -232,8 +232,8 @@ static void read_modes(struct rex_view *view, const struct rex_elf *elf,
 
 /* ---- the rest of the sections ---------------------------------------------------------------- */
 
-static void read_registers(struct rex_view *view, const struct rex_elf *elf,
-                           const Elf64_Shdr *info, const Elf64_Shdr *symbols)
+static void read_registers(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *info,
+                           const Elf64_Shdr *symbols)
 {
     const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
     struct attribute attribute;

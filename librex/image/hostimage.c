@@ -116,8 +116,8 @@ static const char *string_at(const struct rex_elf *elf, const struct memory *mem
 /* ---- signatures ------------------------------------------------------------------------------ */
 
 /* The signature is the bytes of its symbol. In librex 0.1 they were a text, "0(rex_arg n)". */
-static int read_signature(struct rex_view *view, struct rex_elf *elf,
-                          const struct memory *memory, const Elf64_Sym *symbol, const char *name)
+static int read_signature(struct rex_view *view, struct rex_elf *elf, const struct memory *memory,
+                          const Elf64_Sym *symbol, const char *name)
 {
     uint64_t room;
     const char *bytes =

@@ -141,8 +141,7 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
     return true;
 }
 
-static int tell(struct rex_view *view, struct rex_image_symbol *kernel,
-                struct numbers numbers)
+static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
 {
     bool env;
     long count = kernel != NULL && kernel->kernel ? parse(numbers, &env, NULL) : -1;

@@ -15,7 +15,7 @@
 
 #define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
-#define MAPPED_BITS                                                                                \
+#define MAPPED_BITS                                                                              \
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
@@ -29,7 +29,7 @@ static unsigned against_row(const struct rex_map *map, int32_t i)
     int64_t type = map->types[i];
     int64_t known = type & REX_MAP_LITERAL   ? VALUE_BITS
                     : type & REX_MAP_PRIVATE ? PRIVATE_BITS
-                                              : MAPPED_BITS;
+                                             : MAPPED_BITS;
     uintptr_t begin = (uintptr_t)map->begin[i];
     if (map->mappers != NULL && map->mappers[i] != NULL)
         return REX_AGAINST_MAPPER;
@@ -225,13 +225,13 @@ int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
                           const struct rex_map *map, int number, bool is_mapped, unsigned *against)
 {
     size_t count = (size_t)map->count;
-    *rows = (struct rex_driver_rows){
-        .map = map, .claim = {.number = number}, .is_mapped = is_mapped};
+    *rows =
+        (struct rex_driver_rows){.map = map, .claim = {.number = number}, .is_mapped = is_mapped};
     *against = 0;
     if (count == 0)
         return REX_OK;
-    char *memory = rex_slot_rows(slot, count * (sizeof *rows->own + sizeof *rows->claim.place +
-                                                sizeof *rows->device));
+    char *memory = rex_slot_rows(
+        slot, count * (sizeof *rows->own + sizeof *rows->claim.place + sizeof *rows->device));
     if (memory == NULL)
         return REX_ENOMEM;
     rows->own = (void *)memory;

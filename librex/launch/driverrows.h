@@ -43,8 +43,7 @@ unsigned rex_against_rows(const struct rex_map *map);
  * which undoes the claim; or REX_ENOMEM. MAP stays, SLOT has the memory.
  */
 int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
-                          const struct rex_map *map, int number, bool is_mapped,
-                          unsigned *against);
+                          const struct rex_map *map, int number, bool is_mapped, unsigned *against);
 void rex_driver_rows_end(struct rex_driver_rows *rows);
 
 /* The own rows have their device addresses: so has each row of the map. */

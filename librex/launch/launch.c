@@ -105,10 +105,10 @@ static struct rex_launch_config launch_of(int32_t num_teams, int32_t thread_limi
 static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
                                    int32_t thread_limit, const struct __tgt_kernel_arguments *args)
 {
-    target->against =
-        args == NULL || args->NumArgs < 0                           ? REX_AGAINST_ROWS
-        : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
-                                          : rex_against_all() | target->registration->against;
+    target->against = args == NULL || args->NumArgs < 0 ? REX_AGAINST_ROWS
+                      : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0
+                          ? REX_AGAINST_FLAGS
+                          : rex_against_all() | target->registration->against;
     if (target->against & ~REX_AGAINST_MAPPING)
         return REX_OK;
     struct rex_launch_config launch = launch_of(num_teams, thread_limit, args);
@@ -123,9 +123,8 @@ static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t t
                          const struct __tgt_kernel_arguments *args, int *returned)
 {
     int result = launch_packet_by_driver(target, num_teams, thread_limit, args);
-    return target->against == 0
-               ? result
-               : pack_and_send(target, num_teams, thread_limit, args, returned);
+    return target->against == 0 ? result
+                                : pack_and_send(target, num_teams, thread_limit, args, returned);
 }
 
 /* ---- like the one before --------------------------------------------------------------------- */
@@ -322,8 +321,7 @@ static int launch_map_by_driver(struct checked *checked, const struct rex_launch
                                 const struct rex_map *map, enum rex_purpose purpose)
 {
     checked->target.against = REX_AGAINST_DEVICE;
-    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map)
-                                     : REX_OK;
+    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map) : REX_OK;
 }
 
 static int launch_resolved(struct checked *checked, const struct rex_launch_config *launch,

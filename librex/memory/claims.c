@@ -220,7 +220,7 @@ void rex_claim_end(struct rex_claim *claim)
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* of clang 22 */
-#define PLACES 16 /* of a call; for more it allocates */
+#define PLACES 16                   /* of a call; for more it allocates */
 
 /* The call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
@@ -317,11 +317,8 @@ static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
 static void come_without_claim(int number)
 {
     struct rex_place all = {.begin = 0, .end = UINTPTR_MAX};
-    struct rex_claim claim = {.place = &all,
-                              .count = 1,
-                              .number = number,
-                              .kind = REX_CLAIM_END,
-                              .is_all = true};
+    struct rex_claim claim = {
+        .place = &all, .count = 1, .number = number, .kind = REX_CLAIM_END, .is_all = true};
     rex_stand_against_all(REX_AGAINST_NO_MEMORY);
     rex_claim_begin(&claim);
     rex_claim_end(&claim);
@@ -342,10 +339,9 @@ static bool lies_in_unseen(const struct rex_map *map, int number)
 {
     bool some = false;
     for (int32_t i = 0; i < map->count && !some && !rex_all_mappings_are_seen(); i++)
-        some = is_mapped_by(map, i) &&
-               (is_unseen(map->begin[i], (size_t)map->sizes[i], number) ||
-                ((map->types[i] & REX_MAP_PTR_AND_OBJ) &&
-                 is_unseen(map->base[i], sizeof(void *), number)));
+        some = is_mapped_by(map, i) && (is_unseen(map->begin[i], (size_t)map->sizes[i], number) ||
+                                        ((map->types[i] & REX_MAP_PTR_AND_OBJ) &&
+                                         is_unseen(map->base[i], sizeof(void *), number)));
     return some;
 }
 

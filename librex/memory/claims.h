@@ -24,7 +24,7 @@ struct rex_claim {
     size_t count;
     uintptr_t lowest, highest; /* of all places; the claim's own, as is: */
     bool is_ordered;
-    int number;                /* of the device */
+    int number; /* of the device */
     enum rex_claim_kind kind;
     bool is_all; /* its one place is all memory, and no mapping says what of it is mapped */
 };

@@ -31,8 +31,8 @@ bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t
 
 /* Row ROW of a call, SIZE bytes at BEGIN, is not present whole: REX_EABSENT. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
-                    int32_t row, const void *begin,
-                    int64_t size, enum rex_presence presence, int number);
+                    int32_t row, const void *begin, int64_t size, enum rex_presence presence,
+                    int number);
 
 /* As rex_memory_presence(), after the image has been loaded on the device: that maps globals. */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);

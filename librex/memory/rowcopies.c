@@ -23,7 +23,7 @@
 #include "omp/sender.h"
 #include "trace/trace.h"
 
-#define PLAIN_BITS                                                                                 \
+#define PLAIN_BITS                                                                               \
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
@@ -157,18 +157,15 @@ static bool is_new(const struct rex_map *map, int32_t i, int number, struct rex_
 
 static bool is_copied_here(const struct rex_map *map, int32_t i)
 {
-    return (map->types[i] & REX_MAP_TO) &&
-           rex_staging_suits(map->begin[i], (size_t)map->sizes[i]);
+    return (map->types[i] & REX_MAP_TO) && rex_staging_suits(map->begin[i], (size_t)map->sizes[i]);
 }
 
 static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, uintptr_t device,
                             bool to_host)
 {
     uint64_t begin = rex_phase_begin();
-    struct rex_staged_copy copy = {.host = map->begin[i],
-                                   .device = device,
-                                   .size = (size_t)map->sizes[i],
-                                   .to_host = to_host};
+    struct rex_staged_copy copy = {
+        .host = map->begin[i], .device = device, .size = (size_t)map->sizes[i], .to_host = to_host};
     if (!rex_staging_copy(&copy, NULL))
         return false;
     rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
@@ -220,9 +217,8 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
                    struct rex_new_rows *made)
 {
     size_t count = (size_t)map->count;
-    int64_t *types = has_large(map) && may_copy(map)
-                         ? malloc(count * (sizeof *types + sizeof(bool)))
-                         : NULL;
+    int64_t *types =
+        has_large(map) && may_copy(map) ? malloc(count * (sizeof *types + sizeof(bool))) : NULL;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
     bool *news = (void *)(types + count);
@@ -254,7 +250,6 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
     bool may = has_large(map) && may_copy(map) && rex_all_mappings_are_seen();
     int64_t *types = may ? malloc((size_t)map->count * sizeof *types) : NULL;
     for (int32_t i = 0; i < map->count && types != NULL; i++)
-        types[i] =
-            map->types[i] & ~(copy_back(map, i, number) ? REX_MAP_FROM : INT64_C(0));
+        types[i] = map->types[i] & ~(copy_back(map, i, number) ? REX_MAP_FROM : INT64_C(0));
     return types;
 }

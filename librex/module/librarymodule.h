@@ -19,7 +19,7 @@ struct rex_library {
     bool
         is_registered; /* with libomptarget; else it knows nothing of it, and the driver launches */
     uint32_t holders;  /* who has loaded it, and graphs; atomic */
-    unsigned forks; /* of the process that has loaded it, where it is not registered */
+    unsigned forks;    /* of the process that has loaded it, where it is not registered */
 };
 
 /*

@@ -169,8 +169,7 @@ static void register_along(struct rex_module *module)
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
     uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
     if ((state & STATE_MASK) == UNREGISTERED && !rex_is_of_library(module) &&
-        rex_table_is_own(module) &&
-        !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
+        rex_table_is_own(module) && !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
         __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         make_attempt(registration, number, NULL);

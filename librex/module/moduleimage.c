@@ -167,8 +167,7 @@ static bool is_there(const void *begin, const void *end)
 }
 
 static __attribute__((noinline)) int find_named(struct rex_sources *sources,
-                                                 const struct rex_module *module,
-                                                 const char *name)
+                                                const struct rex_module *module, const char *name)
 {
     char configured[REX_SETTING_MAX];
     const char *names = name;

@@ -68,7 +68,7 @@ struct rex_target {
     struct rex_registration *registration;
     int64_t position; /* of its entry in the table */
     int64_t device;
-    unsigned against; /* REX_AGAINST_: what stands against a launch by the driver */
+    unsigned against;          /* REX_AGAINST_: what stands against a launch by the driver */
     const struct rex_map *map; /* of the launch, for messages; NULL: it has a packet */
 };
 

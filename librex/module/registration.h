@@ -50,11 +50,11 @@ struct rex_registration {
     void (*unload)(struct rex_registration *registration);
     /* that librex has made the entries for; NULL: they are the program's own; atomic */
     struct rex_library *library;
-    const char *memory_name;  /* what messages call an image in memory; NULL: "memory" */
-    char *image_path;         /* atomic: of the last registration, or of the last attempt at one */
+    const char *memory_name; /* what messages call an image in memory; NULL: "memory" */
+    char *image_path;        /* atomic: of the last registration, or of the last attempt at one */
     const struct rex_thread *worker; /* registers or ends the module; atomic */
     uintptr_t failed_attempt;        /* number of the last attempt that failed, */
-    int failure;              /* its result */
+    int failure;                     /* its result */
     /* and its message, for the threads that waited; all three under the lock of module.c */
     char *failure_message;
 };

@@ -26,9 +26,9 @@ struct rex_source {
 struct rex_sources {
     struct rex_source *list;
     size_t count, room;
-    bool asked_for; /* REX_CUBIN or the caller named them: no other image takes their place */
+    bool asked_for;  /* REX_CUBIN or the caller named them: no other image takes their place */
     bool by_setting; /* REX_CUBIN did */
-    char *names;    /* the first list of names that was looked for */
+    char *names;     /* the first list of names that was looked for */
     struct rex_report missing; /* the paths at which no file was found */
 };
 

@@ -87,10 +87,10 @@ struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;                  /* hash of keys: position + 1 */
-    uint64_t *facts;                  /* a struct rex_kernel_facts each */
-    struct rex_launched *launched;    /* one for each entry */
-    struct rex_misfit *misfit;        /* likewise */
+    uint32_t *index;               /* hash of keys: position + 1 */
+    uint64_t *facts;               /* a struct rex_kernel_facts each */
+    struct rex_launched *launched; /* one for each entry */
+    struct rex_misfit *misfit;     /* likewise */
     /* likewise; NULL where the kernel has none */
     const struct rex_signature **signature;
     struct rex_signature *signatures; /* all of them, the newest first */

@@ -218,20 +218,19 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
 }
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
-#define DATA(name, parameters, arguments, what, directions, names, mappers)                     \
-    static void observed_##name parameters                                                      \
-    {                                                                                           \
-        struct rex_call_trace trace = {                                                         \
-            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
-        enum rex_watched_call call =                                                            \
-            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                   \
-        bool told = (directions) != REX_MAP_FROM &&                                            \
-                    comes(call, &trace.packet, device,                                          \
-                          call == REX_CALL_BEGINS && IS_LATER(name));                           \
-        enter_data(&trace, "__tgt_" #name, what, device);                                       \
-        bound.call.name arguments;                                                              \
-        leave_data(&trace, what, directions);                                                   \
-        is_over(told, call, &trace.packet, device);                                             \
+#define DATA(name, parameters, arguments, what, directions, names, mappers)                        \
+    static void observed_##name parameters                                                         \
+    {                                                                                              \
+        struct rex_call_trace trace = {                                                            \
+            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};    \
+        enum rex_watched_call call =                                                               \
+            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                       \
+        bool told = (directions) != REX_MAP_FROM &&                                                \
+                    comes(call, &trace.packet, device, call == REX_CALL_BEGINS && IS_LATER(name)); \
+        enter_data(&trace, "__tgt_" #name, what, device);                                          \
+        bound.call.name arguments;                                                                 \
+        leave_data(&trace, what, directions);                                                      \
+        is_over(told, call, &trace.packet, device);                                                \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
@@ -276,7 +275,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     {                                                                            \
         struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
         bool told = comes(REX_CALL_LAUNCHES, &trace.packet, device,              \
-                          IS_LATER(name) || ((flags) & REX_FLAG_NOWAIT) != 0);   \
+                          IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);   \
         trace.packet.Tripcount = trip_count;                                     \
         enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
         int result = leave_launch(&trace, key, bound.call.name arguments);       \

@@ -40,8 +40,7 @@ static void lacks(const char *name)
     {                                                              \
         if (rex_runtime_bind() != 0)                               \
             return missing;                                        \
-        return REX_REAL(name)                                      \
-        arguments;                                                 \
+        return REX_REAL(name) arguments;                           \
     }
 #define LACKING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters                   \
@@ -97,8 +96,7 @@ __asm__(".pushsection .text\n"
     __attribute__((visibility("default"))) type __tgt_##name parameters; \
     type __tgt_##name parameters                                         \
     {                                                                    \
-        return REX_REAL(name)                                            \
-        arguments;                                                       \
+        return REX_REAL(name) arguments;                                 \
     }
 REX_FORWARDED(FORWARD)
 #endif
@@ -206,9 +204,9 @@ static int kernel_without_packet(KERNEL_P)
 {
     if (args->Tripcount > 0 && teams <= 0)
         rex_runtime_push_trip_count(loc, device, (uint64_t)args->Tripcount);
-    return REX_REAL(target_teams_mapper)
-    (loc, device, key, args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes,
-     args->ArgNames, args->ArgMappers, teams, threads);
+    return REX_REAL(target_teams_mapper)(loc, device, key, args->NumArgs, args->ArgsBase,
+                                         args->Args, args->ArgSizes, args->ArgTypes, args->ArgNames,
+                                         args->ArgMappers, teams, threads);
 }
 
 static int kernel_without_packet_nowait(KERNEL_P, DEP_P)

@@ -18,19 +18,30 @@
  * 18 passes one whatever the version says. Up to 19 the CUDA plugin launches one dimension; 23
  * takes y, z and dynamic memory from the struct only from version 3 on.
  */
-#define PLAIN(dims, memory) {.version = 2, .dimensions = (dims), .dynamic_memory = (memory)}
+#define PLAIN(dims, memory)                                            \
+    {                                                                  \
+        .version = 2, .dimensions = (dims), .dynamic_memory = (memory) \
+    }
 /*
  * Env kernels. 18 adds the parameter itself, 19 to 23 do with version 3, before 18 a row of ours
  * must carry it.
  */
-#define ENV_BY_ROW(memory) \
-    {.version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)}
-#define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
+#define ENV_BY_ROW(memory)                                                             \
+    {                                                                                  \
+        .version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory) \
+    }
+#define ENV(dims)                                                  \
+    {                                                              \
+        .version = 3, .dimensions = (dims), .dynamic_memory = true \
+    }
 /*
  * On the host device 23 and 24 take version 5 alone, and write over the last row; a grid is nothing
  * to it.
  */
-#define HOST_ARRAY {.version = 5, .trailing_row = true}
+#define HOST_ARRAY                         \
+    {                                      \
+        .version = 5, .trailing_row = true \
+    }
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 

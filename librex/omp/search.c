@@ -151,9 +151,8 @@ static int named_release(const struct rex_elf *elf)
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
 {
-    const char *export = named == 0 && rex_release_after(told->number) == NULL
-                             ? unknown_export(table, told)
-                             : NULL;
+    const char *export =
+        named == 0 && rex_release_after(told->number) == NULL ? unknown_export(table, told) : NULL;
     *why = '\0';
     if (named > 0 && rex_release_after(named - 1) == NULL)
         snprintf(why, why_size,
@@ -327,9 +326,13 @@ static int compare(const void *a, const void *b, void *openmp_folder)
     return strcmp(one->path, other->path);
 }
 
-const char *const rex_search_folders[] = {
-    "/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*", "/usr/local/llvm*/lib",
-    "/usr/local/lib",      "/opt/*/lib",            NULL};
+const char *const rex_search_folders[] = {"/usr/lib/llvm-*/lib",
+                                          "/usr/lib64/llvm*/lib*",
+                                          "/usr/lib/llvm/*/lib*",
+                                          "/usr/local/llvm*/lib",
+                                          "/usr/local/lib",
+                                          "/opt/*/lib",
+                                          NULL};
 
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
                   struct rex_report *report)

@@ -20,13 +20,15 @@ struct image {
     struct rex_image_view *view; /* NULL: it is for another processor, and could not be read */
 };
 
+struct mapped {
+    const void *bytes;
+    size_t size;
+};
+
 struct images {
     struct image *list;
     size_t count;
-    struct mapped {
-        const void *bytes;
-        size_t size;
-    } *files; /* that the images are in */
+    struct mapped *files; /* that the images are in */
     size_t file_count;
 };
 

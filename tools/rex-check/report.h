@@ -10,36 +10,36 @@
 #include <stddef.h>
 
 /* X(constant, name that scripts may count on, what is wrong) */
-#define CHECK_FINDINGS(X)                                                                      \
-    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it") \
-    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                 \
-    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")   \
-    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")              \
-    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                          \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                        \
-    X(KEY_SHARED, "key-shared", "two entries have one key")                                    \
-    X(NAME_SHARED, "name-shared", "two entries have one name")                                 \
-    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")       \
-    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")     \
-    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have") \
-    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                             \
-    X(GLOBAL_SIZE, "global-size",                                                              \
-      "a global is of one size in the program, of another in an image")                        \
-    X(MIXED_ARCHITECTURES, "mixed-architectures",                                              \
-      "images, or program and image, are for different processors")                            \
-    X(SIGNATURE, "signature",                                                                  \
-      "a kernel of an image has other parameters than the program, or another image, tells")   \
-    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
-    X(EXEC_MODE, "exec-mode",                                                                  \
-      "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all") \
-    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
-    X(INIT, "init", "source: not one call of rex_offload_init() before timers")                \
-    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")\
-    X(COLUMN_LENGTH, "column-length", "source: a column of another length than NumArgs")       \
-    X(COLUMN_FREED, "column-freed", "source: an allocated column freed too early, or never")   \
-    X(PACKET_VERSION, "packet-version", "source: a packet of a version that is none")          \
-    X(LITERAL_BASE, "literal-base", "source: a literal row whose base and begin differ")       \
-    X(ROW_PARAMETER, "row-parameter", "source: rows that are not the kernel's parameters")     \
+#define CHECK_FINDINGS(X)                                                                       \
+    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it")  \
+    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                  \
+    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")    \
+    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")               \
+    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                           \
+    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                         \
+    X(KEY_SHARED, "key-shared", "two entries have one key")                                     \
+    X(NAME_SHARED, "name-shared", "two entries have one name")                                  \
+    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")        \
+    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")      \
+    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")  \
+    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                              \
+    X(GLOBAL_SIZE, "global-size",                                                               \
+      "a global is of one size in the program, of another in an image")                         \
+    X(MIXED_ARCHITECTURES, "mixed-architectures",                                               \
+      "images, or program and image, are for different processors")                             \
+    X(SIGNATURE, "signature",                                                                   \
+      "a kernel of an image has other parameters than the program, or another image, tells")    \
+    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")  \
+    X(EXEC_MODE, "exec-mode",                                                                   \
+      "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all")  \
+    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")        \
+    X(INIT, "init", "source: not one call of rex_offload_init() before timers")                 \
+    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute") \
+    X(COLUMN_LENGTH, "column-length", "source: a column of another length than NumArgs")        \
+    X(COLUMN_FREED, "column-freed", "source: an allocated column freed too early, or never")    \
+    X(PACKET_VERSION, "packet-version", "source: a packet of a version that is none")           \
+    X(LITERAL_BASE, "literal-base", "source: a literal row whose base and begin differ")        \
+    X(ROW_PARAMETER, "row-parameter", "source: rows that are not the kernel's parameters")      \
     X(REGION_END, "region-end", "source: a region that is not ended, or not begun")
 
 enum finding {

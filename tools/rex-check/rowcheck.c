@@ -66,12 +66,12 @@ static void finding(const struct launch *launch, size_t row, const char *what)
 }
 
 static void against(const struct launch *launch, size_t row, const struct parameter *parameter,
-                    const char *what, const char * not)
+                    const char *what, const char * not )
 {
     report_finding_at(launch->host->report, FINDING_ROW_PARAMETER, launch->host->path,
                       line_of(launch), NULL, "row %zu of the launch of %s is %s, but %.*s is %s",
                       row, launch->kernel->name, what, (int)parameter->name.length,
-                      parameter->name.text, not);
+                      parameter->name.text, not );
 }
 
 /* PARAMETER may be NULL: the kernel has none left. */

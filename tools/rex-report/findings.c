@@ -11,7 +11,7 @@
 #include "common/memory.h"
 
 #define SHORT UINT64_C(100000) /* nanoseconds: of longer launches waiting is a small part */
-#define LARGE                                                                                      \
+#define LARGE \
     UINT64_C(65536)            /* bytes: of smaller rows it matters little what memory they are in \
                                 */
 #define MUCH UINT64_C(1000000) /* bytes of a call, from which the speed of copies is told */

@@ -37,8 +37,7 @@ void put_in_front(const char *variable, const char *value, const char *separator
 /* The words that the library does not take for the name of a trace. */
 static bool is_word(const char *name)
 {
-    static const char *const words[] = {"-",    "on",    "off", "yes", "no",
-                                        "true", "false", "1",   "0"};
+    static const char *const words[] = {"-", "on", "off", "yes", "no", "true", "false", "1", "0"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasecmp(name, words[i]) == 0)
             return true;

@@ -115,8 +115,8 @@ static const char *machine_name(unsigned machine, char number[32])
 
 static void open_elf(struct file *file, const char *path)
 {
-    *file = (struct file){.path = path,
-                          .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *file =
+        (struct file){.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file->descriptor < 0)
         die(REFUSED, "%s cannot be read: %s", path, strerror(errno));
 }
