@@ -95,6 +95,16 @@ busy() {
 busy 1000:10 1020:10 1000:100 1900:100
 busy 1000:10 9000000:500
 busy 9000000:500 9000600:100 10:9000790
+# Very many threads, names and slices: those that have no room are counted.
+{
+    printf '[\n{"ph":"M","name":"process_name","pid":7,"tid":7,"args":{"name":"p"}}\n'
+    seq 300 | sed 's/.*/,{"ph":"M","name":"thread_name","pid":7,"tid":&,"args":{"name":"t"}}/'
+    seq 300 | sed 's/.*/,{"ph":"X","cat":"launch","pid":7,"tid":&,"ts":1,"dur":5,"name":"k&","args":{}}/'
+    seq 300 | sed 's/.*/,{"ph":"X","cat":"phase","pid":7,"tid":1,"ts":&00,"dur":50,"name":"p&","args":{}}/'
+    printf ',{"ph":"X","cat":"phase","pid":7,"tid":1,"ts":10050,"dur":20000,"name":"all","args":{}}\n]\n'
+} >"$work/many.json"
+run "$report" --text -o "$work/many.html" "$work/many.json"
+{ echo many; cat "$work/out" "$work/many.html"; } | grep -E '^many|and [0-9]+ more|^  t \(thread 1\) ' >>"$work/busy"
 golden rex-report/busy.txt "$work/busy"
 
 # ---- traces that are cut off, or not librex's alone
