@@ -12,14 +12,26 @@ unset REX_OMPTARGET REX_CUBIN REX_CUBIN_PATH REX_LOG REX_CACHE
 : >"$work/log"
 cd "$work"
 
-# configure WHAT [OPTION[=VALUE]...]
+# configure WHAT [OPTION[=VALUE]...]: in $work/said. An error that is logged and returned is one line; what no step is about is left out.
+unsaid='the module is NULL'
 configure() {
     what=$1
     shift
     run "$work/configure" "$@"
     ends 0 "$what"
-    { echo "$what"; LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -v 'the module is NULL' |
-        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" >>"$work/log"
+    { LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -vE "$unsaid" |
+        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" | awk '
+            { line[NR] = code = $0 }
+            sub(/^    REX_E[A-Z]*: /, "") {
+                split(code, word, "[ :]+")
+                logged = "    librex: error: " $0 " [" word[2] "]"
+                for (i = 1; i < NR && line[i] != logged; i++)
+                    ;
+                if (i < NR) { line[i] = ""; line[NR] = code " (logged)" }
+            }
+            END { for (i = 1; i <= NR; i++) if (line[i] != "") print line[i] }' >"$work/said"
+    if cmp -s "$work/said" "$work/before"; then echo "$what: the same"; else echo "$what"; cat "$work/said"; fi >>"$work/log"
+    cp "$work/said" "$work/before"
 }
 # contents FILE...: without the number of the process
 contents() { for file in "$@"; do sed "s/^/    $(echo "$file" | sed 's/ [0-9]*$/ N/'): /" "$file"; done >>"$work/log"; }
@@ -30,7 +42,13 @@ number=0
 while read -r name bad good; do
     case $bad in -) bad=$(letters 4096) ;; esac
     configure "$name: a bad value" $number="$bad"
-    for value in $good; do configure "$name: $value" $number="$value"; done
+    taken=
+    for value in $good; do
+        cp "$work/log" "$work/so_far"
+        configure "$name: $value" $number="$value"
+        [ "$(cat "$work/said")" != "    $name $value (the program)" ] || { taken="$taken $value"; mv "$work/so_far" "$work/log"; }
+    done
+    [ -z "$taken" ] || echo "$name: it is${taken}, and nothing is said" >>"$work/log"
     echo "$name=$bad" >>"$work/bad"
     echo "$name" >>"$work/names"
     number=$((number + 1))
@@ -88,7 +106,7 @@ done >"$work/settings"
 in_environment 'names that are none'
 # ---- levels of the log: an error, a warning, what was bound, that there is no GPU. An error that is repeated is printed once.
 
-for level in off error warn '' info debug Debug nonsense Warning debug:; do
+for level in off error warn '' info debug nonsense Warning debug:; do
     echo "REX_LOG=$level" >"$work/settings"
     in_environment "level '$level'" 0=on 4=x
 done
@@ -97,6 +115,7 @@ REX_LOG=error run "$work/configure"
 
 # ---- where the log goes: an error of each name, of which none is a value of REX_WAIT
 
+unsaid="$unsaid|^    REX_E"
 configure 'to files, to nowhere, and to standard error' 3=info:plain 4=to_the_file 3=off:plain 4=nowhere 3=info 4=to_standard_error \
     3=:plain 4=behind_it '3=error:100%% of %p' 4=by_number 3=info:missing/file 4=one_line 4=another 3=off
 contents plain 100*
@@ -111,6 +130,7 @@ contents moved
 [ ! -e of ] || fail 'the old name is taken'
 configure 'to a file for each process' '3=info:of %p' 4=before fork 4=in_a_child 3=off
 contents "$(grep -l before 'of '*)" "$(grep -l in_a_child 'of '*)"
+unsaid='the module is NULL'
 configure 'names that would forge lines' 4="$(printf 'a\nlibrex: forged \033[2Jb\177\302\237c\377 \303\244\342\202\254\134')" '4=a\x0ab'
 # Several processes: each line is whole, and none is lost. An error that is repeated is not printed.
 lines=$(seq 200 | sed "s/.*/4=$(letters 150)&/")
