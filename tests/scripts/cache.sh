@@ -11,13 +11,16 @@ cp tests/data/sm_90.ptx "$ptx"
 export FAKE_CUDA_SM=90 FAKE_CUDA_DEVICES=1 FAKE_LINK_CUBIN="$PWD/tests/data/sm_90.cubin" LD_LIBRARY_PATH="$build/tests/fake/cuda" \
     REX_OMPTARGET="$build/tests/fake/22/libomptarget.so.22" REX_LOG=debug REX_CACHE="$folder"
 
-# load WHAT [COMMAND...]: in a process of its own, started by COMMAND
+# load WHAT [COMMAND...]: in a process of its own, started by COMMAND; what it and the log say, in one line. Of the usual file that is a word.
+usual='no such file'
 load() {
     what=$1
     shift
     run "$@" "$work/compile" "$ptx" 1
     ends 0 "$what"
-    { echo "$what: $(cat "$work/out")"; sed -n "/cache/{s/^librex: [a-z]*: /    /;s|$work|FOLDER|g;p}" "$work/err"; } >>"$work/log"
+    { echo "$what: $(cat "$work/out")"; sed -n "/cache/{s/^librex: [a-z]*: //;s|$work|FOLDER|g;p}" "$work/err"; } |
+        sed "s/^kept in the cache as $usual$/kept/; s/^device image x.ptx: compiled before, taken from the cache's $usual$/compiled before/" |
+        awk '{ printf "%s%s", NR == 1 ? "" : "; ", $0 } END { print "" }' >>"$work/log"
 }
 # begin WHAT: nothing is kept, and then the PTX
 begin() {
@@ -36,6 +39,7 @@ load again
 is 700 "$folder"
 is 600 "$(file_in "$folder")"
 name=$(file_in "$folder")
+usual=${name##*/}
 touch -d @1000 "$name"
 load 'after a long time'
 [ "$(stat -c %Y "$name")" -gt 1000 ] || fail 'a file that is used does not count as new'
@@ -136,7 +140,7 @@ place() {
     what=$1 at=$2
     shift 2
     load "$what" env -u REX_CACHE -u XDG_CACHE_HOME -u HOME "$@"
-    echo "    a file: $(find "$work/$at" -type f 2>/dev/null | wc -l)" >>"$work/log"
+    echo "    files: $(find "$work/$at" -type f 2>/dev/null | wc -l)" >>"$work/log"
 }
 # path LETTERS: a path of so many, which leads to a folder in $work
 path() { python3 -c 'import sys; print(sys.argv[1] + "/" * (int(sys.argv[2]) - len(sys.argv[1]) - len(sys.argv[3])) + sys.argv[3])' "$work" "$1" "$2"; }
@@ -222,7 +226,7 @@ put 0123456789abcdef-sm_9.cubin 100
 put "$(own 8)" 10 $((257 * MiB))
 left 'files of others'
 
-echo "$(grep -cE ': (compiled|taken)$' "$work/log") loads"
+echo "$(grep -cE ': (compiled|taken)(;|$)' "$work/log") loads"
 golden cache/log.txt "$work/log"
 
 # ---- whose it is
