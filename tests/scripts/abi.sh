@@ -46,27 +46,30 @@ done
 # libomptarget's calls of its own functions come back through our forwarders, which -Bsymbolic would prevent for ours.
 if readelf -d "$O/librex.so" | grep -q SYMBOLIC; then fail 'librex.so is linked with -Bsymbolic'; fi
 
-# ---- structs, constants, prototypes; types of callbacks, which rex-info leaves out
+# ---- structs, constants, prototypes; types of callbacks, which rex-info leaves out. Names that have no prototype are in the symbols file.
 
 export LD_LIBRARY_PATH="$O"
 "$O/tools/rex-info" --abi >"$work/abi"
 {
-    sed -e '/^LLVM /,/^$/d' -e '/^    inline /d' "$work/abi"
+    sed -e '/^LLVM /,/^$/d' -e '/^    inline /d' -e '/^    [a-z_0-9]*$/d' "$work/abi"
     echo
     cat include/*.h include/rex/*.h | sed -n '/^typedef [^{]*(/p'
 } >"$work/abi.txt"
 like tests/golden/rex-info/abi.txt "$work/abi.txt"
 
 "$O/tools/rex-info" --abi --json >"$work/abi.json"
-/usr/bin/python3 - tools/rex-info/abi.schema.json "$work/abi.json" <<'PYTHON' || failed=1
+/usr/bin/python3 - tools/rex-info/abi.schema.json "$work/abi.json" "$work/exported" <<'PYTHON' || failed=1
 import json, sys
 import jsonschema
-schema, report = (json.load(open(path)) for path in sys.argv[1:])
+schema, report = (json.load(open(path)) for path in sys.argv[1:3])
 jsonschema.Draft202012Validator.check_schema(schema)
 wrong = [error.json_path + ': ' + error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(report)]
 names = {key: [item['name'] for item in report[key]] for key in ('structs', 'functions')}
 names['constants'] = list(report['constants'])
 wrong += [key + ' are not sorted, or come twice' for key in names if names[key] != sorted(set(names[key]))]
+exported = open(sys.argv[3]).read().split()
+linked = [item['name'] for item in report['functions'] if not item['inline'] and not item['per_binary']]
+wrong += ['%s: a function or an exported symbol, and not both' % name for name in set(linked) ^ set(exported)]
 sys.exit('\n'.join('FAIL: ' + text for text in wrong) or 0)
 PYTHON
 
