@@ -272,11 +272,13 @@ TEST_IN_CHILD(driver_without_files)
 
 /* ---- rex_info() ---------------------------------------------------------------------------------------------------- */
 
-/* What is of the driver and of its use, but for its other name, which it has on some machines. */
+/* What is of the driver and of its use, but for its other name, which it has on some machines. Settings that nothing has changed are told once. */
 static void add_row(const char *group, const char *name, const char *value, void *context)
 {
-    (void)context;
+    const bool *is_first = context;
     if (strstr(value, "a link is missing") != NULL)
+        return;
+    if (!*is_first && strcmp(group, "setting") == 0 && strstr(value, "(the ") == NULL)
         return;
     if ((strcmp(group, "driver") == 0 && strcmp(name, "file") != 0) ||
         strcmp(group, "launch") == 0 || strcmp(group, "plugin") == 0 ||
@@ -304,6 +306,7 @@ TEST_FOR_EACH(info, told, all)
     use_release(told->release);
     CHECK_EQUAL(rex_configure(REX_OPTION_LAUNCH_BY, told->launch_by), 0);
     says("LLVM %d:", told->release);
-    CHECK_EQUAL(rex_info(0, add_row, NULL), 0);
+    bool is_first = told == all;
+    CHECK_EQUAL(rex_info(0, add_row, &is_first), 0);
     remove_folder(root);
 }

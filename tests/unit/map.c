@@ -27,15 +27,17 @@ static void builds(const char *what, const struct rex_map *prefix, rex_rows *row
         refuses(result, "%s", what);
         return;
     }
-    says("%s: %d rows", what, map.count);
+    char last_row[128] = "", place[32] = "";
     if (map.count > 0) {
         int32_t last = map.count - 1;
         const uint64_t type = (uint64_t)map.types[last];
         const ptrdiff_t behind = (char *)map.begin[last] - (char *)map.base[last];
-        says("    the last of type %#x in row %llu, %lld bytes", (unsigned)type, (unsigned long long)(type >> 48), (long long)map.sizes[last]);
+        snprintf(last_row, sizeof last_row, ", the last of type %#x in row %llu, %lld bytes", (unsigned)type, (unsigned long long)(type >> 48),
+                 (long long)map.sizes[last]);
         if (behind > 0 && behind < 4096) /* else it is another object's */
-            says("    %td behind its base", behind);
+            snprintf(place, sizeof place, ", %td behind its base", behind);
     }
+    says("%s: %d rows%s%s", what, map.count, last_row, place);
     rex_map_free(&map);
 }
 

@@ -294,13 +294,18 @@ TEST(test_launches)
         assert_string_equal(in_child(print_launches, &releases[i]), told[i].output);
     }
     for (size_t number = 0; number < COUNT(launches); number++) {
-        says("%s:", launches[number].what);
         for (size_t i = 0, end; i < COUNT(releases); i = end) {
             const char *line = line_of(told[i].output, number);
             size_t length = strcspn(line, "\n") + 1;
             for (end = i + 1; end < COUNT(releases) &&
                               strncmp(line_of(told[end].output, number), line, length) == 0;)
                 end++;
+            if (end - i == COUNT(releases)) {
+                says("%s: %.*s", launches[number].what, (int)length - 1, line);
+                continue;
+            }
+            if (i == 0)
+                says("%s:", launches[number].what);
             says("    LLVM %d to %d: %.*s", releases[i], releases[end - 1], (int)length - 1, line);
         }
     }

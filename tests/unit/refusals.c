@@ -56,8 +56,8 @@ static void moving(struct rex_queue *queue)
     static char bytes[16] __attribute__((aligned(16)));
     CHECK_EQUAL(rex_queue_copy_to(queue, NULL, NULL, 0), REX_OK);
     CHECK_EQUAL(rex_queue_copy_from(queue, NULL, NULL, 0), REX_OK);
-    for (size_t size = 0; size <= 9; size++)
-        if (size != 1 && size != 2 && size != 4)
+    for (size_t size = 0; size <= 8; size++)
+        if (size == 0 || size == 3 || size == 8)
             REFUSED(rex_queue_fill(queue, bytes, bytes, size, 8));
     for (size_t width = 2; width <= 4; width *= 2)
         for (size_t odd = 1; odd < width; odd++) {
