@@ -443,7 +443,7 @@ expect image-missing 2 libhost.so missing.cubin
 expect image-empty 2 libhost.so empty
 expect option 2 --nonsense
 expect colour-wrong 2 --color=sometimes libhost.so
-expect no-arguments 2
+expect help 2 # no argument
 command_line rex-check
 # A report that nobody gets is no clean one.
 "$check" -q libhost.so kernels.so >&- 2>output && fail 'a report that cannot be written is clean'
