@@ -58,6 +58,8 @@ export LD_LIBRARY_PATH="$O"
 like tests/golden/rex-info/abi.txt "$work/abi.txt"
 
 "$O/tools/rex-info" --abi --json >"$work/abi.json"
+sed -n 's/^    \([a-z_0-9]*\)$/\1/p' "$work/abi" >"$work/bare"
+jq -r '.functions[] | select(.prototype == null).name' "$work/abi.json" | diff - "$work/bare" || fail 'functions without a prototype'
 /usr/bin/python3 - tools/rex-info/abi.schema.json "$work/abi.json" "$work/exported" <<'PYTHON' || failed=1
 import json, sys
 import jsonschema
