@@ -12,7 +12,7 @@ unset REX_OMPTARGET REX_CUBIN REX_CUBIN_PATH REX_LOG REX_CACHE
 : >"$work/log"
 cd "$work"
 
-# configure WHAT [OPTION[=VALUE]...]: in $work/said. An error that is logged and returned is one line; what no step is about is left out.
+# configure WHAT [OPTION[=VALUE]...]: in $work/said, without what no step is about
 unsaid='the module is NULL'
 configure() {
     what=$1
@@ -20,16 +20,7 @@ configure() {
     run "$work/configure" "$@"
     ends 0 "$what"
     { LC_ALL=C sort "$work/err" | sed 's/^/    /'; cat "$work/out"; } | grep -vE "$unsaid" |
-        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" | awk '
-            { line[NR] = code = $0 }
-            sub(/^    REX_E[A-Z]*: /, "") {
-                split(code, word, "[ :]+")
-                logged = "    librex: error: " $0 " [" word[2] "]"
-                for (i = 1; i < NR && line[i] != logged; i++)
-                    ;
-                if (i < NR) { line[i] = ""; line[NR] = code " (logged)" }
-            }
-            END { for (i = 1; i <= NR; i++) if (line[i] != "") print line[i] }' >"$work/said"
+        sed -E "s/x{200,}/xxx.../g; s|$build|BUILD|g; s/process [0-9]+/process N/; s/ +[0-9]+\\.[0-9]/ #/g" >"$work/said"
     if cmp -s "$work/said" "$work/before"; then echo "$what: the same"; else echo "$what"; cat "$work/said"; fi >>"$work/log"
     cp "$work/said" "$work/before"
 }
