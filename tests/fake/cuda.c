@@ -84,7 +84,7 @@ int cuDeviceGet(int *device, int ordinal)
 {
     BREAK("cuDeviceGet");
     *device = ordinal;
-    return 0;
+    return ordinal < setting("FAKE_CUDA_DEVICES", 1) ? 0 : 101; /* CUDA_ERROR_INVALID_DEVICE */
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device);

@@ -19,13 +19,13 @@
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------------------- */
 
-static unsigned last_grid, last_block;
+static unsigned last_grid[3], last_block[3];
 
 static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
 {
     (void)parameters;
-    last_grid = grid[0];
-    last_block = block[0];
+    memcpy(last_grid, grid, sizeof last_grid);
+    memcpy(last_block, block, sizeof last_block);
     computed++;
 }
 
@@ -136,22 +136,61 @@ TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
 }
 
+/* One of the six dimensions, or the dynamic memory, is another one. */
+static struct rex_launch_config changed_in(unsigned number)
+{
+    struct rex_launch_config launch = {.key = &axpy_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
+    launch.dynamic_memory = number == 6 ? 512 : 0;
+    if (number < 6)
+        (number < 3 ? launch.teams : launch.threads)[number % 3]--;
+    return launch;
+}
+
+static void expect_grid(const struct rex_launch_config *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(last_grid[i], launch->teams[i]);
+        CHECK_EQUAL(last_block[i], launch->threads[i]);
+    }
+    CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_dynamic_memory"), launch->dynamic_memory);
+}
+
 /* After so many that a graph is launched, another grid, block or dynamic memory is. */
 TEST_IN_CHILD(change_grids)
 {
     uint64_t n = CELLS, a = 1;
-    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
     start(22);
-    for (int i = 0; i < TURNS + 6; i++) {
-        launch.teams[0] = i < TURNS ? 2 : 3;
-        launch.threads[0] = i < TURNS + 2 ? 64 : 32;
-        launch.dynamic_memory = i < TURNS + 4 ? 0 : 512;
+    for (unsigned i = 0; i < TURNS + 16; i++) {
+        struct rex_launch_config launch = changed_in(i < TURNS ? 7 : (i - TURNS) / 2);
         CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
-        CHECK(last_grid == launch.teams[0] && last_block == launch.threads[0]);
-        CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_dynamic_memory"), launch.dynamic_memory);
+        expect_grid(&launch);
     }
     CHECK(driver_calls("cuGraphLaunch") > 0);
+}
+
+/* In a graph of a queue, which is also given other arguments. */
+TEST_IN_CHILD(keep_grids)
+{
+    uint64_t n = 0, *nowhere = NULL;
+    struct rex_queue *queue;
+    struct rex_graph *graph;
+    struct rex_launch_config launch = changed_in(7);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(n), REX_VALUE(nowhere), REX_VALUE(nowhere));
+    start(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "grids", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(i > 0 ? rex_graph_set_args(graph, 0, &args) : REX_OK, REX_OK);
+        memset(last_grid, 0, sizeof last_grid);
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+        CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+        expect_grid(&launch);
+    }
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
@@ -366,8 +405,8 @@ TEST_OF_EACH(choose_grids, bool, by_driver, false, true)
         if (grids[i].threads != 128)
             launch.threads[0] = grids[i].threads;
         CHECK_EQUAL(launch_nothing(&launch), REX_OK);
-        CHECK_EQUAL(by_driver ? last_grid : last_call(FAKE_KERNEL)->grid[0], grids[i].teams);
-        CHECK_EQUAL(by_driver ? last_block : last_call(FAKE_KERNEL)->block[0], grids[i].threads);
+        CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], grids[i].teams);
+        CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], grids[i].threads);
     }
     struct rex_launch_config wrong[] = {rex_launch_config_for(&nothing_id, 1), rex_launch_config_for(&nothing_id, 1)};
     wrong[0].threads[0] = wrong[0].threads[1] = 1u << 31; /* there is no such block; */
@@ -392,8 +431,19 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         struct __tgt_kernel_arguments packet = {
             .Version = 2, .Teams = {asked[i].teams}, .Threads = {asked[i].threads}, .Tripcount = asked[i].trip_count};
         CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
-        CHECK_EQUAL(by_driver ? last_grid : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
-        CHECK_EQUAL(by_driver ? last_block : last_call(FAKE_KERNEL)->block[0], asked[i].block);
+        CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
+        CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
+    }
+    /* One dimension and more, in turn. */
+    for (int i = 0; i < 12; i++) {
+        struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {2, 1, 1}, .Threads = {8, 1, 1}};
+        int32_t *changed = i < 6 ? packet.Teams : packet.Threads;
+        changed[i / 2 % 3] += i % 2;
+        CHECK_EQUAL(rex_module_launch(&module, 0, 0, 0, &nothing_id, &packet), 0);
+        for (int j = 0; j < 3; j++) {
+            CHECK_EQUAL((by_driver ? last_grid : last_call(FAKE_KERNEL)->grid)[j], packet.Teams[j]);
+            CHECK_EQUAL((by_driver ? last_block : last_call(FAKE_KERNEL)->block)[j], packet.Threads[j]);
+        }
     }
 }
 
@@ -431,12 +481,28 @@ TEST_IN_CHILD(miss_device)
     REFUSED(launch_nothing(&launch), REX_EDEVICE, "OMP_DEFAULT_DEVICE");
 }
 
-/* A device that is lost is asked for nothing more. */
+/* The rows of launch_attached(), of which the last is the only one that is mapped. */
+static void expect_mapped(const struct fake_call *call)
+{
+    CHECK_EQUAL(call->packet.rows, 4);
+    for (int i = 0; i < 3; i++)
+        CHECK(call->base[i] == NULL && call->begin[i] == NULL && call->sizes[i] == 0 && call->types[i] == 0);
+    CHECK(call->base[3] == &pointer && call->begin[3] == y && call->sizes[3] == sizeof y);
+    CHECK_EQUAL(call->types[3], REX_MAP_TOFROM | REX_MAP_PTR_AND_OBJ);
+}
+
+/* A kernel that libomptarget can launch it does. A device that is lost is asked for nothing more. */
 TEST_IN_CHILD(lose_device)
 {
     start(18);
     map_on_device(0, y, sizeof y);
     CHECK_EQUAL(launch_attached(), REX_OK);
+    expect_mapped(newest_call(FAKE_BEGIN));
+    expect_mapped(newest_call(FAKE_END));
+    uint64_t n = 1;
+    REX_MAP(env, REX_VALUE(n), REX_VALUE(n), REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, CELLS));
+    CHECK_EQUAL(launch_rows(&env_id, &env), REX_OK);
+    expect_sent(1, 1);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
     CHECK_EQUAL(launch_attached(), REX_ECUDA);
     CHECK_EQUAL(the_record()->counts[FAKE_END], 1);

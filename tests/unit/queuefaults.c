@@ -193,18 +193,23 @@ TEST_IN_CHILD(say_what_failed)
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
 /* What is put in a queue fails for the work of another. */
-TEST_IN_CHILD(lose_in_another)
+TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
 {
     struct rex_queue *queue, *idle;
+    struct rex_graph *graph;
     static int64_t value[4];
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(idle), REX_OK);
+    CHECK_EQUAL(launch(idle), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, idle), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
-    CHECK_EQUAL(rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(by_graph ? rex_graph_launch(graph, idle) : rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
+                                              : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
