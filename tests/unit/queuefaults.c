@@ -207,9 +207,12 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_EQUAL(rex_graph_end(&graph, idle), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
-    CHECK_EQUAL(by_graph ? rex_graph_launch(graph, idle) : rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
-                                              : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(by_graph ? rex_graph_launch(graph, idle)
+                         : rex_queue_fill(idle, (void *)4096, "", 1, 16),
+                REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(),
+                   by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
+                            : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),

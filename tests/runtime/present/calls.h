@@ -54,6 +54,13 @@ static int launches_attached(void)
     return ADD(0, 0, REX_ATTACH(REX_MAP_TOFROM, pointer_to_y, 0, CELLS));
 }
 
+/* With the last byte of y alone. */
+static int launches_on_a_byte(void)
+{
+    char *last = (char *)(y + CELLS) - 1;
+    return ADD(0, 0, REX_TOFROM(x, CELLS), REX_NO_PARAM(REX_TOFROM(last, 1)));
+}
+
 /* Plain packets of version 2, which are not for each release. */
 static bool takes_raw(void)
 {
@@ -117,6 +124,12 @@ static int begins_raw(void)
     return 0;
 }
 
+static int begins_twice(void)
+{
+    int result = begins();
+    return result == 0 ? begins() : result;
+}
+
 static int ends(void)
 {
     return data(rex_data_exit, y, TOFROM);
@@ -131,6 +144,24 @@ static int ends_by_a_part(void)
 static int ends_raw(void)
 {
     raw(__rex_real___tgt_target_data_end, TOFROM);
+    return 0;
+}
+
+/* What has no length ends no copy with it. */
+static int ends_without_length(void)
+{
+    REX_MAP(map, rex_row_object(y, 0, REX_MAP_ALLOC));
+    __rex_real___tgt_target_data_end(-1, REX_MAP_ARGUMENTS(map));
+    return 0;
+}
+
+void __tgt_target_data_end_nowait(int64_t, int32_t, void **, void **, int64_t *, int64_t *, int32_t,
+                                  void *, int32_t, void *);
+
+static int ends_nowait(void)
+{
+    REX_MAP(map, rex_row_object(y, sizeof x, TOFROM));
+    __tgt_target_data_end_nowait(-1, REX_MAP_ARGUMENTS(map), 0, NULL, 0, NULL);
     return 0;
 }
 

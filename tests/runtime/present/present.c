@@ -31,6 +31,13 @@ static int stays_on_part(void)
     return launch(REX_KERNEL_ID(stay), 0, &map);
 }
 
+/* The kernel writes y, and that is not copied back. */
+static int stays_reading(void)
+{
+    REX_MAP(map, REX_IS_DEVICE_PTR(flags), REX_TO(y, CELLS));
+    return launch(REX_KERNEL_ID(stay), 0, &map);
+}
+
 struct call {
     int (*make)(void);
     pthread_t thread;
@@ -115,7 +122,9 @@ static void beside_kernel(int (*before)(void), bool nowait, int (*what)(void), e
         leave_out("LLVM %d takes no packet as it is", release_of_test());
     if (before != NULL)
         OK(before());
-    start_kernel(&kernel, what == ends_by_a_part ? stays_on_part : stays);
+    start_kernel(&kernel, what == ends_by_a_part       ? stays_on_part
+                          : what == launches_on_a_byte ? stays_reading
+                                                       : stays);
     if (nowait)
         ADD(REX_LAUNCH_NOWAIT, 0, REX_TOFROM(x, CELLS));
     start_call(&call, what);
@@ -149,6 +158,7 @@ BESIDE(end_others, begins_all, false, ends_others, PASSES, 1)
 BESIDE(begin_absent, NULL, false, begins, WAITS, 1)
 BESIDE(begin_absent_raw, NULL, false, begins_raw, WAITS, 1)
 BESIDE(launch_on_absent, NULL, false, launches, WAITS, 2)
+BESIDE(launch_on_a_byte, NULL, false, launches_on_a_byte, WAITS, 0)
 BESIDE(launch_attached_on_absent, NULL, false, launches_attached, WAITS, 2)
 BESIDE(launch_nowait_on_absent, NULL, false, launches_nowait, WAITS, 2)
 BESIDE(launch_raw_on_absent, NULL, false, launches_raw, WAITS, 2)
@@ -159,6 +169,7 @@ BESIDE(begin_by_mapper, NULL, false, begins_by_mapper, WAITS, 1)
 BESIDE(launch_by_mapper, NULL, false, launches_by_mapper, WAITS, 1)
 BESIDE(end_by_mapper, begins_both, false, ends_by_mapper, WAITS, 1)
 BESIDE(end_present, begins, false, ends, WAITS, 1)
+BESIDE(end_without_length, begins_twice, false, ends_without_length, WAITS, 1)
 /* The end copies that part back. */
 BESIDE(end_by_another_part, begins, false, ends_by_a_part, WAITS, 0)
 BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
@@ -846,6 +857,22 @@ TEST(mapped_elsewhere)
         }
     }
     finish(adds);
+}
+
+/* What was begun more often stays, also after an end that may come later. */
+TEST(ended_once_of_two)
+{
+    int (*const ways[])(void) = {ends, ends_raw, ends_nowait};
+    start();
+    for (int i = 0; i < 3; i++) {
+        OK(begins_twice());
+        OK(ways[i]());
+        OK(launches());
+        assert_int_equal(y[0], gpu_present() ? i : y[0]);
+        OK(ends());
+        assert_int_equal(y[0], i + 1);
+    }
+    finish(3);
 }
 
 /*
