@@ -178,9 +178,16 @@ TEST(test_failures)
         "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",       "cuEventRecord",
         "cuEventSynchronize",    "cuStreamSynchronize",     "cuCtxPushCurrent",
         "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain"};
+    static const char told[] = "not copied by threads, but by the driver: ";
+    setenv("REX_LOG", "info", 1);
     for (size_t i = 0; i < COUNT(calls); i++)
-        for (int number = 0; number < 6; number++)
-            run_child_well(calls[i], fail_at, &(struct failure){calls[i], number});
+        for (int number = 0; number < 6; number++) {
+            struct failure failure = {calls[i], number};
+            const char *why = strstr(run_child_well(calls[i], fail_at, &failure), told);
+            assert_true(why == NULL ||
+                        strncmp(why + strlen(told), calls[i], strlen(calls[i])) == 0);
+        }
+    unsetenv("REX_LOG");
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */

@@ -37,6 +37,15 @@ static void data(void)
     assert_int_equal(rex_data_exit(-1, &args), 0);
 }
 
+static void raw_data(void)
+{
+    void *base[] = {values};
+    int64_t size[] = {sizeof values}, type[] = {TOFROM};
+    init();
+    __tgt_target_data_begin(-1, 1, base, base, size, type);
+    __tgt_target_data_end(-1, 1, base, base, size, type);
+}
+
 static struct rex_queue *queue; /* of both threads */
 
 static void use_queue(void)
@@ -96,16 +105,19 @@ static void *use_cancelled(void *use)
     memcpy(&function, use, sizeof function);
     pthread_cancel(pthread_self());
     function();
+    pthread_testcancel();
     return NULL;
 }
 
 static void cancel(void (*use)(void))
 {
     pthread_t thread;
+    void *end;
     assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
     alarm(100);
     assert_int_equal(pthread_create(&thread, NULL, use_cancelled, &use), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, &end), 0);
+    assert_ptr_equal(end, PTHREAD_CANCELED);
     use();
 }
 
@@ -119,6 +131,7 @@ static void cancel(void (*use)(void))
 CANCELLED(init)
 CANCELLED(launch)
 CANCELLED(data)
+CANCELLED(raw_data)
 CANCELLED(use_queue)
 CANCELLED(copy)
 CANCELLED(library)

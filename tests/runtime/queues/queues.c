@@ -613,17 +613,22 @@ TEST(busy_end, .gpu = ON_GPU)
     OK(rex_queue_sync(queue));
     assert_int_equal(rex_event_query(event), 1);
     rex_event_destroy(event);
-    /* What it used before it was idle it does not use any more. */
+    /* It no longer uses what it did before it was idle; what a graph does that is gone it does. */
+    rex_graph_destroy(graph);
+    OK(rex_graph_begin(queue));
     release = hold_queue(queue, value);
+    OK(rex_graph_end(&graph, queue));
+    OK(rex_graph_launch(graph, queue));
+    rex_graph_destroy(graph);
     OK(rex_data_exit(-1, &by_fill));
     OK(rex_data_exit(-1, &by_copy));
     OK(rex_data_exit(-1, &by_graph));
     FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_offload_fini(), REX_EBUSY, "queue \"long one\"");
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
     OK(rex_data_exit(-1, &region));
     assert_int_equal(value[0], 2);
-    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
     OK(rex_offload_fini());
 }
