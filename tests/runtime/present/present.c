@@ -432,26 +432,12 @@ TEST(places_between_places, .gpu = ON_GPU)
 
 /* ---- memory of a queue ----------------------------------------------------------------------- */
 
-/* What a queue works with is not ended before, however much it is; what it does not is. */
-TEST(memory_of_a_queue, .gpu = ON_GPU)
+enum { ARRAYS = 90, RANGES = 20 };
+
+static void put_on_arrays(struct rex_queue *queue)
 {
-    enum { ARRAYS = 90, RANGES = 20 };
     static const uint32_t zero;
-    struct rex_launch_config holds = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1),
-                             adds = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
-    struct rex_queue *queue;
-    start();
-    flags = rex_host_alloc(sizeof flags_of_host);
-    assert_non_null(flags);
-    flags[0] = 0;
-    OK(begins());
-    for (int i = 0; i <= ARRAYS; i++)
-        OK(data(rex_data_enter, &from[i * CELLS], TOFROM));
-    OK(rex_queue_create(&queue, -1, NULL, 0));
-    REX_MAP(held, REX_IS_DEVICE_PTR(flags), REX_ALLOC(y, CELLS));
-    OK(launch_in(queue, &holds, &held));
-    FAILS(ends(), REX_EBUSY, "unfinished work");
-    OK(data(rex_data_exit, &from[ARRAYS * CELLS], TOFROM));
+    struct rex_launch_config adds = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
     for (int i = 0; i < ARRAYS; i++) {
         REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)),
                 REX_ALLOC(&from[i * CELLS], CELLS));
@@ -460,6 +446,38 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
         else
             OK(launch_in(queue, &adds, &map));
     }
+}
+
+/*
+ * What a queue works with is not ended before, however much it is; what it does not is. So it is in
+ * a graph.
+ */
+static void use_memory(bool in_graph)
+{
+    struct rex_launch_config holds = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
+    struct rex_queue *queue;
+    struct rex_graph *graph = NULL;
+    start();
+    flags = rex_host_alloc(sizeof flags_of_host);
+    assert_non_null(flags);
+    flags[0] = 0;
+    OK(begins());
+    for (int i = 0; i <= ARRAYS; i++)
+        OK(data(rex_data_enter, &from[i * CELLS], TOFROM));
+    OK(rex_queue_create(&queue, -1, NULL, 0));
+    if (in_graph) {
+        OK(rex_graph_begin(queue));
+        put_on_arrays(queue);
+        OK(rex_graph_end(&graph, queue));
+    }
+    REX_MAP(held, REX_IS_DEVICE_PTR(flags), REX_ALLOC(y, CELLS));
+    OK(launch_in(queue, &holds, &held));
+    FAILS(ends(), REX_EBUSY, "unfinished work");
+    OK(data(rex_data_exit, &from[ARRAYS * CELLS], TOFROM));
+    if (in_graph)
+        OK(rex_graph_launch(graph, queue));
+    else
+        put_on_arrays(queue);
     for (int i = 0; i < ARRAYS; i++)
         FAILS(data(rex_data_exit, &from[i * CELLS], TOFROM), REX_EBUSY, "unfinished work");
     FAILS(ends(), REX_EBUSY, "unfinished work");
@@ -468,8 +486,19 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
     for (int i = 0; i < ARRAYS; i++)
         OK(data(rex_data_exit, &from[i * CELLS], TOFROM));
     assert_int_equal(from[(ARRAYS - 1) * CELLS], 1);
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
     OK(ends());
+}
+
+TEST(memory_of_a_queue, .gpu = ON_GPU)
+{
+    use_memory(false);
+}
+
+TEST(memory_of_a_graph, .gpu = ON_GPU)
+{
+    use_memory(true);
 }
 
 /* ---- who launches, and why ------------------------------------------------------------------- */
