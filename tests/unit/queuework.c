@@ -134,11 +134,14 @@ static struct pair seen; /* the first parameter of the last launch */
 static void watch(const char *kernel, const unsigned *grid, const unsigned *block,
                   void **parameters)
 {
-    (void)kernel, (void)grid, (void)block;
+    static const unsigned wanted[][3] = {{2, 3, 5}, {7, 11, 13}};
+    (void)kernel;
+    CHECK(memcmp(grid, wanted[0], sizeof *wanted) == 0);
+    CHECK(memcmp(block, wanted[1], sizeof *wanted) == 0);
     memcpy(&seen, parameters[0], sizeof seen);
 }
 
-/* A graph keeps values that are wider than an address, whatever becomes of the variables. */
+/* A graph keeps grids, and values wider than an address, whatever becomes of the variables. */
 TEST_IN_CHILD(keep_wide_values)
 {
     enum { LAUNCHES = 100 };
@@ -147,7 +150,8 @@ TEST_IN_CHILD(keep_wide_values)
     uint64_t *out = NULL;
     start(22);
     struct rex_queue *queue = new_queue(&module, 0, "wide", 0);
-    struct rex_launch_config launch = rex_launch_config_of(&wide_id, 1, 1);
+    struct rex_launch_config launch = {
+        .key = &wide_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
     REX_MAP(args, REX_BY_VALUE(pair), REX_IS_DEVICE_PTR(out));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     for (int i = 0; i < LAUNCHES; i++) {

@@ -37,15 +37,6 @@ static void data(void)
     assert_int_equal(rex_data_exit(-1, &args), 0);
 }
 
-static void raw_data(void)
-{
-    void *base[] = {values};
-    int64_t size[] = {sizeof values}, type[] = {TOFROM};
-    init();
-    __tgt_target_data_begin(-1, 1, base, base, size, type);
-    __tgt_target_data_end(-1, 1, base, base, size, type);
-}
-
 static struct rex_queue *queue; /* of both threads */
 
 static void use_queue(void)
@@ -131,7 +122,6 @@ static void cancel(void (*use)(void))
 CANCELLED(init)
 CANCELLED(launch)
 CANCELLED(data)
-CANCELLED(raw_data)
 CANCELLED(use_queue)
 CANCELLED(copy)
 CANCELLED(library)
