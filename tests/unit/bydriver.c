@@ -471,8 +471,7 @@ TEST_IN_CHILD(lose_device)
     CHECK_EQUAL(launch_attached(), REX_OK);
     expect_mapped(newest_call(FAKE_BEGIN));
     expect_mapped(newest_call(FAKE_END));
-    uint64_t n = 1;
-    REX_MAP(env, REX_VALUE(n), REX_VALUE(n), REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, CELLS));
+    REX_MAP(env, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(1)), REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, CELLS));
     CHECK_EQUAL(launch_rows(&env_id, &env), REX_OK);
     expect_sent(1, 1);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);

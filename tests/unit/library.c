@@ -155,6 +155,9 @@ TEST_IN_CHILD(wrong_calls)
     REFUSED(rex_library_global(&address, &size, library, 0, "tabel"));
     REFUSED(rex_library_global(&address, &size, library, 0, "plain__kernel__"));
     REFUSED(rex_library_global(&address, &size, library, 1, "table"));
+    REFUSED(rex_library_global(&address, &size, library, 9, "table"));
+    setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
+    REFUSED(rex_library_global(&address, &size, library, 0, "table"));
     REFUSED(rex_library_load(&other, 7, NULL, 0, CUBIN));
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);

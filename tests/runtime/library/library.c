@@ -177,6 +177,7 @@ TEST(globals)
     assert_int_equal(rex_queue_copy_from(queue, &seen, address, sizeof seen), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
     assert_int_equal(seen, 42);
+    assert_int_equal(rex_library_global(&address, &size, library, rex_device_count(), "calls"), REX_EABSENT);
     assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
     end(queue, library, NULL);
 }

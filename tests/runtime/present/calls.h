@@ -107,9 +107,9 @@ static int data(int (*call)(int64_t, const struct rex_map *), int64_t *cells, in
 }
 
 static void raw(void (*call)(int64_t, int32_t, void **, void **, int64_t *, int64_t *),
-                int64_t type)
+                size_t size, int64_t type)
 {
-    REX_MAP(map, rex_row_object(y, sizeof x, type));
+    REX_MAP(map, rex_row_object(y, size, type));
     call(-1, REX_MAP_ARGUMENTS(map));
 }
 
@@ -120,7 +120,7 @@ static int begins(void)
 
 static int begins_raw(void)
 {
-    raw(__rex_real___tgt_target_data_begin, TOFROM);
+    raw(__rex_real___tgt_target_data_begin, sizeof x, TOFROM);
     return 0;
 }
 
@@ -143,15 +143,14 @@ static int ends_by_a_part(void)
 
 static int ends_raw(void)
 {
-    raw(__rex_real___tgt_target_data_end, TOFROM);
+    raw(__rex_real___tgt_target_data_end, sizeof x, TOFROM);
     return 0;
 }
 
 /* What has no length ends no copy with it. */
 static int ends_without_length(void)
 {
-    REX_MAP(map, rex_row_object(y, 0, REX_MAP_ALLOC));
-    __rex_real___tgt_target_data_end(-1, REX_MAP_ARGUMENTS(map));
+    raw(__rex_real___tgt_target_data_end, 0, REX_MAP_ALLOC);
     return 0;
 }
 
@@ -178,7 +177,7 @@ static int updates(void)
 
 static int updates_raw(void)
 {
-    raw(__rex_real___tgt_target_data_update, FROM);
+    raw(__rex_real___tgt_target_data_update, sizeof x, FROM);
     return 0;
 }
 
