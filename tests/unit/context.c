@@ -117,7 +117,7 @@ TEST_IN_CHILD(pins_on_its_own)
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(rex_host_free(pinned), 0);
     CHECK_EQUAL(context_users(), 0);
-    setenv("OMP_DEFAULT_DEVICE", "400", 1); /* which there is not: the first */
+    setenv("OMP_DEFAULT_DEVICE", "4", 1); /* which there is not: the first */
     CHECK(rex_host_alloc(100) != NULL);
     check_starts(1, 1, 0, 1);
 }
