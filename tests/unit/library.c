@@ -126,6 +126,7 @@ TEST_IN_CHILD(arguments)
         launch_given(queue, library, &given[i]);
     launch_given(queue, typed, &given[NARROW]);
     launch_given(queue, typed, &given[ENV]);
+    CHECK_EQUAL(the_record()->registered, 1); /* so that there are devices */
     REFUSED(launch_library_in(queue, typed, &launch, wrong, 4));
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -228,6 +229,40 @@ TEST_IN_CHILD(words_alone)
         arguments[i] = &arguments[i];
     REFUSED(launch_library_in(queue, library, &launch, arguments, COUNT(arguments)));
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
+/* libomptarget is given each symbol of a host image, with bytes of its own on the host, where any
+ * type can lie if it is a global. */
+TEST_IN_CHILD(host_entries)
+{
+    uintptr_t first = UINTPTR_MAX, end = 0, bytes = 0;
+    use_gpu(0);
+    use_release(19);
+    struct rex_library *library = load(FAKE("host.so"));
+    const struct fake_call *call = newest_call(FAKE_REGISTER);
+    CHECK_EQUAL(call->entry_count, 4);
+    for (size_t i = 0; i < call->entry_count; i++) {
+        const struct fake_entry *entry = &call->entries[i];
+        bool is_global = strcmp(entry->name, "table") == 0;
+        uintptr_t begin = (uintptr_t)entry->address, size = is_global ? 32 : 1;
+        CHECK(entry->size == (is_global ? 32 : 0) && entry->flags == 0 && entry->reserved == 0);
+        CHECK(is_global ? begin % 16 == 0
+                        : rex_library_kernel(library, entry->name) == entry->address);
+        first = begin < first ? begin : first;
+        end = begin + size > end ? begin + size : end;
+        bytes += size;
+        for (size_t j = 0; j < i; j++)
+            CHECK(call->entries[j].address != entry->address);
+    }
+    CHECK(end - first >= bytes && end - first <= bytes + 2 * 16);
+    for (int again = 0; again < 2; again++) { /* at other addresses */
+        CHECK_EQUAL(the_record()->registered, 1);
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+        CHECK_EQUAL(the_record()->registered, 0);
+        library = load(FAKE("host.so"));
+    }
+    CHECK_EQUAL(the_record()->used_address_again, 0);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
 }
 
