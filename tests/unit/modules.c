@@ -250,6 +250,24 @@ TEST_IN_CHILD(most_threads)
     }
 }
 
+/* Of each name that an image has instead as much is said as there is room for. */
+TEST_IN_CHILD(long_names)
+{
+    static char names[6][200];
+    struct rex_view view = {.kind = REX_IMAGE_CUBIN, .architecture = 90, .most = SIZE_MAX};
+    for (int i = 0; i < 6; i++) {
+        memset(names[i], 'a' + i, sizeof names[i] - 1);
+        struct rex_image_symbol symbol = {.name = names[i], .kernel = i < 5};
+        CHECK_EQUAL(rex_view_add(&view, &symbol), 0);
+    }
+    CHECK_EQUAL(rex_view_index(&view), 0);
+    REFUSED(rex_table_lacks(&view, "an.image", "kernel", true));
+    REFUSED(rex_table_lacks(&view, "an.image", "global", false));
+    view.count = 0;
+    REFUSED(rex_table_lacks(&view, "an.image", "kernel", true));
+    rex_view_close(&view);
+}
+
 /* Where the image has no row for an entry, or has it once and the program twice, it is said. */
 TEST_ON_FAKES(rows_that_lack, 14, 15)
 {

@@ -5,6 +5,7 @@
  */
 #include "bound.h"
 
+#include "module/descriptor.h"
 #include "omp/sender.h"
 #include "rex/inspect.h"
 
@@ -95,6 +96,33 @@ TEST_IN_CHILD(unified)
     __tgt_register_requires(8);
     expect_sender("libomptarget: a module requires unified shared memory");
     expect_sender("libomptarget: a module requires unified shared memory");
+}
+
+void __tgt_register_lib(struct __tgt_bin_desc *descriptor);
+
+/* A module's entries say the same, in either form: a row of that kind, and no other. */
+TEST_OF_EACH(unified_by_entry, bool, is_new, false, true)
+{
+    static const int rows[][2] = {{0, 8}, {0x10, 7}, {0x10, 9}, {0x10, 7}}; /* flags and data */
+    struct __tgt_offload_entry old[4];
+    struct rex_new_entry new[4];
+    use_gpu(90);
+    for (int i = 0; i < 4; i++) {
+        old[i] = (struct __tgt_offload_entry){old, (char *)new, 0, rows[i][0], rows[i][1]};
+        new[i] = (struct rex_new_entry){.version = 1,
+                                        .kind = REX_ENTRY_KIND_OPENMP,
+                                        .flags = (uint32_t)rows[i][0],
+                                        .address = old,
+                                        .name = (char *)new,
+                                        .data = (uint64_t)rows[i][1]};
+    }
+    for (int count = 0; count <= 4; count += 2) {
+        struct __tgt_bin_desc descriptor = {0, NULL, is_new ? (void *)new : old,
+                                            is_new ? (void *)(new + count) : old + count};
+        __tgt_register_lib(&descriptor);
+        expect_sender(count < 4 ? THE_DRIVER
+                                : "libomptarget: a module requires unified shared memory");
+    }
 }
 
 /* Exported beside those that rex_kmp.h declares. */
