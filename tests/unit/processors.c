@@ -70,7 +70,7 @@ TEST(test_groups)
           {"/sys/fs/cgroup/job/step/cpu.max", "100000\n" /* of which period nobody knows */, 0},
           {"/sys/fs/cgroup/job/cpu.max", "100000 100000\n", 1},
           {"/sys/fs/cgroup/job/cpu.max", "100001 100000\n", 2}, {OF_TASK, "7\n", 1},
-          {OF_TASK, "0-1,5,7-8\n", 2}, {OF_TASK, "0,8\n", 2}, {OF_TASK, "3-1,8\n", 1},
+          {OF_TASK, "0-1,5,7-8\n", 2}, {OF_TASK, "0,8\n", 2}, {OF_TASK, "3-1,9\n", 1},
           {OF_TASK, "0-1\n", 2}, {"/sys/fs/cgroup/cpu.max", "50000 100000\n", 1});
 }
 

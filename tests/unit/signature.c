@@ -6,6 +6,7 @@
  */
 #include "image/signature.h"
 #include "images.h"
+#include "rex/configure.h"
 
 MESSAGES("inspect");
 
@@ -114,6 +115,12 @@ TEST(test_mangled)
         told_mangled(cases[i].name, cases[i].parameters, 16, "");
 }
 
+static void note(enum rex_log_level level, const char *message, void *context)
+{
+    (void)context;
+    says("    %d %s", (int)level, message);
+}
+
 /* A signature with a parameter that is wider than the image's is dropped, whole, and so is one
  * before it; the log names the parameter. */
 TEST(test_too_wide)
@@ -129,6 +136,7 @@ TEST(test_too_wide)
     /* A kernel whose parameters lie behind: they stay as they are. */
     static const char next[] =
         ".entry l(.param .u64 a){ret;}.entry _Z15rex_signature_lP9rex_kindsIJLj2ELj11EEE(){ret;}";
+    rex_set_log_callback(note, NULL);
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[128];
         /* Whichever is read first. */
@@ -137,6 +145,7 @@ TEST(test_too_wide)
         snprintf(name, sizeof name, BASE "(){ret;}.entry " MANGLED "%s", cases[i].numbers);
         told_mangled(name, 2, cases[i].size, next);
     }
+    rex_set_log_callback(NULL, NULL);
 }
 
 /* The list in a message ends, however many parameters there are. */
@@ -149,6 +158,10 @@ TEST(test_long_list)
     rex_signature_print(parameters, COUNT(parameters), list);
     assert_in_range(strlen(list), REX_SIGNATURE_MAX - 20, REX_SIGNATURE_MAX - 1);
     assert_string_equal(list + strlen(list) - 15, ", pointer, ...)");
+    parameters[0] = (struct rex_image_parameter){.kind = REX_KIND_VALUE, .width = 1};
+    parameters[1] = (struct rex_image_parameter){.kind = REX_KIND_VALUE, .width = 2};
+    rex_signature_print(parameters, 2, list);
+    assert_string_equal(list, "(struct of 1 byte, struct of 2 bytes)");
     assert_string_equal(rex_kind_name(REX_KIND_BOOL), "bool");
     assert_string_equal(rex_kind_name(REX_KIND_BOOL + 1), "?");
     assert_string_equal(rex_kind_name(REX_KIND_VALUE + 1), "?");
