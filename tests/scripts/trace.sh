@@ -44,6 +44,15 @@ sed 's/process [0-9]*/process N/; s/[0-9][0-9]*\.[0-9]/#/g; s/  */ /g' "$work/er
     LC_ALL=C sort | cut -c 5- >"$work/summary"
 golden trace/summary.txt "$work/summary"
 
+# A file that another process has is left to it.
+exec 9>"$work/taken.json"
+flock 9
+REX_LOG=info REX_TRACE=$work/taken.json traced "$work/front"
+exec 9>&-
+says "REX_TRACE: another process writes to $work/taken.json; this one's number is added to the name"
+check "$work"/taken.json.* launch/twice__kernel__=2:1600,1600
+[ ! -s "$work/taken.json" ] || fail 'a file that another process has is written to'
+
 # A word turns it off; with a folder before it, it is a file.
 (cd "$work" && REX_TRACE=No traced "$work/front" && REX_TRACE=./off traced "$work/front")
 if [ -e "$work/No" ] || [ ! -e "$work/off" ]; then fail 'REX_TRACE=No, REX_TRACE=./off'; fi

@@ -46,6 +46,8 @@ static void finish(struct rex_queue *queue)
 
 static char cells[24];
 
+static int further; /* threads, each of which calls while the one before it is in a call */
+
 static void *in_another_thread(void *unused)
 {
     void *row = cells;
@@ -53,6 +55,16 @@ static void *in_another_thread(void *unused)
     CHECK_EQUAL(pthread_setname_np(pthread_self(), "worker"), 0);
     __rex_real___tgt_target_data_begin(0, 1, &row, &row, &size, &type);
     return unused;
+}
+
+static void call_from_another_thread(enum fake_function function)
+{
+    pthread_t thread;
+    (void)function;
+    if (further-- <= 0)
+        return;
+    CHECK_EQUAL(pthread_create(&thread, NULL, in_another_thread, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
 /* Calls of the program's, each number in its place, and of librex's own; an image that the program registers. */
@@ -89,9 +101,8 @@ static void make_calls(void)
 static void do_all(const void *trace)
 {
     static struct __tgt_offload_entry none;
-    pthread_t thread;
     size_t size;
-    struct rex_queue *queue = NULL;
+    struct rex_queue *queue = NULL, *other = NULL;
     unsigned char *bytes = lasting(read_bytes("tests/data/sm_90.cubin", &size));
     struct __tgt_device_image image = {bytes, bytes + size, &none, &none};
     struct __tgt_bin_desc *descriptor = lasting(malloc(sizeof *descriptor)); /* which is in no file */
@@ -111,13 +122,19 @@ static void do_all(const void *trace)
     make_calls();
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "\"left\"", 0, NULL), REX_OK);
     launch(queue);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", 0, NULL), REX_OK);
+    launch(other);
+    CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     char *memory[] = {rex_device_alloc(64, 0), rex_device_alloc(64, 1)};
     CHECK_EQUAL(rex_device_copy_to(memory[0], cells, 24, 0), REX_OK);
     CHECK_EQUAL(rex_device_copy_from(cells, memory[0], 16, 0), REX_OK);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 8), REX_OK);
-    CHECK_EQUAL(pthread_create(&thread, NULL, in_another_thread, NULL), 0);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    the_record()->on_data = call_from_another_thread;
+    for (int device = 0; device <= 64; device += 32) { /* 64 and further ones have no track */
+        further = 2;
+        __rex_real___tgt_target_data_begin(device, 0, NULL, NULL, NULL, NULL);
+    }
     finish(queue);
 }
 
@@ -238,6 +255,23 @@ TEST(test_strings)
     assert_false(line.full);
 }
 
+TEST(test_numbers)
+{
+    struct rex_line line = new_line();
+    rex_line_number(&line, INT64_MIN);
+    rex_line_hexadecimal(&line, UINT64_MAX);
+    for (int i = 0; i < 3; i++) {
+        rex_line_text(&line, " ");
+        rex_line_time(&line, (uint64_t[]){5, 1999, 7002010}[i]);
+    }
+    assert_string_equal(line.text, "-92233720368547758080xffffffffffffffff 0.005 1.999 7002.010");
+    /* As much as there is room for; what has none is left out whole. */
+    while (!line.full)
+        rex_line_text(&line, "0123456789");
+    assert_in_range(line.length, REX_LINE_MAX - 10, REX_LINE_MAX - 1);
+    assert_int_equal(line.text[line.length - 1], '9');
+}
+
 /* Bytes of rows of every type, of parts, of more than a number holds; and no more than 32 of them in words. */
 TEST(test_rows)
 {
@@ -291,6 +325,7 @@ static void many_kernels(const void *context)
     (void)context;
     for (int i = 0; i < 3000; i++) {
         snprintf(name, sizeof name, "kernel_%d", i % 1500);
+        slice.because = i % 1500 < 40 ? name : NULL;
         rex_summary_add(&slice);
     }
     rex_summary_print();
@@ -349,11 +384,13 @@ TEST(test_summary)
     assert_string_equal(said_by(print_summary), "");
 }
 
-/* 1024 of the 1500 have a row of their own, with two calls each. */
+/* 1024 of the 1500 have a row of their own, with two calls each; so have 31 of the 40 reasons. */
 TEST(test_more_kernels_than_rows)
 {
     const char *output = said_by(many_kernels);
     assert_int_equal(occurrences(output, "\n  kernel_"), 1024);
+    assert_int_equal(occurrences(output, "\n  [31] kernel_30\n  [32] one of other reasons\n\n"), 1);
+    assert_int_equal(occurrences(output, " [32]\n"), 40 - 31);
     /* Those that took as long are in the order of their names. */
     for (const char *line = strstr(output, "\n  kernel_"), *next; (next = strstr(line + 1, "\n  kernel_")) != NULL; line = next)
         assert_true(strncmp(line, next, 16) < 0);
