@@ -27,6 +27,7 @@ for release in $(tests/llvm --list); do
     ends 0
     is .libomptarget.release "$release"
     is '.libomptarget["chosen by"]' REX_OMPTARGET
+    is '.libomptarget["told by"] | startswith("it exports ")' true
     is .host.result 'a kernel ran'
     is .host.devices 4
     jq -r '.adapted | to_entries[] | "\(.key): \(.value)"' "$work/out" >"$work/adapted"
@@ -86,6 +87,7 @@ is '.host' null
 none "$info"
 ends 1
 none REX_WAIT=spin "$info" --json
+is .librex.file "$(realpath "$O/librex.so")"
 is .setting.REX_WAIT 'spin (the environment)'
 is .setting.REX_LOG 'warn (default)'
 

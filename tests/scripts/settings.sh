@@ -91,7 +91,7 @@ in_environment 'and gives it back' '3=:/nowhere/c%%d' 3
 # ---- names that are none
 
 for name in REX_WIAT REX_LOGS REX_CUBIN_PAHT REX_OMP_TARGET REX_LGO REX_TEST_LOG REX_TEST_TRACE REX_TEST_RELEASE REX_LLVM_LIBDIR REX_BENCH \
-    REX_BENCH_LOG REX_LIB REX_HOME REX_; do
+    REX_BENCH_LOG REX_LIB REX_HOME REX_LG REX_OMG REX_; do
     echo $name=x
 done >"$work/settings"
 in_environment 'names that are none'
