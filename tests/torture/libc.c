@@ -60,21 +60,42 @@ static int failing(int code)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------- */
 
-#define ALLOCATING(name, parameters, arguments)                                                   \
+static size_t lacked[64]; /* bytes */
+static size_t lacks_count;
+
+/* Whether an allocation of SIZE bytes fails with CODE. */
+static bool lacks(int code, size_t size)
+{
+    size_t place = code != 0 ? __atomic_fetch_add(&lacks_count, 1, __ATOMIC_RELAXED) : 0;
+    if (code != 0 && place < sizeof lacked / sizeof *lacked)
+        lacked[place] = size;
+    return failing(code) != 0;
+}
+
+bool torture_lacked(size_t told, bool roughly)
+{
+    for (size_t i = 0; i < sizeof lacked / sizeof *lacked && i < lacks_count; i++)
+        if (roughly ? lacked[i] <= 2 * told && told <= 16 * lacked[i] + 65536 : lacked[i] == told)
+            return true;
+    return lacks_count > sizeof lacked / sizeof *lacked;
+}
+
+#define ALLOCATING(name, wanted, parameters, arguments)                                           \
     void *torture_##name parameters;                                                              \
     void *torture_##name parameters                                                               \
     {                                                                                             \
-        return failing(NEXT(name)) != 0 ? NULL : torture_hold(name arguments, CALL_##name, SITE); \
+        bool is_lacking = lacks(NEXT(name), wanted);                                              \
+        return is_lacking ? NULL : torture_hold(name arguments, CALL_##name, SITE);               \
     }
-ALLOCATING(malloc, (size_t size), (size))
-ALLOCATING(calloc, (size_t count, size_t size), (count, size))
-ALLOCATING(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
-ALLOCATING(strdup, (const char *text), (text))
+ALLOCATING(malloc, size, (size_t size), (size))
+ALLOCATING(calloc, count *size, (size_t count, size_t size), (count, size))
+ALLOCATING(aligned_alloc, size, (size_t alignment, size_t size), (alignment, size))
+ALLOCATING(strdup, strlen(text) + 1, (const char *text), (text))
 
 /* A real failure would leave the old block unbooked, and be reported when that is freed. */
 FUNCTION(void *, realloc, void *memory, size_t size)
 {
-    if (failing(NEXT(realloc)) != 0)
+    if (lacks(NEXT(realloc), size))
         return NULL;
     torture_let_go(memory);
     return torture_hold(realloc(memory, size), CALL_realloc, SITE);
@@ -82,7 +103,7 @@ FUNCTION(void *, realloc, void *memory, size_t size)
 
 FUNCTION(void *, reallocarray, void *memory, size_t count, size_t size)
 {
-    if (failing(NEXT(reallocarray)) != 0)
+    if (lacks(NEXT(reallocarray), count * size))
         return NULL;
     torture_let_go(memory);
     return torture_hold(reallocarray(memory, count, size), CALL_reallocarray, SITE);

@@ -40,7 +40,8 @@ struct plan {
     int number, code;
     bool lasting; /* memory that has run out for every kind of allocation, a lost device for every
                      call of the driver */
-    int rounds;   /* so often: what stays behind once, and not more often, is a note that is kept */
+    int rounds;   /* so often: what stays behind once, and not more often, is a note that is kept;
+                     without a call, so often without a failure, each with the module's end if lasting */
 };
 
 /*

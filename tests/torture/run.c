@@ -239,6 +239,46 @@ static int print_leaks(const struct run *run, const struct report *more, int fou
     return found;
 }
 
+/* Without a failure: what some repetitions more leave behind, with the module's end in each of them, or without. */
+static int print_growth(const struct run *run, bool with_end, int found)
+{
+    struct plan plan = {.call = -1, .lasting = with_end, .rounds = ROUNDS};
+    struct run few = *run, many = *run;
+    run_once(&few, &plan);
+    plan.rounds += ROUNDS - 1;
+    run_once(&many, &plan);
+    return print_leaks(&few, &many.report, found);
+}
+
+/* Calls of which there may be any number: they look up and measure, or make what is kept for speed. */
+static bool is_looking(const char *name)
+{
+    static const char *const begin[] = {"cuCtx", "cuDevicePrimaryCtx", "cuEvent", "cuLink", "omp_target_is_present", "omp_get_mapped_ptr"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (strncmp(name, begin[i], strlen(begin[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Where librex gets on without memory, and says so to nobody, all is as with it. */
+static int print_difference(const struct run *run, const struct report *before, int found)
+{
+    const struct report *now = &run->report;
+    char text[200];
+    if (torture_calls[now->plan.call].kind != KIND_MEMORY || now->fired == 0 || now->shown == 0)
+        return found;
+    for (size_t i = 0; i < torture_call_count; i++)
+        if (now->done[i] != before->done[i] && !is_looking(torture_calls[i].name)) {
+            snprintf(text, sizeof text, "no step fails, and there are %d calls of %s instead of %d",
+                     now->done[i], torture_calls[i].name, before->done[i]);
+            found = print_finding(run, found, text, strlen(text));
+        }
+    snprintf(text, sizeof text, "no step fails, and they show something else");
+    if (now->shown != before->shown)
+        found = print_finding(run, found, text, strlen(text));
+    return found;
+}
+
 int run_try(const struct scenario *scenario, const struct plan *plan, const struct report *before,
             struct report *report)
 {
@@ -258,6 +298,10 @@ int run_try(const struct scenario *scenario, const struct plan *plan, const stru
         run_once(&more, &often);
         found = print_leaks(&run, &more.report, found);
     }
+    if (end == NULL && before != NULL)
+        found = print_difference(&run, before, found);
+    for (int with_end = 0; end == NULL && before == NULL && with_end < 2; with_end++)
+        found = print_growth(&run, with_end, found);
     if (found > 0)
         print_last_lines(written);
     fflush(stdout);

@@ -118,7 +118,7 @@ static void use_packets(void)
                                                 .ArgTypes = types,
                                                 .Teams = {1, 1, 1},
                                                 .Threads = {1, 1, 1}};
-        if ((way == DIRECT && rex_module_register(&rex_this_module, NULL) != 0) || (way == EXPORTED && !is_known))
+        if ((way == DIRECT && !TRY(rex_module_register(&rex_this_module, NULL))) || (way == EXPORTED && !is_known))
             continue; /* it wants a module that is registered, or known */
         int before = launches();
         step_begin();
@@ -701,6 +701,34 @@ static void leave_messages(void)
         rex_cuda_note(1, "cuInit");
 }
 
+static void play_first(const struct scenario *scenario)
+{
+    struct report *to = torture_report;
+    to->all_well = true;
+    to->seen = 1;
+    scenario->body();
+    to->shown = to->all_well ? to->seen : 0;
+    torture_tell_done();
+}
+
+static void tell_and_exit(void)
+{
+    torture_report->registrations = torture_done("__tgt_register_lib");
+    torture_tell_held();
+    torture_report->ended = true;
+    _exit(0);
+}
+
+static void repeat(const struct scenario *scenario, const struct plan *plan)
+{
+    for (int i = 0; i < plan->rounds; i++) {
+        scenario->body();
+        if (plan->lasting && tidy())
+            TRY(rex_offload_fini());
+    }
+    tell_and_exit();
+}
+
 /*
  * A failure that is over must be so at once, without the module's end in between. One that lasts is over after it. In the end everything is
  * made once more, so that what stays behind of the first is no longer the last.
@@ -713,7 +741,9 @@ void torture_play(const struct scenario *scenario)
         scenario->prepare();
         torture_arm();
     }
-    scenario->body();
+    if (torture_plan()->call < 0 && torture_plan()->rounds > 0)
+        repeat(scenario, torture_plan());
+    play_first(scenario);
     for (int rounds = torture_plan()->rounds; rounds > 1; rounds--) {
         torture_fail_again();
         scenario->body();

@@ -5,6 +5,7 @@
  */
 #include "step.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,25 @@ bool step_is_silent(void)
     return strstr(rex_last_error(), "no option 999") != NULL;
 }
 
+/* What is allocated in several parts is told as a whole, or by the image that it is of. */
+static const char *const rough[] = {"a copy of the device image", "a graph", "a launch in a graph", "a library", "the entries of a library",
+                                    "the index of host keys", "the symbols of a device image"};
+
+/* A message of memory names what was asked for. */
+static bool tells_size(const struct plan *plan)
+{
+    size_t size;
+    char of[64];
+    bool roughly = false;
+    const char *text = strstr(rex_last_error(), "out of memory: ");
+    if (torture_calls[plan->call].kind != KIND_MEMORY || text == NULL ||
+        sscanf(text, "out of memory: %zu bytes for %63[^\n]", &size, of) != 2)
+        return true;
+    for (size_t i = 0; i < sizeof rough / sizeof *rough; i++)
+        roughly |= strcmp(of, rough[i]) == 0;
+    return torture_lacked(size, roughly);
+}
+
 /* Why the step may not end with RESULT; NULL: it may. */
 static const char *wrong(int result)
 {
@@ -115,11 +135,23 @@ static const char *wrong(int result)
         return "fails, and its error is empty";
     if (result != REX_EHOST && rex_last_error_code() != result)
         return "fails with another error than the last one";
+    if (!tells_size(plan))
+        return "fails, and tells of a size that was not asked for";
     return fits(plan, result) ? NULL : "fails with an error that does not fit";
+}
+
+void step_see(const void *bytes, size_t size)
+{
+    struct report *to = torture_report;
+    for (size_t i = 0; i < size; i++)
+        to->seen = (to->seen ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
 }
 
 bool step_ended(const char *what, int result, int also)
 {
+    int shown = result < 0 ? result : 0; /* whether work is done already is a matter of time */
+    step_see(&shown, sizeof shown);
+    torture_report->all_well &= result >= 0 || result == also;
     if (result >= 0 || result == also)
         return true;
     const char *why = wrong(result);

@@ -89,6 +89,9 @@ struct report {
     size_t fired; /* where in the program the plan's call was made; 0: it was not */
     bool ended;
     int counts[CALLS_MAX]; /* how often each call was made */
+    bool all_well;         /* no step of the body has failed */
+    uint64_t seen, shown;  /* a hash of what its steps have shown so far; and in the end, or 0 */
+    int done[CALLS_MAX];   /* how often each of the driver's and libomptarget's calls went well in it */
     int registrations;     /* each leaves something: libomptarget may look at it for ever */
     int held_count;
     struct held {
@@ -115,6 +118,8 @@ size_t torture_offset(const void *site);
 /* Memory from CALL at SITE; RESULT is what goes back to librex. */
 void *torture_hold(void *memory, int call, const void *site);
 void torture_let_go(void *memory);
+/* Whether an allocation of TOLD bytes has failed, or, ROUGHLY, a part of them; true, too, where too many have failed to be told. */
+bool torture_lacked(size_t told, bool roughly);
 /* One more or less of WHAT, as "stream" of the driver's. */
 void torture_balance(const char *what, int change);
 void torture_tell_held(void);
@@ -122,6 +127,7 @@ void torture_tell_held(void);
 /* ---- calls that were made and went well ------------------------------------------------------------------------------------------- */
 
 int torture_done(const char *name);
+void torture_tell_done(void);
 
 /* Librex's dlsym() gives it these: the function that stands before NAME, REAL; REAL where there is none. And back. */
 void *torture_before(const char *name, void *real);
