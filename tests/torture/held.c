@@ -108,6 +108,14 @@ void torture_let_go(void *memory)
         PROBLEM("memory is freed that librex did not allocate, or twice");
 }
 
+int torture_holds(void)
+{
+    int count = 0;
+    for (size_t i = 0; i < MOST; i++)
+        count += held[i].address > 1;
+    return count;
+}
+
 /* ---- the rest -------------------------------------------------------------------------------- */
 
 static struct {

@@ -54,10 +54,11 @@ void sample_thin_out(struct sample *sample, size_t most)
         const struct task *task = &sample->task[i];
         size_t cell = cell_of(task),
                wanted = found[cell] * (2 * (size_t)task->code_place + 1) / (2 * CODES_MAX);
+        bool is_memory = !task->plan.lasting && torture_calls[task->plan.call].kind == KIND_MEMORY;
         bool is_first = !task->plan.lasting && seen[cell]++ == wanted;
         bool is_next =
             most >= sample->count || (i + 1) * most / sample->count > i * most / sample->count;
-        if (is_first || is_next)
+        if (is_first || is_next || is_memory)
             sample->task[kept++] = *task;
     }
     sample->count = kept;

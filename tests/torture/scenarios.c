@@ -31,13 +31,13 @@ REX_KERNEL(plain);
 enum { CELLS = 64 };
 static uint64_t cell[CELLS], fake_cell[CELLS]; /* what is mapped, and the fake's device memory for it */
 static struct {
-    bool open;
+    bool open, present; /* a region, and one inside it */
     struct rex_map map; /* what was built for it */
     struct rex_queue *queue[3];
     struct rex_event *event;
     struct rex_graph *graph;
     struct rex_library *library;
-    bool captures;
+    bool captures, parts;
     void *pinned, *memory;
     bool pin;
 } things;
@@ -178,10 +178,25 @@ static bool end_with(const struct rex_map *map)
     return !things.open;
 }
 
+static bool end_present(void)
+{
+    REX_MAP(map, REX_PRESENT(REX_ALLOC(cell, CELLS)));
+    if (things.present && TRY(rex_module_region_end(&rex_this_module, -1, &map)))
+        things.present = false;
+    return !things.present;
+}
+
+static void use_present(void)
+{
+    REX_MAP(map, REX_PRESENT(REX_ALLOC(cell, CELLS)));
+    things.present = TRY(rex_data_enter(-1, &map));
+    end_present();
+}
+
 static bool end(void)
 {
     REX_MAP(plainly, REX_TOFROM(cell, CELLS));
-    bool ended = end_with(things.map.count > 0 ? &things.map : &plainly);
+    bool ended = end_present() && end_with(things.map.count > 0 ? &things.map : &plainly);
     if (ended)
         rex_map_free(&things.map);
     return ended;
@@ -211,10 +226,11 @@ static void launch_present(void)
         value = before;
 }
 
-/* More rows than a call has room for at first. */
+/* More rows than a call has room for at first: of what is mapped, and of what is not. */
 static void update_parts(void)
 {
     enum { PARTS = 20 };
+    static uint64_t other[PARTS];
     void *begin[PARTS];
     int64_t sizes[PARTS], types[PARTS];
     for (int i = 0; i < PARTS; i++) {
@@ -224,6 +240,11 @@ static void update_parts(void)
     }
     struct rex_map map = {PARTS, begin, begin, sizes, types, NULL, NULL};
     TRY(rex_data_update(-1, &map));
+    for (int i = 0; i < PARTS; i++)
+        begin[i] = &other[i];
+    things.parts |= TRY(rex_data_enter(-1, &map));
+    if (things.parts && TRY(rex_data_exit(-1, &map)))
+        things.parts = false;
 }
 
 static void use_region(void)
@@ -234,6 +255,7 @@ static void use_region(void)
         if (TRY(rex_data_update(-1, &map)))
             look("rex_data_update", value);
         update_parts();
+        use_present();
         launch_present();
         rex_target_is_present(cell, sizeof cell, -1);
         rex_mapped_ptr(cell, -1);
@@ -550,6 +572,34 @@ static void use_fork(void)
         PROBLEM("a child of fork ends with status %d, and signal %d", WEXITSTATUS(status), WTERMSIG(status));
 }
 
+/* ---- other compilers' code ---------------------------------------------------------------------------------------------------------- */
+
+static unsigned char code[1 << 14];
+static struct __tgt_offload_entry entry = {cell, (char *)(uintptr_t) "theirs", 0, 0, 0};
+static struct __tgt_device_image their_image = {code, code, &entry, &entry + 1};
+static struct __tgt_bin_desc theirs = {1, &their_image, &entry, &entry + 1};
+
+static void prepare_theirs(void)
+{
+    FILE *file = fopen("tests/data/sm_90.cubin", "rb");
+    their_image.ImageEnd = code + (file != NULL ? fread(code, 1, sizeof code, file) : 0);
+    if (file != NULL)
+        fclose(file);
+    setenv("REX_ADOPT", "on", 1);
+    launch();
+}
+
+/* What is registered as it is leaves a note of that, and no part of a copy. */
+static void use_theirs(void)
+{
+    int before = torture_holds();
+    __rex_real___tgt_register_lib(&theirs);
+    int more = torture_holds() - before;
+    if (torture_registered == &theirs ? more > 1 : !torture_fired() && more < 3)
+        PROBLEM("a descriptor is %s, and leaves %d pieces of memory", torture_registered == &theirs ? "no copy" : "a copy", more);
+    __rex_real___tgt_unregister_lib(&theirs);
+}
+
 /* ---- images ------------------------------------------------------------------------------------------------------------------------- */
 
 static void with_image(const char *image)
@@ -632,6 +682,7 @@ const struct scenario torture_scenarios[] = {
     {"fork", HOST FAKE, NULL, use_fork},
     {"find", HOST, NULL, find_runtime},
     {"info", HOST GPUS, NULL, use_info},
+    {"theirs", FAKE, prepare_theirs, use_theirs},
     {"ptx", GPUS, NULL, use_ptx},
     {"cached", GPUS, prepare_ptx, use_ptx},
     {"fatbin", FAKE, NULL, use_fatbin},

@@ -39,6 +39,8 @@ int torture_done(const char *name)
     return call >= 0 ? __atomic_load_n(&done[call], __ATOMIC_RELAXED) : 0;
 }
 
+const void *torture_registered;
+
 void torture_tell_done(void)
 {
     memcpy(torture_report->done, done, sizeof done);
@@ -166,6 +168,8 @@ static uintptr_t pass_on(int call, const void *site, WORDS)
     if (is_own && went_well(call, result)) {
         __atomic_fetch_add(&done[call], 1, __ATOMIC_RELAXED);
         book(call);
+        if (call == CALL___tgt_register_lib)
+            torture_registered = (const void *)a;
     }
     return result;
 }

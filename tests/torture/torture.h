@@ -118,6 +118,7 @@ size_t torture_offset(const void *site);
 /* Memory from CALL at SITE; RESULT is what goes back to librex. */
 void *torture_hold(void *memory, int call, const void *site);
 void torture_let_go(void *memory);
+int torture_holds(void); /* so many pieces of memory */
 /* Whether an allocation of TOLD bytes has failed, or, ROUGHLY, a part of them; true, too, where too many have failed to be told. */
 bool torture_lacked(size_t told, bool roughly);
 /* One more or less of WHAT, as "stream" of the driver's. */
@@ -128,6 +129,7 @@ void torture_tell_held(void);
 
 int torture_done(const char *name);
 void torture_tell_done(void);
+extern const void *torture_registered; /* the descriptor that libomptarget got last */
 
 /* Librex's dlsym() gives it these: the function that stands before NAME, REAL; REAL where there is none. And back. */
 void *torture_before(const char *name, void *real);
