@@ -84,8 +84,8 @@ bool torture_lacked(size_t told, bool roughly)
     void *torture_##name parameters;                                                              \
     void *torture_##name parameters                                                               \
     {                                                                                             \
-        bool is_lacking = lacks(NEXT(name), wanted);                                              \
-        return is_lacking ? NULL : torture_hold(name arguments, CALL_##name, SITE);               \
+        void *got = lacks(NEXT(name), wanted) ? NULL : name arguments;                            \
+        return torture_hold(got, CALL_##name, SITE);                                              \
     }
 ALLOCATING(malloc, size, (size_t size), (size))
 ALLOCATING(calloc, count *size, (size_t count, size_t size), (count, size))

@@ -40,11 +40,12 @@ struct plan {
     int number, code;
     bool lasting; /* memory that has run out for every kind of allocation, a lost device for every
                      call of the driver */
-    int rounds;   /* so often: what stays behind once, and not more often, is a note that is kept;
-                     without a call, so often without a failure, each with the module's end if lasting */
+    int rounds;   /* so often: what stays behind once, and not more often, is a note that is kept */
 };
 
 /*
+ * Without a call nothing fails in so many rounds; if lasting, the module ends in each of them.
+ *
  * The plan is written "NAME:NUMBER:once:WORD" or "NAME:NUMBER:lasting:WORD", as
  * "malloc:3:once:ENOMEM"; "-": none.
  */

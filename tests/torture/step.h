@@ -16,9 +16,6 @@ bool step_ended(const char *what, int result, int also);
 /* ALSO is no failure here. */
 #define TRY_ONE_OF(call, also) (step_begin(), step_ended(#call, (call), (also)))
 
-/* What a call has shown: the same whenever all steps go well, also where an allocation failed. */
-void step_see(const void *bytes, size_t size);
-
 /* Whether nothing has set an error since the step began. */
 bool step_is_silent(void);
 

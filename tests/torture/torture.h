@@ -89,8 +89,8 @@ struct report {
     size_t fired; /* where in the program the plan's call was made; 0: it was not */
     bool ended;
     int counts[CALLS_MAX]; /* how often each call was made */
-    bool all_well;         /* no step of the body has failed */
-    uint64_t seen, shown;  /* a hash of what its steps have shown so far; and in the end, or 0 */
+    bool is_well;          /* no step has failed so far */
+    bool was_well;         /* none in the body, the first time */
     int done[CALLS_MAX];   /* how often each of the driver's and libomptarget's calls went well in it */
     int registrations;     /* each leaves something: libomptarget may look at it for ever */
     int held_count;
