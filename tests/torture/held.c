@@ -76,6 +76,8 @@ static size_t slot_of(uintptr_t address)
     return (address >> 4) * 2654435761u % MOST;
 }
 
+int torture_holds;
+
 void *torture_hold(void *memory, int call, const void *site)
 {
     if (memory == NULL)
@@ -87,6 +89,7 @@ void *torture_hold(void *memory, int call, const void *site)
     held[slot].address = (uintptr_t)memory;
     held[slot].call = call;
     held[slot].site = site;
+    torture_holds++;
     pthread_mutex_unlock(&lock);
     return memory;
 }
@@ -101,19 +104,12 @@ void torture_let_go(void *memory)
     while (held[slot].address != 0 && held[slot].address != (uintptr_t)memory && steps++ < MOST)
         slot = (slot + 1) % MOST;
     bool is_known = held[slot].address == (uintptr_t)memory;
+    torture_holds -= is_known;
     if (is_known)
         held[slot].address = 1;
     pthread_mutex_unlock(&lock);
     if (!is_known)
         PROBLEM("memory is freed that librex did not allocate, or twice");
-}
-
-int torture_holds(void)
-{
-    int count = 0;
-    for (size_t i = 0; i < MOST; i++)
-        count += held[i].address > 1;
-    return count;
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -169,6 +165,7 @@ static void tell_descriptors(void)
 
 void torture_tell_held(void)
 {
+    torture_report->registrations = torture_done("__tgt_register_lib");
     for (size_t i = 0; i < MOST; i++)
         if (held[i].address > 1)
             tell(1, "%s@%zx", torture_calls[held[i].call].name, torture_offset(held[i].site));

@@ -80,12 +80,11 @@ bool torture_lacked(size_t told, bool roughly)
     return lacks_count > sizeof lacked / sizeof *lacked;
 }
 
-#define ALLOCATING(name, wanted, parameters, arguments)                                           \
-    void *torture_##name parameters;                                                              \
-    void *torture_##name parameters                                                               \
-    {                                                                                             \
-        void *got = lacks(NEXT(name), wanted) ? NULL : name arguments;                            \
-        return torture_hold(got, CALL_##name, SITE);                                              \
+#define ALLOCATING(name, wanted, parameters, arguments)                                            \
+    void *torture_##name parameters;                                                               \
+    void *torture_##name parameters                                                                \
+    {                                                                                              \
+        return torture_hold(lacks(NEXT(name), wanted) ? NULL : name arguments, CALL_##name, SITE); \
     }
 ALLOCATING(malloc, size, (size_t size), (size))
 ALLOCATING(calloc, count *size, (size_t count, size_t size), (count, size))

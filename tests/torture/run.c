@@ -266,7 +266,7 @@ static int print_difference(const struct run *run, const struct report *before, 
     const struct report *now = &run->report;
     char text[200];
     enum kind kind = torture_calls[now->plan.call].kind;
-    if (now->plan.code != ENOMEM || kind == KIND_THREADS || !now->was_well)
+    if (now->plan.code != ENOMEM || kind == KIND_THREADS || now->has_failed)
         return found;
     for (size_t i = 0; i < torture_call_count; i++) {
         const char *name = torture_calls[i].name;

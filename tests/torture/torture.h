@@ -89,9 +89,8 @@ struct report {
     size_t fired; /* where in the program the plan's call was made; 0: it was not */
     bool ended;
     int counts[CALLS_MAX]; /* how often each call was made */
-    bool is_well;          /* no step has failed so far */
-    bool was_well;         /* none in the body, the first time */
-    int done[CALLS_MAX];   /* how often each of the driver's and libomptarget's calls went well in it */
+    bool has_failed;       /* a step */
+    int done[CALLS_MAX];   /* how often each of the driver's and libomptarget's calls went well, the first time */
     int registrations;     /* each leaves something: libomptarget may look at it for ever */
     int held_count;
     struct held {
@@ -118,7 +117,7 @@ size_t torture_offset(const void *site);
 /* Memory from CALL at SITE; RESULT is what goes back to librex. */
 void *torture_hold(void *memory, int call, const void *site);
 void torture_let_go(void *memory);
-int torture_holds(void); /* so many pieces of memory */
+extern int torture_holds; /* so many pieces of memory */
 /* Whether an allocation of TOLD bytes has failed, or, ROUGHLY, a part of them; true, too, where too many have failed to be told. */
 bool torture_lacked(size_t told, bool roughly);
 /* One more or less of WHAT, as "stream" of the driver's. */
