@@ -44,21 +44,28 @@ static size_t cell_of(const struct task *task)
     return (size_t)(task->plan.call * CODES_MAX + task->code_place);
 }
 
+static bool is_memory(const struct task *task)
+{
+    return !task->plan.lasting && torture_calls[task->plan.call].kind == KIND_MEMORY;
+}
+
 /* Of all places where a call could fail, the codes take different ones. */
 void sample_thin_out(struct sample *sample, size_t most)
 {
     size_t found[CALLS_MAX * CODES_MAX] = {0}, seen[CALLS_MAX * CODES_MAX] = {0}, kept = 0;
+    size_t memory = 0;
+    for (size_t i = 0; i < sample->count; i++)
+        memory += is_memory(&sample->task[i]);
     for (size_t i = 0; i < sample->count; i++)
         found[cell_of(&sample->task[i])] += !sample->task[i].plan.lasting;
     for (size_t i = 0; i < sample->count; i++) {
         const struct task *task = &sample->task[i];
         size_t cell = cell_of(task),
                wanted = found[cell] * (2 * (size_t)task->code_place + 1) / (2 * CODES_MAX);
-        bool is_memory = !task->plan.lasting && torture_calls[task->plan.call].kind == KIND_MEMORY;
         bool is_first = !task->plan.lasting && seen[cell]++ == wanted;
         bool is_next =
             most >= sample->count || (i + 1) * most / sample->count > i * most / sample->count;
-        if (is_first || is_next || is_memory)
+        if (is_first || is_next || (is_memory(task) && memory <= most))
             sample->task[kept++] = *task;
     }
     sample->count = kept;

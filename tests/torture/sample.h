@@ -28,7 +28,7 @@ void sample_add(struct sample *sample, size_t scenario, const int *counts);
 
 /*
  * Each call with each likely code, once, and MOST others that are spread evenly over all: the same
- * ones every time.
+ * ones every time. Failures of memory that pass are all in it, where they are no more than MOST.
  */
 void sample_thin_out(struct sample *sample, size_t most);
 
