@@ -254,8 +254,13 @@ static int print_growth(const struct run *run, bool with_end, int found)
     return print_leaks(&few, &many.report, found);
 }
 
-/* Calls of any number: they look up and measure, or make what is kept for speed. */
-#define LOOKING "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|omp_target_is_present|omp_get_mapped_ptr)"
+/*
+ * Calls of any number: they look up and measure, or make what is kept for speed. On LLVM 14 and 15
+ * an address is looked up by a region.
+ */
+#define LOOKING                                                                                    \
+    "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|omp_target_is_present|omp_get_mapped_ptr|"                \
+    "__tgt_target_data_begin_mapper|__tgt_target_data_end_mapper)"
 
 /*
  * Where librex gets on without memory, and says so to nobody, all is as with it; copies need no
