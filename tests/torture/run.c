@@ -255,7 +255,7 @@ static int print_growth(const struct run *run, bool with_end, int found)
 }
 
 /*
- * Calls of any number: they look up and measure, or make what is kept for speed. On LLVM 14 and 15
+ * Calls of any number: they look up and measure, or make what is kept for speed. On LLVM 14
  * an address is looked up by a region.
  */
 #define LOOKING                                                                                    \
