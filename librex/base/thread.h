@@ -22,7 +22,7 @@ enum rex_part {
     REX_PART_WHY,      /* cuda/driver.c */
     REX_PART_ORDINARY, /* cuda/hostmemory.c */
     REX_PART_FOUND,    /* memory/presence.c */
-    REX_PART_CALL,     /* memory/claims.c */
+    REX_PART_CALL,     /* omp/present.c */
     REX_PARTS
 };
 

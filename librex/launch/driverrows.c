@@ -9,9 +9,8 @@
 
 #include <stdlib.h>
 
-#include "memory/devicememory.h"
 #include "memory/presence.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 
 #define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
@@ -84,7 +83,7 @@ static void claim(struct rex_driver_rows *rows)
                                .row = i};
     }
     if (claim->count > 0)
-        rex_claim_begin(claim);
+        rex_present_pin(claim);
 }
 
 /* Memory that the index does not have: whether libomptarget has it neither. */
@@ -247,7 +246,7 @@ int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
 void rex_driver_rows_end(struct rex_driver_rows *rows)
 {
     if (rows->claim.count > 0)
-        rex_claim_end(&rows->claim);
+        rex_present_unpin(&rows->claim);
 }
 
 void rex_driver_rows_settle(struct rex_driver_rows *rows)

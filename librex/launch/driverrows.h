@@ -7,7 +7,7 @@
 #define REX_INTERNAL_DRIVERROWS_H
 
 #include "launch/slot.h"
-#include "memory/claims.h"
+#include "omp/present.h"
 
 /* Memory that the launch has on the device for its own time. */
 struct rex_own_row {

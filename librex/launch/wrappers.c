@@ -14,7 +14,8 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
+#include "omp/unfinished.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -119,29 +120,30 @@ static bool ready(const char *what, MAP_P)
     return true;
 }
 
+static void pass_on(enum rex_data_call data, enum rex_present_call call, const char *name,
+                    int64_t device, const struct rex_map *map)
+{
+    rex_present_enter(call, map, device);
+    rex_call_data(data, name, device, map);
+    rex_present_leave(call, map, device, false);
+}
+
 void rex___tgt_target_data_begin(MAP_P)
 {
-    if (!ready("data begin", MAP_A))
-        return;
-    rex_call_comes(REX_CALL_BEGINS, &MAP_OF_COLUMNS, device);
-    rex_call_data(REX_DATA_BEGIN, "data begin", device, &MAP_OF_COLUMNS);
-    rex_call_is_over(REX_CALL_BEGINS, &MAP_OF_COLUMNS, device);
+    if (ready("data begin", MAP_A))
+        pass_on(REX_DATA_BEGIN, REX_CALL_BEGINS, "data begin", device, &MAP_OF_COLUMNS);
 }
 
 void rex___tgt_target_data_end(MAP_P)
 {
     if (!ready("data end", MAP_A))
         return;
-    rex_end_begins(&MAP_OF_COLUMNS, device, "rex___tgt_target_data_end");
-    rex_call_data(REX_DATA_END, "data end", device, &MAP_OF_COLUMNS);
-    rex_end_is_over(&MAP_OF_COLUMNS, device, false);
+    rex_unfinished_wait(&MAP_OF_COLUMNS, device, "rex___tgt_target_data_end");
+    pass_on(REX_DATA_END, REX_CALL_ENDS, "data end", device, &MAP_OF_COLUMNS);
 }
 
 void rex___tgt_target_data_update(MAP_P)
 {
-    if (!ready("data update", MAP_A))
-        return;
-    rex_call_comes(REX_CALL_UPDATES, &MAP_OF_COLUMNS, device);
-    rex_call_data(REX_DATA_UPDATE, "data update", device, &MAP_OF_COLUMNS);
-    rex_call_is_over(REX_CALL_UPDATES, &MAP_OF_COLUMNS, device);
+    if (ready("data update", MAP_A))
+        pass_on(REX_DATA_UPDATE, REX_CALL_UPDATES, "data update", device, &MAP_OF_COLUMNS);
 }

@@ -11,10 +11,9 @@
 
 #include <string.h>
 
-#include "memory/mappings.h"
 #include "memory/presence.h"
 #include "omp/forward.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "rex/launch.h"
 
 #define NEVER (UINT64_C(1) << 63)

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "memory/devicememory.h"
-#include "memory/mappings.h"
 #include "memory/presence.h"
 #include "memory/returned.h"
 #include "memory/rowcopies.h"
@@ -21,8 +19,9 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/flight.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
+#include "omp/unfinished.h"
 #include "rex/launch.h"
 
 /*
@@ -105,13 +104,13 @@ static int end(int64_t device, const struct rex_map *map, int number, const char
 {
     bool apart = rex_runtime()->one_end_a_call && share_a_mapping(map, number);
     struct rex_map ended = *map;
-    rex_mapping_ends(map, number);
+    rex_present_enter(REX_CALL_ENDS, map, number);
     int64_t *types = rex_rows_copy_back(map, number);
     if (types != NULL)
         ended.types = types;
     int result = apart ? end_one_by_one(device, &ended, what)
                        : rex_call_data(REX_DATA_END, what, device, &ended);
-    rex_mapping_ended(map, number, false);
+    rex_present_leave(REX_CALL_ENDS, map, number, false);
     free(types);
     if (result == REX_OK)
         rex_returned_put_back(map);
@@ -126,12 +125,12 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     int result = rex_returned_prepare(map, &returned);
     if (result != REX_OK)
         return result;
-    rex_call_comes(REX_CALL_BEGINS, map, number);
+    rex_present_enter(REX_CALL_BEGINS, map, number);
     result = rex_rows_begin(what, device, number, map, made);
     rex_returned_add(returned);
     if (result == REX_OK)
         rex_new_rows_are_mapped(made, map, REX_FOR_BEGIN, number);
-    rex_call_is_over(REX_CALL_BEGINS, map, number);
+    rex_present_leave(REX_CALL_BEGINS, map, number, false);
     return result;
 }
 
@@ -155,9 +154,9 @@ static int call_checked(int64_t device, const struct rex_map *map, enum rex_purp
 /* An update finds mappings that stay until it is over. */
 static int update(int64_t device, const struct rex_map *map, int number, const char *what)
 {
-    rex_call_comes(REX_CALL_UPDATES, map, number);
+    rex_present_enter(REX_CALL_UPDATES, map, number);
     int result = call_checked(device, map, REX_FOR_UPDATE, number, what);
-    rex_call_is_over(REX_CALL_UPDATES, map, number);
+    rex_present_leave(REX_CALL_UPDATES, map, number, false);
     return result;
 }
 

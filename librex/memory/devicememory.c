@@ -1,9 +1,6 @@
 /*
- * devicememory.c - device memory, and what is mapped where: the omp_target_* functions of the bound
- * libomptarget.
- *
- * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no
- * omp_get_mapped_ptr: a row with RETURN_PARAM gives the address on every release.
+ * devicememory.c - device memory and whether memory is mapped (rex/launch.h), by the omp_target_*
+ * functions of the bound libomptarget, which return errors where the `__tgt_*` functions abort.
  *
  * Where a queue has found the device lost, what is mapped can still be asked: libomptarget knows it
  * without the device. It is not asked for memory or a copy, which it could only refuse, nor to free
@@ -11,21 +8,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/devicememory.h"
-
 #include "base/error.h"
 #include "cuda/blocks.h"
 #include "cuda/context.h"
-#include "memory/mappings.h"
 #include "memory/staging.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
-#include "omp/lookup.h"
-#include "omp/mappingend.h"
 #include "omp/memorycalls.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
+#include "omp/unfinished.h"
 #include "rex/interop.h"
 #include "rex/launch.h"
 #include "trace/trace.h"
@@ -46,100 +40,6 @@ static int need_devices(const char *what)
         return REX_OK;
     int result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
     return result == REX_NO_ENTRIES ? none_registered(what) : result;
-}
-
-/*
- * use_device_ptr: the runtime writes the device address to the row's base. The end takes the
- * reference back. LLVM 15 crashes where a row without a reference meets the end of its mapping.
- * Nothing ends during a look-up: memory that is present then has a reference to take and give back.
- * NULL where it is not; the row would end what another thread maps meanwhile.
- */
-static void *address_by_row(const void *address, int number)
-{
-    void *begin = (void *)(uintptr_t)address, *base = begin;
-    int64_t size = 0, type = REX_MAP_RETURN_PARAM;
-    struct rex_map row = {
-        .count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
-    if (rex_flight_enter() != REX_OK)
-        return NULL;
-    void *result = NULL;
-    rex_lookup_begin();
-    if (rex_runtime_omp()->is_present(address, number) &&
-        rex_call_data(REX_DATA_BEGIN, NULL, number, &row) == REX_OK) {
-        result = base;
-        base = begin;
-        rex_call_data(REX_DATA_END, NULL, number, &row);
-    }
-    rex_lookup_end();
-    rex_flight_leave();
-    return result;
-}
-
-/* The device address of what omp_target_is_present() says is there. */
-static void *address_of_present(const void *address, int number)
-{
-    const struct rex_omp *omp = rex_runtime_omp();
-    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
-        return (void *)(uintptr_t)address;
-    return omp->mapped_pointer != NULL ? omp->mapped_pointer(address, number)
-                                       : address_by_row(address, number);
-}
-
-void *rex_memory_address(const void *address, int number)
-{
-    return rex_runtime_omp()->is_present(address, number) ? address_of_present(address, number)
-                                                          : NULL;
-}
-
-static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
-{
-    const struct rex_omp *omp = rex_runtime_omp();
-    /* As numbers: a row may be said to go on past the end of memory. */
-    uintptr_t distance = size > 0 ? size - 1 : 0;
-    const void *last = (const void *)((uintptr_t)address + distance);
-    int has_first = omp->is_present(address, number) != 0,
-        has_last = distance == 0 ? has_first : omp->is_present(last, number) != 0;
-    if (!has_first && !has_last)
-        return REX_ABSENT;
-    if (!has_first || !has_last)
-        return REX_PRESENT_IN_PART;
-    /*
-     * Two mappings that are neighbours on the host and on the device pass for one, unless librex
-     * knows where one of them ends.
-     */
-    void *on_device = address_of_present(address, number);
-    if (on_device == NULL)
-        return REX_ABSENT; /* ended meanwhile */
-    if (distance > 0 &&
-        ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
-         rex_mapping_divides(address, size, number)))
-        return REX_PRESENT_IN_PART;
-    *device = on_device;
-    return REX_PRESENT_WHOLE;
-}
-
-/* Another thread may begin or end the mapping between two questions: the next answer differs. */
-#define TRIES 8
-
-enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
-{
-    struct rex_mapping known;
-    if (rex_mapping_find(address, size, number, &known) &&
-        (*device = address_of_present(address, number)) != NULL)
-        return REX_PRESENT_WHOLE;
-    enum rex_presence presence = REX_PRESENT_IN_PART;
-    for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
-        presence = ask_once(address, size, number, device);
-    return presence;
-}
-
-enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
-{
-    void *device;
-    struct rex_mapping known;
-    return rex_mapping_find(address, size, number, &known)
-               ? REX_PRESENT_WHOLE
-               : rex_memory_find(address, size, number, &device);
 }
 
 bool rex_target_is_present(const void *address, size_t size, int64_t device)

@@ -13,11 +13,10 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "memory/mappings.h"
 #include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)
@@ -75,7 +74,7 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
 /*
  * Rows that were found present, by their begin: a call that is like the one before it need not ask
  * again, which costs a microsecond a row. They are good for as long as no mapping may have ended;
- * see mappingend.h. A row that was present by another thread's launch alone, which has ended since,
+ * see present.h. A row that was present by another thread's launch alone, which has ended since,
  * still passes: libomptarget then does what it does for absent rows.
  */
 #define FOUND_SLOTS 64

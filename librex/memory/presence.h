@@ -6,8 +6,8 @@
 #ifndef REX_INTERNAL_PRESENCE_H
 #define REX_INTERNAL_PRESENCE_H
 
-#include "memory/devicememory.h"
 #include "memory/rowcheck.h"
+#include "omp/present.h"
 
 /*
  * Check MAP against what is mapped on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. NEW_ROWS,

@@ -10,19 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "omp/columns.h"
 #include "rex/map.h"
 
 /* ---- each by itself -------------------------------------------------------------------------- */
 
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
-
-/* Rows of these are no memory that is looked up. */
-#define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
-
-static inline bool rex_row_has(int64_t type, int64_t bits)
-{
-    return (type & bits) != 0;
-}
 
 /* The row that a row of TYPE is a member of; -1: of none. */
 static inline int64_t rex_row_parent(int64_t type)

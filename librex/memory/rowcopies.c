@@ -13,13 +13,12 @@
 #include <stdlib.h>
 
 #include "cuda/hostmemory.h"
-#include "memory/claims.h"
 #include "memory/presence.h"
 #include "memory/staging.h"
 #include "memory/stagingbuffers.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
 

@@ -33,7 +33,7 @@
 #include "module/imagefit.h"
 #include "module/moduleimage.h"
 #include "module/modules.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/sender.h"
 #include "trace/trace.h"

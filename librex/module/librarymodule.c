@@ -22,8 +22,8 @@
 #include "module/modules.h"
 #include "module/tablematch.h"
 #include "omp/device.h"
-#include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "omp/unfinished.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

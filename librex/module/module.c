@@ -27,9 +27,10 @@
 #include "module/register.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/mappingend.h"
 #include "omp/openmp.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
+#include "omp/unfinished.h"
 #include "trace/trace.h"
 
 enum { UNREGISTERED, BUSY, REGISTERED, STATE_MASK = 3, NEXT_ATTEMPT = 4 };

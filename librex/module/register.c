@@ -22,7 +22,7 @@
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -4,7 +4,7 @@
  *
  * libomptarget's own calls come back through the forwarders, since it is linked without -Bsymbolic:
  * __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that __tgt_target_kernel. What
- * a thread calls within a call is neither traced nor logged, nor is who watches calls told of it.
+ * a thread calls within a call is neither traced nor logged, nor does it enter the present table.
  * librex calls the functions that the others come to.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,8 +21,8 @@
 #include "omp/flight.h"
 #include "omp/grid.h"
 #include "omp/lookup.h"
-#include "omp/mappingend.h"
 #include "omp/openmp.h"
+#include "omp/present.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -64,28 +64,28 @@ static bool is_watched(const struct __tgt_kernel_arguments *packet)
 }
 
 /*
- * Whether who watches calls has been told of one with the rows of PACKET, and is to be told of its
- * end. LATER: it may not have ended when it returns. Only then does it stand against the driver, so
- * that launches by the driver that it must not meet are over.
+ * Whether a call with the rows of PACKET has entered the present table, and has to leave it. LATER:
+ * it may not be over when it returns. It stands against the driver only after it has entered, when
+ * launches by the driver that it must not meet are over.
  */
-static bool comes(enum rex_watched_call call, const struct __tgt_kernel_arguments *packet,
-                  int64_t device, bool later)
+static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
+                        int64_t device, bool later)
 {
     struct rex_map map = map_of(packet);
     if (!is_watched(packet))
         return false;
-    rex_call_comes(call, &map, device);
+    rex_present_enter(call, &map, device);
     if (later)
         rex_stand_against_all(REX_AGAINST_NOT_WAITED);
     return true;
 }
 
-static void is_over(bool told, enum rex_watched_call call,
-                    const struct __tgt_kernel_arguments *packet, int64_t device)
+static void leave_table(bool entered, enum rex_present_call call,
+                        const struct __tgt_kernel_arguments *packet, int64_t device)
 {
     struct rex_map map = map_of(packet);
-    if (told)
-        rex_call_is_over(call, &map, device);
+    if (entered)
+        rex_present_leave(call, &map, device, false);
 }
 
 /* FUNCTION is NULL where the call shall not be in the trace. */
@@ -148,7 +148,7 @@ static int check_lost(int64_t device, const char *what)
 {
     if (!rex_any_device_is_lost())
         return REX_OK;
-    return rex_device_lost(device == -1 ? rex_openmp_default_device() : (int)device, what);
+    return rex_device_lost(rex_openmp_number(device), what);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
@@ -200,9 +200,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     if (result != REX_OK)
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
-    bool told = comes(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
+    bool entered =
+        enter_table(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     result = launch_claimed(loc, device, key, packet, reason, returned);
-    is_over(told, REX_CALL_LAUNCHES, &rows, device);
+    leave_table(entered, REX_CALL_LAUNCHES, &rows, device);
     rex_flight_leave();
     return result;
 }
@@ -218,19 +219,20 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
 }
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
-#define DATA(name, parameters, arguments, what, directions, names, mappers)                        \
-    static void observed_##name parameters                                                         \
-    {                                                                                              \
-        struct rex_call_trace trace = {                                                            \
-            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};    \
-        enum rex_watched_call call =                                                               \
-            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                       \
-        bool told = (directions) != REX_MAP_FROM &&                                                \
-                    comes(call, &trace.packet, device, call == REX_CALL_BEGINS && IS_LATER(name)); \
-        enter_data(&trace, "__tgt_" #name, what, device);                                          \
-        bound.call.name arguments;                                                                 \
-        leave_data(&trace, what, directions);                                                      \
-        is_over(told, call, &trace.packet, device);                                                \
+#define DATA(name, parameters, arguments, what, directions, names, mappers)                      \
+    static void observed_##name parameters                                                       \
+    {                                                                                            \
+        struct rex_call_trace trace = {                                                          \
+            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
+        enum rex_present_call call =                                                             \
+            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
+        bool entered =                                                                           \
+            (directions) != REX_MAP_FROM &&                                                      \
+            enter_table(call, &trace.packet, device, call == REX_CALL_BEGINS && IS_LATER(name)); \
+        enter_data(&trace, "__tgt_" #name, what, device);                                        \
+        bound.call.name arguments;                                                               \
+        leave_data(&trace, what, directions);                                                    \
+        leave_table(entered, call, &trace.packet, device);                                       \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
@@ -270,17 +272,17 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     enter(trace, function, device);
 }
 
-#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)    \
-    static int observed_##name parameters                                        \
-    {                                                                            \
-        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
-        bool told = comes(REX_CALL_LAUNCHES, &trace.packet, device,              \
-                          IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);   \
-        trace.packet.Tripcount = trip_count;                                     \
-        enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
-        int result = leave_launch(&trace, key, bound.call.name arguments);       \
-        is_over(told, REX_CALL_LAUNCHES, &trace.packet, device);                 \
-        return result;                                                           \
+#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)           \
+    static int observed_##name parameters                                               \
+    {                                                                                   \
+        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns};        \
+        bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device,            \
+                                   IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0); \
+        trace.packet.Tripcount = trip_count;                                            \
+        enter_launch(&trace, "__tgt_" #name, key, device, grid);                        \
+        int result = leave_launch(&trace, key, bound.call.name arguments);              \
+        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device);                 \
+        return result;                                                                  \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
 #define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)

@@ -1,13 +1,23 @@
 /*
- * columns.h - the columns of a map's rows as a packet has them.
+ * columns.h - the rows of a map, and their columns as a packet has them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_COLUMNS_H
 #define REX_INTERNAL_COLUMNS_H
 
+#include <stdbool.h>
+
 #include "omp/forward.h"
 #include "rex/map.h"
+
+/* Rows of these are no memory that is looked up. */
+#define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
+
+static inline bool rex_row_has(int64_t type, int64_t bits)
+{
+    return (type & bits) != 0;
+}
 
 /* A packet with rows, and with neither grid nor trip count. NAMES and MAPPERS may be NULL. */
 static inline struct __tgt_kernel_arguments

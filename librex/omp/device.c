@@ -18,17 +18,8 @@
 #include "omp/runtime.h"
 #include "rex/device.h"
 
-int rex_devices;
 static int registered; /* modules that are */
 static bool used;      /* a device, if only once */
-
-int rex_devices_ask(void)
-{
-    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : rex_runtime_device_count();
-    /* Relaxed: the number stands for itself; nothing else is read because of it. */
-    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
-    return count;
-}
 
 void rex_devices_registered(int change)
 {
@@ -44,7 +35,8 @@ bool rex_devices_are_there(void)
 
 int rex_device_count(void)
 {
-    return rex_devices_are_there() && !rex_runtime_disabled() ? rex_runtime_device_count() : 0;
+    return rex_devices_are_there() && !rex_runtime_disabled() ? rex_runtime_omp()->device_count()
+                                                              : 0;
 }
 
 void rex_device_used(void)

@@ -10,27 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "omp/memorycalls.h"
 #include "omp/release.h"
-
-/*
- * Devices that libomptarget offered when last asked; rex_devices_ask() asks again. Where offloading
- * is disabled every call returns -1 whatever the device, and there is no number to check.
- */
-#define REX_DEVICES_DISABLED (INT32_MAX - 1)
-extern int rex_devices;
-int rex_devices_ask(void);
-
-static inline int rex_devices_known(void)
-{
-    /* Relaxed: the number stands for itself; an old one makes the caller ask again. */
-    return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
-}
-
-/* Whether NUMBER is the host's, where everything is mapped for ever, or a higher one. */
-static inline bool rex_device_is_host(int number)
-{
-    return number >= rex_devices_known() && number >= rex_devices_ask();
-}
 
 /* CHANGE more modules are registered: libomptarget has devices while one is. */
 void rex_devices_registered(int change);

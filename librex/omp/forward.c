@@ -18,10 +18,11 @@
 #include "base/error.h"
 #include "omp/calls.h"
 #include "omp/lookup.h"
-#include "omp/mappingend.h"
 #include "omp/memorycalls.h"
+#include "omp/present.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
+#include "omp/unfinished.h"
 
 static int bound_release;
 
@@ -104,21 +105,22 @@ REX_FORWARDED(FORWARD)
 /*
  * Not so those that end mappings: they wait for queues that still use them, and count afterwards.
  * To count before is not enough: another thread may look an address up between that and the end,
- * and would remember it in the new generation (mappingend.h). Where they are called, codeptr_ra is
+ * and would remember it in the new generation (present.h). Where they are called, codeptr_ra is
  * librex's.
  */
-#define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
-    __attribute__((visibility("default"))) void __tgt_##name parameters;        \
-    void __tgt_##name parameters                                                \
-    {                                                                           \
-        struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
-        rex_end_begins(&map, device, "__tgt_" #name);                           \
-        bool ends = rex_ending_begin();                                         \
-        REX_REAL(name)                                                          \
-        arguments;                                                              \
-        if (ends)                                                               \
-            rex_ending_end();                                                   \
-        rex_end_is_over(&map, device, strstr(#name, "nowait") != NULL);         \
+#define FORWARD_ENDING(name, parameters, arguments, mappers)                             \
+    __attribute__((visibility("default"))) void __tgt_##name parameters;                 \
+    void __tgt_##name parameters                                                         \
+    {                                                                                    \
+        struct rex_map map = {count, base, begin, sizes, types, mappers, NULL};          \
+        rex_unfinished_wait(&map, device, "__tgt_" #name);                               \
+        rex_present_enter(REX_CALL_ENDS, &map, device);                                  \
+        bool ends = rex_ending_begin();                                                  \
+        REX_REAL(name)                                                                   \
+        arguments;                                                                       \
+        if (ends)                                                                        \
+            rex_ending_end();                                                            \
+        rex_present_leave(REX_CALL_ENDS, &map, device, strstr(#name, "nowait") != NULL); \
     }
 #define FORWARD_ENDING_BARE(type, name, parameters, arguments, missing) \
     FORWARD_ENDING(name, parameters, arguments, NULL)

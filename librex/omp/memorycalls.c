@@ -1,16 +1,31 @@
 /*
- * memorycalls.c - libomptarget's device memory functions: each call is in flight as others are.
+ * memorycalls.c - the bound libomptarget's devices, and its functions of their memory: each call is
+ * in flight as others are.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "omp/memorycalls.h"
 
+#include <stdlib.h>
+#include <strings.h>
+
 #include "base/error.h"
 #include "omp/flight.h"
 #include "omp/lookup.h"
+#include "rex/map.h"
+#include "trace/trace.h"
 
 /* The library's functions, and those that callers get. */
 static struct rex_omp own, counted;
+
+static int device_count(void)
+{
+    if (rex_flight_enter() != REX_OK)
+        return 0;
+    int count = own.device_count();
+    rex_flight_leave();
+    return count;
+}
 
 static int is_present(const void *address, int device)
 {
@@ -49,6 +64,33 @@ static void *mapped_pointer(const void *address, int device)
     return result;
 }
 
+/*
+ * LLVM 14 and 15 have no omp_get_mapped_ptr. The runtime writes the device address to the base of a
+ * row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
+ * crashes where a row without a reference meets the end of its mapping. Nothing ends during a
+ * look-up: memory that is present then has a reference to take and give back. NULL where it is not;
+ * the row would end what another thread maps meanwhile.
+ */
+static void *pointer_by_row(const void *address, int device)
+{
+    void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
+    int64_t size = 0, type = REX_MAP_RETURN_PARAM;
+    if (rex_flight_enter() != REX_OK)
+        return NULL;
+    rex_lookup_begin();
+    rex_trace_depth++;
+    if (own.is_present(address, device)) {
+        own.data_begin(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
+        result = base;
+        base = begin;
+        own.data_end(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
+    }
+    rex_trace_depth--;
+    rex_lookup_end();
+    rex_flight_leave();
+    return result;
+}
+
 static void *allocate(size_t size, int device)
 {
     if (rex_flight_enter() != REX_OK)
@@ -80,16 +122,38 @@ static int copy(void *to, const void *from, size_t size, size_t to_offset, size_
 void rex_memory_calls_bind(const struct rex_omp *functions)
 {
     own = *functions;
-    counted = (struct rex_omp){is_present, NULL, disassociate, NULL, allocate, free_memory, copy};
-    if (own.associate != NULL)
-        counted.associate = associate;
-    if (own.mapped_pointer != NULL)
-        counted.mapped_pointer = mapped_pointer;
-    else
+    counted = (struct rex_omp){.device_count = device_count,
+                               .is_present = is_present,
+                               .associate = own.associate != NULL ? associate : NULL,
+                               .disassociate = disassociate,
+                               .mapped_pointer =
+                                   own.mapped_pointer != NULL ? mapped_pointer : pointer_by_row,
+                               .alloc = allocate,
+                               .free = free_memory,
+                               .copy = copy};
+    if (own.mapped_pointer == NULL)
         rex_lookups_take_references();
 }
 
 const struct rex_omp *rex_runtime_omp(void)
 {
     return &counted;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+int rex_devices;
+
+bool rex_runtime_disabled(void)
+{
+    const char *policy = getenv("OMP_TARGET_OFFLOAD");
+    return policy != NULL && strcasecmp(policy, "disabled") == 0;
+}
+
+int rex_devices_ask(void)
+{
+    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count();
+    /* Relaxed: the number stands for itself; nothing else is read because of it. */
+    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
+    return count;
 }

@@ -1,18 +1,24 @@
 /*
- * memorycalls.h - the bound libomptarget's device memory functions.
+ * memorycalls.h - the bound libomptarget's devices, and its functions of their memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_MEMORYCALLS_H
 #define REX_INTERNAL_MEMORYCALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "omp/forward.h"
 
 /*
- * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16, and
- * associate may be NULL. Only after a registration.
+ * The bound libomptarget's device memory functions; associate may be NULL. The data calls are for
+ * mapped_pointer, where libomptarget has none. Only after a registration: without one, LLVM 19 and
+ * later crash in omp_get_num_devices().
  */
 struct rex_omp {
+    int (*device_count)(void);
     int (*is_present)(const void *address, int device);
     int (*associate)(const void *address, const void *on_device, size_t size, size_t offset,
                      int device);
@@ -22,10 +28,37 @@ struct rex_omp {
     void (*free)(void *memory, int device);
     int (*copy)(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
                 int to_device, int from_device);
+    void (*data_begin)(MAPPER_P);
+    void (*data_end)(MAPPER_P);
 };
 const struct rex_omp *rex_runtime_omp(void);
 
 /* FUNCTIONS are those of the libomptarget that is being bound. Once, before the others. */
 void rex_memory_calls_bind(const struct rex_omp *functions);
+
+/*
+ * Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1.
+ */
+bool rex_runtime_disabled(void);
+
+/*
+ * Devices that libomptarget offered when last asked; rex_devices_ask() asks again. Where offloading
+ * is disabled every call returns -1 whatever the device, and there is no number to check.
+ */
+#define REX_DEVICES_DISABLED (INT32_MAX - 1)
+extern int rex_devices;
+int rex_devices_ask(void);
+
+static inline int rex_devices_known(void)
+{
+    /* Relaxed: the number stands for itself; an old one makes the caller ask again. */
+    return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
+}
+
+/* Whether NUMBER is the host's, where everything is mapped for ever, or a higher one. */
+static inline bool rex_device_is_host(int number)
+{
+    return number >= rex_devices_known() && number >= rex_devices_ask();
+}
 
 #endif

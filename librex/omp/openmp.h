@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "omp/search.h"
 
@@ -33,5 +34,11 @@ void rex_openmp_bind(void);
 
 /* The default device number as libomp has it (OMP_DEFAULT_DEVICE, omp_set_default_device). */
 int rex_openmp_default_device(void);
+
+/* The number of DEVICE, which is -1 for the default one. */
+static inline int rex_openmp_number(int64_t device)
+{
+    return device == -1 ? rex_openmp_default_device() : (int)device;
+}
 
 #endif

@@ -31,7 +31,6 @@ static struct {
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
-    int (*device_count)(void);
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
 
@@ -58,21 +57,6 @@ const char *rex_runtime_path(void)
     return rex_runtime() != NULL ? bound.path : "";
 }
 
-int rex_runtime_device_count(void)
-{
-    if (rex_flight_enter() != REX_OK)
-        return 0;
-    int count = bound.device_count();
-    rex_flight_leave();
-    return count;
-}
-
-bool rex_runtime_disabled(void)
-{
-    const char *policy = getenv("OMP_TARGET_OFFLOAD");
-    return policy != NULL && strcasecmp(policy, "disabled") == 0;
-}
-
 const char *rex_runtime_chosen(void)
 {
     return rex_runtime() != NULL ? bound.chosen : "";
@@ -85,7 +69,7 @@ const char *rex_runtime_doubt(void)
 
 void rex_runtime_unmap_global(const void *address)
 {
-    for (int device = 0; device < rex_runtime_device_count(); device++)
+    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
         if (rex_runtime_omp()->is_present(address, device))
             rex_runtime_omp()->disassociate(address, device);
 }
@@ -113,7 +97,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 {
     struct rex_omp memory;
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
-    point(&bound.device_count, handle, "omp_get_num_devices");
+    point(&memory.device_count, handle, "omp_get_num_devices");
     point(&memory.is_present, handle, "omp_target_is_present");
     point(&memory.associate, handle, "omp_target_associate_ptr");
     point(&memory.disassociate, handle, "omp_target_disassociate_ptr");
@@ -121,6 +105,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.alloc, handle, "omp_target_alloc");
     point(&memory.free, handle, "omp_target_free");
     point(&memory.copy, handle, "omp_target_memcpy");
+    point(&memory.data_begin, handle, "__tgt_target_data_begin_mapper");
+    point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     rex_memory_calls_bind(&memory);
     rex_openmp_bind();

@@ -12,20 +12,10 @@
 #include "omp/forward.h"
 #include "omp/release.h"
 #include "rex/configure.h"
+#include "omp/memorycalls.h"
 
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);
-
-/*
- * omp_get_num_devices() of the bound libomptarget. Only after a registration: 19 and later crash
- * without their runtime object.
- */
-int rex_runtime_device_count(void);
-
-/*
- * Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1.
- */
-bool rex_runtime_disabled(void);
 
 /* Why the bound libomptarget was taken: a variable's name, or words; "" while none is. */
 const char *rex_runtime_chosen(void);

@@ -12,7 +12,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "omp/mappingend.h"
+#include "omp/unfinished.h"
 #include "queue/queuestate.h"
 
 int rex_event_create(struct rex_event **event)

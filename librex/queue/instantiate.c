@@ -11,7 +11,8 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
-#include "omp/mappingend.h"
+#include "omp/present.h"
+#include "omp/unfinished.h"
 #include "queue/command.h"
 
 #define EVENT_DISABLE_TIMING 0x2

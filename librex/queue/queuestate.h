@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/fork.h"
-#include "omp/mappingend.h"
+#include "omp/unfinished.h"
 #include "queue/command.h"
 
 /* ---- a queue --------------------------------------------------------------------------------- */

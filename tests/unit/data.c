@@ -9,7 +9,7 @@
 #include "refused.h"
 
 #include "memory/rowcheck.h"
-#include "omp/mappingend.h"
+#include "omp/unfinished.h"
 #include "plain.h"
 #include "rex/device.h"
 #include "rex/interop.h"

@@ -1,10 +1,9 @@
 /*
- * mappingend.c - the end of mappings and of modules: before it, queues whose unfinished commands
- * may use them; after it, a new generation of the mappings.
+ * unfinished.c - queues whose commands may be unfinished when a mapping or a module ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/mappingend.h"
+#include "omp/unfinished.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "omp/openmp.h"
-#include "rex/queue.h"
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
@@ -153,39 +151,11 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
     rex_unlock(&lock);
 }
 
-uint64_t rex_mapping_generation = 1;
-
-static void next_generation(void)
+void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call)
 {
-    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
-}
-
-static bool has_columns(const struct rex_map *map)
-{
-    return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
-           map->types != NULL;
-}
-
-static int number_of(int64_t device)
-{
-    return device == -1 ? rex_openmp_default_device() : (int)device;
-}
-
-void rex_end_begins(const struct rex_map *map, int64_t device, const char *call)
-{
-    if (!has_columns(map))
-        return;
-    if (rex_any_unfinished())
-        rex_unfinished_sync(map, number_of(device), call);
-    rex_mapping_ends(map, number_of(device));
-}
-
-void rex_end_is_over(const struct rex_map *map, int64_t device, bool later)
-{
-    if (has_columns(map))
-        rex_mapping_ended(map, number_of(device), later);
-    else
-        next_generation();
+    if (map->count > 0 && map->begin != NULL && map->sizes != NULL && map->types != NULL &&
+        rex_any_unfinished())
+        rex_unfinished_sync(map, rex_openmp_number(device), call);
 }
 
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted)
@@ -197,81 +167,6 @@ bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_lis
             lost = true;
     rex_unlock(&lock);
     return lost;
-}
-
-/* ---- after a mapping has ended --------------------------------------------------------------- */
-
-static const struct rex_end_watch *watch;
-
-void rex_ends_watch(const struct rex_end_watch *by)
-{
-    __atomic_store_n(&watch, by, __ATOMIC_RELEASE);
-}
-
-void rex_mapping_ends(const struct rex_map *map, int number)
-{
-    rex_call_comes(REX_CALL_ENDS, map, number);
-    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
-    if (told != NULL)
-        told->ends(map, number);
-}
-
-void rex_mapping_ended(const struct rex_map *map, int number, bool later)
-{
-    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
-    if (told != NULL)
-        told->ended(map, number, later);
-    next_generation();
-    rex_call_is_over(REX_CALL_ENDS, map, number);
-}
-
-void rex_mapping_ended_unseen(void)
-{
-    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
-    if (told != NULL)
-        told->ended_unseen();
-    next_generation();
-}
-
-void rex_mappings_changed(void)
-{
-    rex_mapped_unseen();
-    rex_mapping_ended_unseen();
-}
-
-/* ---- who is told ----------------------------------------------------------------------------- */
-
-static const struct rex_call_watch *call_watch;
-
-void rex_calls_watch(const struct rex_call_watch *by)
-{
-    __atomic_store_n(&call_watch, by, __ATOMIC_RELEASE);
-}
-
-void rex_call_comes(enum rex_watched_call call, const struct rex_map *map, int64_t device)
-{
-    const struct rex_call_watch *told = __atomic_load_n(&call_watch, __ATOMIC_ACQUIRE);
-    if (told != NULL)
-        told->before(call, map, number_of(device));
-}
-
-void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int64_t device)
-{
-    const struct rex_call_watch *told = __atomic_load_n(&call_watch, __ATOMIC_ACQUIRE);
-    if (told != NULL)
-        told->after(call, map, number_of(device));
-}
-
-static bool some_are_unseen;
-
-void rex_mapped_unseen(void)
-{
-    __atomic_store_n(&some_are_unseen, true, __ATOMIC_RELEASE);
-}
-
-bool rex_all_mappings_are_seen(void)
-{
-    return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
 }
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */

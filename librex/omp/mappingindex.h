@@ -8,7 +8,7 @@
 #ifndef REX_INTERNAL_MAPPINGINDEX_H
 #define REX_INTERNAL_MAPPINGINDEX_H
 
-#include "memory/mappings.h"
+#include "omp/present.h"
 
 struct rex_index_entry {
     struct rex_mapping mapping;

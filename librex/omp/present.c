@@ -1,6 +1,5 @@
 /*
- * claims.c - memory that launches by the driver work on, kept apart from data calls and from each
- * other.
+ * present.c - calls that change what is mapped, kept apart from launches by the driver that use it.
  *
  * libomptarget counts a launch as a user of what it maps, so that another thread cannot end the
  * mapping under it. A launch by the driver claims its memory instead. A data call that maps or ends
@@ -10,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/claims.h"
+#include "omp/present.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,10 +17,11 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "memory/devicememory.h"
-#include "memory/rowcheck.h"
-#include "omp/mappingend.h"
+#include "omp/columns.h"
+#include "omp/mappings.h"
+#include "omp/openmp.h"
 #include "omp/sender.h"
+#include "rex/queue.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
@@ -194,7 +194,7 @@ static void wait_for(struct rex_claim *claim, int kinds)
  * A data call waits for other data calls first, because these may change what is mapped. It waits
  * for all others when no more of them can begin.
  */
-void rex_claim_begin(struct rex_claim *claim)
+void rex_present_pin(struct rex_claim *claim)
 {
     put_in_order(claim);
     rex_lock(&lock);
@@ -205,7 +205,7 @@ void rex_claim_begin(struct rex_claim *claim)
     rex_unlock(&lock);
 }
 
-void rex_claim_end(struct rex_claim *claim)
+void rex_present_unpin(struct rex_claim *claim)
 {
     rex_lock(&lock);
     struct rex_claim **at = &claims;
@@ -215,6 +215,46 @@ void rex_claim_end(struct rex_claim *claim)
         __atomic_store_n(at, claim->next, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&ended);
     rex_unlock(&lock);
+}
+
+/* ---- what the index cannot know -------------------------------------------------------------- */
+
+uint64_t rex_mapping_generation = 1;
+
+static void next_generation(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
+
+static bool some_are_unseen;
+
+void rex_mapped_unseen(void)
+{
+    __atomic_store_n(&some_are_unseen, true, __ATOMIC_RELEASE);
+}
+
+bool rex_all_mappings_are_seen(void)
+{
+    return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
+}
+
+void rex_mapping_ended_unseen(void)
+{
+    rex_mappings_forget();
+    next_generation();
+}
+
+void rex_mappings_changed(void)
+{
+    rex_mapped_unseen();
+    rex_mapping_ended_unseen();
+}
+
+static bool pointers_are_attached;
+
+bool rex_pointers_are_attached(void)
+{
+    return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
 }
 
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
@@ -229,13 +269,6 @@ struct call {
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* NULL: there are no more */
 };
-
-static bool pointers_are_attached;
-
-bool rex_pointers_are_attached(void)
-{
-    return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
-}
 
 static bool is_mapped_by(const struct rex_map *map, int32_t i)
 {
@@ -295,7 +328,7 @@ static void collect(struct call *own, const struct rex_map *map, int number)
 }
 
 /* What the call may map besides what its rows name, or otherwise than they say. */
-static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
+static void note_unusual(enum rex_present_call call, const struct rex_map *map)
 {
     bool mappers = has_mappers(map), attaches = mappers;
     if (call == REX_CALL_UPDATES)
@@ -320,8 +353,8 @@ static void come_without_claim(int number)
     struct rex_claim claim = {
         .place = &all, .count = 1, .number = number, .kind = REX_CLAIM_END, .is_all = true};
     rex_stand_against_all(REX_AGAINST_NO_MEMORY);
-    rex_claim_begin(&claim);
-    rex_claim_end(&claim);
+    rex_present_pin(&claim);
+    rex_present_unpin(&claim);
 }
 
 static bool is_unseen(const void *begin, size_t size, int number)
@@ -345,7 +378,7 @@ static bool lies_in_unseen(const struct rex_map *map, int number)
     return some;
 }
 
-static void before(enum rex_watched_call call, const struct rex_map *map, int number)
+static void claim_rows(enum rex_present_call call, const struct rex_map *map, int number)
 {
     static const enum rex_claim_kind kinds[] = {[REX_CALL_BEGINS] = REX_CLAIM_BEGIN,
                                                 [REX_CALL_ENDS] = REX_CLAIM_END,
@@ -362,7 +395,7 @@ static void before(enum rex_watched_call call, const struct rex_map *map, int nu
     rex_shelter_begin();
     collect(own, map, number);
     own->claim.kind = kinds[call];
-    rex_claim_begin(&own->claim);
+    rex_present_pin(&own->claim);
     own->lies_in_unseen = call == REX_CALL_BEGINS && lies_in_unseen(map, number);
 }
 
@@ -387,7 +420,7 @@ static void add_all_begun(const struct call *own, const struct rex_map *map, int
     }
 }
 
-static void after(enum rex_watched_call call, const struct rex_map *map, int number)
+static void give_back(enum rex_present_call call, const struct rex_map *map, int number)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     if (own == NULL || own->depth == 0)
@@ -396,15 +429,37 @@ static void after(enum rex_watched_call call, const struct rex_map *map, int num
         add_all_begun(own, map, number);
     if (--own->depth > 0)
         return;
-    rex_claim_end(&own->claim);
+    rex_present_unpin(&own->claim);
     free(own->more);
     own->more = NULL;
     rex_shelter_end();
 }
 
-/* Before any call: nothing can be mapped yet. */
-__attribute__((constructor)) static void begin(void)
+static bool has_columns(const struct rex_map *map)
 {
-    static const struct rex_call_watch watch = {before, after};
-    rex_calls_watch(&watch);
+    return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
+           map->types != NULL;
+}
+
+void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
+{
+    if (!has_columns(map))
+        return;
+    int number = rex_openmp_number(device);
+    claim_rows(call, map, number);
+    if (call == REX_CALL_ENDS)
+        rex_mappings_hide(map, number);
+}
+
+void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
+                       bool later)
+{
+    bool some = has_columns(map);
+    int number = some ? rex_openmp_number(device) : 0;
+    if (some && call == REX_CALL_ENDS)
+        rex_mappings_show(map, number, later);
+    if (call == REX_CALL_ENDS)
+        next_generation();
+    if (some)
+        give_back(call, map, number);
 }

@@ -1,10 +1,10 @@
 /*
- * mappingend.h - the end of mappings and of modules: what comes before it, and after it.
+ * unfinished.h - queues whose commands may be unfinished when a mapping or a module ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_MAPPINGEND_H
-#define REX_INTERNAL_MAPPINGEND_H
+#ifndef REX_INTERNAL_UNFINISHED_H
+#define REX_INTERNAL_UNFINISHED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,72 +114,10 @@ void rex_unfinished_forget(const struct rex_registration *registration);
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
-/*
- * Around CALL, which may end the mapping of MAP's rows on DEVICE (-1: the default one): before it
- * queues are waited for, as above. LATER: as of rex_mapping_ended().
- */
-void rex_end_begins(const struct rex_map *map, int64_t device, const char *call);
-void rex_end_is_over(const struct rex_map *map, int64_t device, bool later);
+/* The same before CALL, which is not librex's own, on DEVICE (-1: the default one). */
+void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 
 /* All of those on device NUMBER are asked whether it is lost. */
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
-
-/* ---- after a mapping has ended --------------------------------------------------------------- */
-
-/*
- * The generation of the mappings: it changes after every call that may have ended one, if librex is
- * in the way of such calls (rex_forward_first()). A device address found in a generation is good as
- * long as that lasts.
- */
-extern uint64_t rex_mapping_generation;
-
-static inline uint64_t rex_mapping_now(void)
-{
-    return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
-}
-
-/*
- * Before and after a call that may end the mapping of MAP's rows on device NUMBER; LATER: it may do
- * so yet when it has returned. After anything else by which mappings may have ended:
- * rex_mapping_ended_unseen().
- */
-void rex_mapping_ends(const struct rex_map *map, int number);
-void rex_mapping_ended(const struct rex_map *map, int number, bool later);
-void rex_mapping_ended_unseen(void);
-
-/* ---- who is told ----------------------------------------------------------------------------- */
-
-/*
- * Who keeps an index of mappings is told of ends, and who sends launches by the driver of
- * beginnings, updates and launches by libomptarget as well, each before the call and after it.
- */
-struct rex_end_watch {
-    void (*ends)(const struct rex_map *map, int number);
-    void (*ended)(const struct rex_map *map, int number, bool later);
-    void (*ended_unseen)(void);
-};
-void rex_ends_watch(const struct rex_end_watch *watch);
-
-enum rex_watched_call { REX_CALL_BEGINS, REX_CALL_ENDS, REX_CALL_LAUNCHES, REX_CALL_UPDATES };
-struct rex_call_watch {
-    void (*before)(enum rex_watched_call call, const struct rex_map *map, int number);
-    void (*after)(enum rex_watched_call call, const struct rex_map *map, int number);
-};
-void rex_calls_watch(const struct rex_call_watch *watch);
-
-/*
- * Around a call on DEVICE (-1: the default one) that maps MAP's rows, ends or updates them, or
- * launches.
- */
-void rex_call_comes(enum rex_watched_call call, const struct rex_map *map, int64_t device);
-void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int64_t device);
-
-/*
- * Something may be mapped that no call has named, a module's globals, what a mapper names or a call
- * that does not wait, or that has left the index unasked. From then on libomptarget is asked for
- * what the index lacks.
- */
-void rex_mapped_unseen(void);
-bool rex_all_mappings_are_seen(void);
 
 #endif

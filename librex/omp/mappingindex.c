@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/mappingindex.h"
+#include "omp/mappingindex.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,17 +8,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/mappings.h"
+#include "omp/mappings.h"
 
 #include <pthread.h>
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "memory/devicememory.h"
-#include "memory/mappingindex.h"
-#include "omp/device.h"
-#include "omp/forward.h"
-#include "omp/mappingend.h"
+#include "omp/mappingindex.h"
 #include "omp/memorycalls.h"
 #include "omp/sender.h"
 
@@ -113,6 +109,73 @@ void rex_mappings_widen(struct rex_place *place, int number)
     rex_unlock(&lock);
 }
 
+/* ---- asked of libomptarget ------------------------------------------------------------------- */
+
+/* The device address of what omp_target_is_present() says is there. */
+static void *address_of_present(const void *address, int number)
+{
+    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
+        return (void *)(uintptr_t)address;
+    return rex_runtime_omp()->mapped_pointer(address, number);
+}
+
+void *rex_memory_address(const void *address, int number)
+{
+    return rex_runtime_omp()->is_present(address, number) ? address_of_present(address, number)
+                                                          : NULL;
+}
+
+static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    /* As numbers: a row may be said to go on past the end of memory. */
+    uintptr_t distance = size > 0 ? size - 1 : 0;
+    const void *last = (const void *)((uintptr_t)address + distance);
+    int has_first = omp->is_present(address, number) != 0,
+        has_last = distance == 0 ? has_first : omp->is_present(last, number) != 0;
+    if (!has_first && !has_last)
+        return REX_ABSENT;
+    if (!has_first || !has_last)
+        return REX_PRESENT_IN_PART;
+    /*
+     * Two mappings that are neighbours on the host and on the device pass for one, unless librex
+     * knows where one of them ends.
+     */
+    void *on_device = address_of_present(address, number);
+    if (on_device == NULL)
+        return REX_ABSENT; /* ended meanwhile */
+    if (distance > 0 &&
+        ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
+         rex_mapping_divides(address, size, number)))
+        return REX_PRESENT_IN_PART;
+    *device = on_device;
+    return REX_PRESENT_WHOLE;
+}
+
+/* Another thread may begin or end the mapping between two questions: the next answer differs. */
+#define TRIES 8
+
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    struct rex_mapping known;
+    if (rex_mapping_find(address, size, number, &known) &&
+        (*device = address_of_present(address, number)) != NULL)
+        return REX_PRESENT_WHOLE;
+    enum rex_presence presence = REX_PRESENT_IN_PART;
+    for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
+        presence = ask_once(address, size, number, device);
+    return presence;
+}
+
+enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
+{
+    void *device;
+    struct rex_mapping known;
+    return rex_mapping_find(address, size, number, &known)
+               ? REX_PRESENT_WHOLE
+               : rex_memory_find(address, size, number, &device);
+}
+
 /* ---- ended ----------------------------------------------------------------------------------- */
 
 /* What a row may end: what it names, or the pointer to that. */
@@ -126,7 +189,7 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
 }
 
 /* What libomptarget may still have of it is asked for from now on. */
-static void forget(void)
+void rex_mappings_forget(void)
 {
     if (rex_index_is_empty(&all))
         return;
@@ -136,7 +199,7 @@ static void forget(void)
     rex_unlock(&lock);
 }
 
-static void hide(const struct rex_map *map, int number)
+void rex_mappings_hide(const struct rex_map *map, int number)
 {
     struct rex_mapping wanted;
     if (rex_index_is_empty(&all))
@@ -239,12 +302,14 @@ static bool ends_unknown(const struct rex_map *map)
     return some;
 }
 
-static void show(const struct rex_map *map, int number, bool later)
+void rex_mappings_show(const struct rex_map *map, int number, bool later)
 {
     struct rex_mapping wanted;
     if (ends_unknown(map))
-        forget();
-    if (later && !rex_index_is_empty(&all))
+        rex_mappings_forget();
+    if (rex_index_is_empty(&all))
+        return;
+    if (later)
         rex_mapped_unseen(); /* what stays, since it was begun more often */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] == 0 && map->begin[i] != NULL && may_end(map, i, false, number, &wanted))
@@ -259,13 +324,12 @@ static void show(const struct rex_map *map, int number, bool later)
 /* Where memory runs out, libomptarget is asked for what is missing. */
 void rex_mappings_add(struct rex_mapping *made, size_t count)
 {
-    static const struct rex_end_watch watch = {hide, show, forget};
-    if (count == 0 || !rex_forward_first() || rex_device_is_host(made->number))
+    if (count == 0 || (rex_against_all() & REX_AGAINST_UNSEEN_CALLS) ||
+        rex_device_is_host(made->number))
         return;
     bool located = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
     for (size_t i = 0; i < count && located; i++)
         made[i].device = (uintptr_t)rex_memory_address((void *)made[i].begin, made[i].number);
-    rex_ends_watch(&watch);
     rex_lock(&lock);
     if (!rex_index_add(&all, made, count))
         rex_mapped_unseen();
