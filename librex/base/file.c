@@ -48,14 +48,9 @@ static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
     return (ssize_t)have;
 }
 
-static size_t want_all(int fd, size_t size, char *why, size_t why_size)
-{
-    (void)fd, (void)why, (void)why_size;
-    return size;
-}
+#define LARGEST ((off_t)1 << 30)
 
-static int read_wanted(int fd, rex_file_want *want, struct rex_bytes *file, char *why,
-                       size_t why_size)
+int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -66,11 +61,9 @@ static int read_wanted(int fd, rex_file_want *want, struct rex_bytes *file, char
         return refused("it is not a regular file", why, why_size);
     if (status.st_size == 0)
         return refused("it is empty", why, why_size);
-    if ((uintmax_t)status.st_size > SIZE_MAX / 2)
-        return refused("it is too large", why, why_size);
-    size_t size = want(fd, (size_t)status.st_size, why, why_size);
-    if (size == 0)
-        return -1;
+    if (status.st_size > LARGEST)
+        return refused("it is longer than a GiB", why, why_size);
+    size_t size = (size_t)status.st_size;
     unsigned char *bytes = malloc(size);
     if (bytes == NULL)
         return failed("malloc", why, why_size);
@@ -85,28 +78,17 @@ static int read_wanted(int fd, rex_file_want *want, struct rex_bytes *file, char
     return 0;
 }
 
-int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
-{
-    return read_wanted(fd, want_all, file, why, why_size);
-}
-
-int rex_file_read_wanted(const char *path, rex_file_want *want, struct rex_bytes *file, char *why,
-                         size_t why_size)
+int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
 {
     /* Non-blocking, so that a FIFO is refused below instead of waited for. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return failed("open", why, why_size);
-    int result = read_wanted(fd, want, file, why, why_size);
+    int result = rex_file_read_open(fd, file, why, why_size);
     int error = errno;
     close(fd);
     errno = error;
     return result;
-}
-
-int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
-{
-    return rex_file_read_wanted(path, want_all, file, why, why_size);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

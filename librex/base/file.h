@@ -18,20 +18,10 @@ struct rex_bytes {
 };
 
 /*
- * Read the whole of the regular file PATH. 0, or -1 with the reason in WHY and errno set (0 where
- * no call failed).
+ * Read the whole of the regular file PATH, which may be as long as a GiB: a mistaken name must not
+ * take all memory. 0, or -1 with the reason in WHY and errno set (0 where no call failed).
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
-
-/*
- * How many of the SIZE bytes of the file that is open as FD are wanted: SIZE or fewer; 0, with the
- * reason in WHY and errno set likewise, if none is.
- */
-typedef size_t rex_file_want(int fd, size_t size, char *why, size_t why_size);
-
-/* The same as rex_file_read(), of as many bytes as WANT says before anything is read. */
-int rex_file_read_wanted(const char *path, rex_file_want *want, struct rex_bytes *file, char *why,
-                         size_t why_size);
 
 /* Read the whole file that is open as FD, and stays so. Results as rex_file_read()'s. */
 int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);

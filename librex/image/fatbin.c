@@ -73,18 +73,6 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-uint64_t rex_fatbin_extent(const void *bytes, size_t size)
-{
-    struct header header;
-    if (size < sizeof header)
-        return 0;
-    memcpy(&header, bytes, sizeof header);
-    uint64_t behind = (uint64_t)header.header_size + sizeof header.magic;
-    if (header.magic != MAGIC || header.version != VERSION)
-        return 0;
-    return header.size <= UINT64_MAX - behind ? header.size + behind : UINT64_MAX;
-}
-
 static int start(struct rex_fatbin *fatbin)
 {
     struct header header;

@@ -36,12 +36,6 @@ struct rex_fatbin {
 bool rex_fatbin_is(const void *bytes, size_t size);
 
 /*
- * Bytes of a fatbin of which BYTES are the beginning, and a few behind it, where there may be
- * another one; 0 if it is none of a form that is known.
- */
-uint64_t rex_fatbin_extent(const void *bytes, size_t size);
-
-/*
  * The next member: 1, 0 after the last, or -1 with ->why. Nothing outside the bytes is read, and
  * each member lies inside them.
  */

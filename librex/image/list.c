@@ -43,7 +43,7 @@ struct entry {
 
 #define MOST_IMAGES 65536 /* more than any file has */
 
-_Static_assert(sizeof(struct header) == REX_CONTAINER_HEADER, "as the format has it");
+_Static_assert(sizeof(struct header) == 32, "as the format has it");
 
 /* The header if there is one of a known version; what it says may be wrong. */
 static int read_header(const unsigned char *bytes, size_t size, struct header *header)
@@ -87,7 +87,8 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
     return 0;
 }
 
-size_t rex_container_size(const unsigned char *bytes, size_t size)
+/* Bytes of the whole container, as its header says; 0 if it is none, or ends before that. */
+static size_t container_size(const unsigned char *bytes, size_t size)
 {
     struct header header;
     return read_header(bytes, size, &header) == 0 && header.size >= sizeof header &&
@@ -207,7 +208,7 @@ static int add_containers(struct rex_list *list, const char *name)
     size_t at = 0, size;
     while (result == REX_OK && at < list->size &&
            rex_container_version(list->bytes + at, list->size - at) != 0) {
-        size = rex_container_size(list->bytes + at, list->size - at);
+        size = container_size(list->bytes + at, list->size - at);
         if (size == 0)
             return cut_off(name);
         result = add_container(list, at, size, name);

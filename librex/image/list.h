@@ -53,13 +53,7 @@ size_t rex_container_images(const unsigned char *bytes, size_t size);
 int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
                         struct rex_span *span);
 
-/* Bytes of the header, which is all that the next two look at. */
-#define REX_CONTAINER_HEADER 32
-
 /* The version of the format; 0 if it is no container. LLVM 15 to 20 know version 1. */
 uint32_t rex_container_version(const unsigned char *bytes, size_t size);
-
-/* Bytes of the whole container, as its header says; 0 if it is none, or ends before that. */
-size_t rex_container_size(const unsigned char *bytes, size_t size);
 
 #endif

@@ -17,7 +17,6 @@
 #include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "image/extent.h"
 #include "module/modules.h"
 
 /* ---- where a file is ------------------------------------------------------------------------- */
@@ -32,7 +31,7 @@ static void executable(char path[PATH_MAX])
 static int read_file(const char *path, struct rex_bytes *file)
 {
     char why[256];
-    if (rex_file_read_wanted(path, rex_image_extent, file, why, sizeof why) == 0)
+    if (rex_file_read(path, file, why, sizeof why) == 0)
         return REX_OK;
     if (errno == ENOENT || errno == ENOTDIR)
         return REX_ENOIMAGE;
