@@ -16,13 +16,11 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
@@ -47,10 +45,7 @@ struct adopted {
     struct __tgt_bin_desc copy;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct adopted *all; /* the newest first */
-
-REX_FORK_TAKEN(54, NULL);
 
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
                                    const struct __tgt_offload_entry *end)
@@ -274,17 +269,17 @@ static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
     adopted->registered = true;
     if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
         adopt(adopted);
-    rex_lock(&lock);
+    rex_registry_lock();
     adopted->next = all;
     all = adopted;
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return adopted->given;
 }
 
 static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
 {
     struct __tgt_bin_desc *given = descriptor;
-    rex_lock(&lock);
+    rex_registry_lock();
     struct adopted *adopted = all;
     while (adopted != NULL && !(adopted->registered && adopted->original == descriptor))
         adopted = adopted->next;
@@ -292,20 +287,20 @@ static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
         adopted->registered = false;
         given = adopted->given;
     }
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return given;
 }
 
 const char *rex_adopted_name(const void *key)
 {
     const char *name = NULL;
-    rex_lock(&lock);
+    rex_registry_lock();
     for (const struct adopted *adopted = all; adopted != NULL && name == NULL;
          adopted = adopted->next)
         if (adopted->registered)
             name = rex_entries_name(
                 table_of(adopted->given->HostEntriesBegin, adopted->given->HostEntriesEnd), key);
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return name;
 }
 

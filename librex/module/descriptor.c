@@ -6,13 +6,10 @@
  */
 #include "module/descriptor.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
 #include "module/registration.h"
 
 /* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
@@ -195,46 +192,5 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         name_calls(descriptor, table->count, &image->view);
     describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
     *result = descriptor;
-    return REX_OK;
-}
-
-/* ---- image bytes, retained for the life of the process --------------------------------------- */
-
-struct retained {
-    struct retained *next;
-    unsigned char *bytes;
-    size_t size;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct retained *all_retained;
-
-REX_FORK_TAKEN(66, NULL);
-
-/*
- * There are few, and hardly ever two of one size: to compare them costs less than to hash a
- * megabyte.
- */
-unsigned char *rex_retained(const unsigned char *bytes, size_t size)
-{
-    rex_lock(&lock);
-    const struct retained *retained = all_retained;
-    while (retained != NULL &&
-           (retained->size != size || memcmp(retained->bytes, bytes, size) != 0))
-        retained = retained->next;
-    rex_unlock(&lock);
-    return retained != NULL ? retained->bytes : NULL;
-}
-
-int rex_retain(unsigned char *bytes, size_t size)
-{
-    struct retained *retained = malloc(sizeof *retained);
-    if (retained == NULL)
-        return rex_fail_memory(sizeof *retained, "an image");
-    *retained = (struct retained){NULL, bytes, size};
-    rex_lock(&lock);
-    retained->next = all_retained;
-    all_retained = retained;
-    rex_unlock(&lock);
     return REX_OK;
 }

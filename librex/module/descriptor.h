@@ -71,13 +71,4 @@ struct rex_descriptor {
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
                        bool fresh, struct rex_descriptor **descriptor);
 
-/* The retained bytes that are equal to these, NULL if there are none. */
-unsigned char *rex_retained(const unsigned char *bytes, size_t size);
-
-/*
- * From here on BYTES, of malloc(), are never freed: libomptarget 15 to 20 read every image again at
- * each later registration. 0 or REX_ENOMEM.
- */
-int rex_retain(unsigned char *bytes, size_t size);
-
 #endif

@@ -11,7 +11,6 @@
  */
 #include "module/librarymodule.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +30,7 @@
  * Modules that libomptarget has known stay on the list of modules, and are used again. The keys and
  * names that it was given are not.
  */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_library *unused;
-
-REX_FORK_TAKEN(74, NULL);
 
 static struct rex_library *new_library(void)
 {
@@ -52,11 +48,11 @@ static struct rex_library *new_library(void)
 /* One whose module is on the list of modules, and is registered with no image. */
 static struct rex_library *take_unused(void)
 {
-    rex_lock(&lock);
+    rex_registry_lock();
     struct rex_library *library = unused;
     if (library != NULL)
         unused = library->next;
-    rex_unlock(&lock);
+    rex_registry_unlock();
     if (library == NULL && (library = new_library()) != NULL &&
         rex_modules_know(&library->module) == NULL) {
         free(library);
@@ -81,10 +77,10 @@ static void give_back(struct rex_library *library, bool kept)
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
         return; /* it can take no other image */
-    rex_lock(&lock);
+    rex_registry_lock();
     library->next = unused;
     unused = library;
-    rex_unlock(&lock);
+    rex_registry_unlock();
 }
 
 /* ---- registered with libomptarget ------------------------------------------------------------ */

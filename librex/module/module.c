@@ -13,13 +13,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "cuda/context.h"
@@ -32,39 +30,6 @@
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 #include "trace/trace.h"
-
-enum { UNREGISTERED, BUSY, REGISTERED, STATE_MASK = 3, NEXT_ATTEMPT = 4 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the failures */
-
-/* ---- children of a fork ---------------------------------------------------------------------- */
-
-/*
- * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang, as it
- * would in what another thread was changing inside libomptarget. Nor is the thread that was
- * registering a module, which nobody would wait for in vain.
- */
-static void end_in_child(void)
-{
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
-        struct rex_registration *registration = module->registration;
-        bool registered = module->packet_rules != 0;
-        bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
-        if ((!registered || usable) && (module->state & STATE_MASK) != BUSY)
-            continue;
-        if (registered)
-            rex_devices_registered(-1);
-        registration->forked = true;
-        registration->loaded_images = NULL; /* the driver's handles mean nothing here */
-        registration->unload = NULL;
-        module->packet_rules = 0;
-        if (registration->worker != &rex_thread)
-            registration->worker = NULL;
-        module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
-    }
-}
-
-REX_FORK_TAKEN(56, end_in_child);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
@@ -84,24 +49,24 @@ static void publish(struct rex_registration *registration, struct __tgt_bin_desc
 static void remember_failure(struct rex_registration *registration, uintptr_t number, int result)
 {
     char *message = strdup(rex_last_error());
-    rex_lock(&lock);
+    rex_registry_lock();
     free(registration->failure_message);
     registration->failure_message = message;
     registration->failure = result;
     registration->failed_attempt = number;
-    rex_unlock(&lock);
+    rex_registry_unlock();
 }
 
 /* The failure of attempt NUMBER, as the waiting thread's own; 0 if that attempt did not fail. */
 static int shared_failure(struct rex_registration *registration, uintptr_t number)
 {
     int result = REX_OK;
-    rex_lock(&lock);
+    rex_registry_lock();
     if (registration->failed_attempt == number)
         result = rex_fail_again(registration->failure, registration->failure_message != NULL
                                                            ? registration->failure_message
                                                            : "out of memory");
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return result;
 }
 
@@ -147,7 +112,8 @@ static int make_attempt(struct rex_registration *registration, uintptr_t number,
     else
         remember_failure(registration, number, result);
     __atomic_store_n(&registration->module->state,
-                     number | (result == REX_OK ? REGISTERED : UNREGISTERED), __ATOMIC_RELEASE);
+                     number | (result == REX_OK ? REX_MODULE_REGISTERED : REX_MODULE_UNREGISTERED),
+                     __ATOMIC_RELEASE);
     rex_shelter_end();
     return result;
 }
@@ -157,7 +123,7 @@ static int wait_for(struct rex_registration *registration, uintptr_t busy)
 {
     while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == busy)
         sched_yield();
-    return shared_failure(registration, busy & ~(uintptr_t)STATE_MASK);
+    return shared_failure(registration, busy & ~(uintptr_t)REX_STATE_MASK);
 }
 
 /*
@@ -168,11 +134,11 @@ static void register_along(struct rex_module *module)
 {
     struct rex_registration *registration = module->registration;
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-    uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
-    if ((state & STATE_MASK) == UNREGISTERED && !rex_is_of_library(module) &&
+    uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
+    if ((state & REX_STATE_MASK) == REX_MODULE_UNREGISTERED && !rex_is_of_library(module) &&
         rex_table_is_own(module) && !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
-        __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
+        __atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         make_attempt(registration, number, NULL);
 }
 
@@ -197,14 +163,14 @@ static int register_as(struct rex_module *module, const char *name)
         return REX_ENOMEM;
     while (result == REX_OK) {
         uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-        uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
-        if ((state & STATE_MASK) == REGISTERED)
+        uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
+        if ((state & REX_STATE_MASK) == REX_MODULE_REGISTERED)
             return REX_OK;
         if ((result = check_thread(registration)) != REX_OK)
             return result;
-        if ((state & STATE_MASK) == BUSY)
+        if ((state & REX_STATE_MASK) == REX_MODULE_BUSY)
             result = wait_for(registration, state);
-        else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
+        else if (__atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             result = make_attempt(registration, number, name);
             if (result == REX_OK)
@@ -405,10 +371,10 @@ int rex_module_fini(struct rex_module *module)
     if ((result = check_thread(registration)) != REX_OK)
         return result;
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-    uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
-    if ((state & STATE_MASK) != REGISTERED ||
-        !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE))
+    uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
+    if ((state & REX_STATE_MASK) != REX_MODULE_REGISTERED ||
+        !__atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
     rex_shelter_begin();
     set_worker(registration, &rex_thread);
@@ -416,7 +382,7 @@ int rex_module_fini(struct rex_module *module)
     if (result == REX_OK)
         end_registration(registration);
     set_worker(registration, NULL);
-    __atomic_store_n(&module->state, result == REX_OK ? number | UNREGISTERED : state,
+    __atomic_store_n(&module->state, result == REX_OK ? number | REX_MODULE_UNREGISTERED : state,
                      __ATOMIC_RELEASE);
     rex_shelter_end();
     return result;

@@ -9,30 +9,18 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/loader.h"
 #include "base/log.h"
 #include "omp/flight.h"
 #include "omp/runtime.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
-static struct rex_module *modules;
-
-REX_FORK_TAKEN(58, NULL);
-
 ident_t rex_unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
 /* ---- the list of modules --------------------------------------------------------------------- */
-
-struct rex_module *rex_modules_first(void)
-{
-    return __atomic_load_n(&modules, __ATOMIC_ACQUIRE);
-}
 
 static bool has_key(const struct rex_module *module, const void *key)
 {
@@ -79,16 +67,16 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (known != NULL)
         return known;
     pin(module);
-    rex_lock(&lock);
+    rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
         known->location = module->location != NULL ? module->location : &rex_unknown_location;
-        module->next = modules;
+        module->next = rex_first_module;
         __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
-        __atomic_store_n(&modules, module, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);
     }
     known = module->registration;
-    rex_unlock(&lock);
+    rex_registry_unlock();
     if (known == NULL)
         rex_fail_memory(sizeof *known, "a module");
     return known;
@@ -199,8 +187,8 @@ static int conflict_of_kinds(const struct rex_registration *ours, bool on_host,
 int rex_modules_claim(struct rex_registration *registration, bool on_host)
 {
     int result = REX_OK;
-    rex_lock(&lock);
-    for (const struct rex_module *other = modules; other != NULL && result == REX_OK;
+    rex_registry_lock();
+    for (const struct rex_module *other = rex_first_module; other != NULL && result == REX_OK;
          other = other->next) {
         const struct rex_registration *theirs = other->registration;
         if (theirs != registration && theirs->claims_keys)
@@ -211,15 +199,15 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
     registration->claims_keys = result == REX_OK;
     /* Relaxed: it stands for itself, as rex_registration_on_host() says. */
     __atomic_store_n(&registration->on_host, on_host, __ATOMIC_RELAXED);
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return result;
 }
 
 void rex_modules_unclaim(struct rex_registration *registration)
 {
-    rex_lock(&lock);
+    rex_registry_lock();
     registration->claims_keys = false;
-    rex_unlock(&lock);
+    rex_registry_unlock();
 }
 
 /* ---- the kernel of a launch ------------------------------------------------------------------ */

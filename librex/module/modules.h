@@ -57,9 +57,6 @@ struct rex_module *rex_modules_find(const void *key);
 /* PREPARE is called when a module is made ready for launches ahead of them (rex_module_init()). */
 void rex_modules_on_init(void (*prepare)(struct rex_registration *registration));
 
-/* The first module of the list, NULL if there is none. */
-struct rex_module *rex_modules_first(void);
-
 /* The source location ";unknown;unknown;0;0;;". */
 extern ident_t rex_unknown_location;
 

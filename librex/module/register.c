@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
@@ -167,19 +166,15 @@ static int match_all(struct rex_registration *registration, const struct rex_mod
                            image->path, registration->release);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of REX_FACT_MATCHED */
-
-REX_FORK_TAKEN(60, NULL);
-
 int rex_registration_match(struct rex_registration *registration, int64_t position)
 {
     int result = REX_OK;
-    rex_lock(&lock);
+    rex_registry_lock();
     if (registration->view != NULL &&
         !(rex_table_facts(&registration->table, position).flags & REX_FACT_MATCHED))
         result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view,
                                  registration->image_path, registration->release);
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return result;
 }
 

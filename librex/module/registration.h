@@ -20,6 +20,15 @@
  */
 #define REX_RECENT 256
 
+/* Of a module's `state`, whose other bits count attempts. */
+enum {
+    REX_MODULE_UNREGISTERED,
+    REX_MODULE_BUSY,
+    REX_MODULE_REGISTERED,
+    REX_STATE_MASK = 3,
+    REX_NEXT_ATTEMPT = 4
+};
+
 /* Lives as long as the process, from the first time that librex sees the module. */
 struct rex_registration {
     /* the last one at each index; never NULL once registered */
@@ -33,8 +42,8 @@ struct rex_registration {
     struct rex_view *view;
     struct rex_descriptor *descriptor; /* the last; the ones before hang from it */
     /*
-     * No other module may have one of its keys, or an image of another kind. Under the lock of
-     * modules.c.
+     * No other module may have one of its keys, or an image of another kind. Under the
+     * registry's lock.
      */
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
@@ -55,7 +64,7 @@ struct rex_registration {
     const struct rex_thread *worker; /* registers or ends the module; atomic */
     uintptr_t failed_attempt;        /* number of the last attempt that failed, */
     int failure;                     /* its result */
-    /* and its message, for the threads that waited; all three under the lock of module.c */
+    /* and its message, for the threads that waited; all three under the registry's lock */
     char *failure_message;
 };
 
@@ -88,5 +97,31 @@ static inline unsigned char rex_recent_slot(const void *key)
 {
     return (unsigned char)(uintptr_t)key;
 }
+
+/* ---- all modules ----------------------------------------------------------------------------- */
+
+/*
+ * The lock of what this room keeps for the process: the list of modules and their keys, failures of
+ * registrations, facts that a first launch adds, images that stay, adopted descriptors, libraries.
+ * Held for microseconds; nothing under it takes it again, calls libomptarget or the driver.
+ */
+void rex_registry_lock(void);
+void rex_registry_unlock(void);
+
+/* The first module of the list, which only grows; NULL if there is none. */
+extern struct rex_module *rex_first_module;
+static inline struct rex_module *rex_modules_first(void)
+{
+    return __atomic_load_n(&rex_first_module, __ATOMIC_ACQUIRE);
+}
+
+/* The retained bytes that are equal to these, NULL if there are none. */
+unsigned char *rex_retained(const unsigned char *bytes, size_t size);
+
+/*
+ * From here on BYTES, of malloc(), are never freed: libomptarget 15 to 20 read every image again at
+ * each later registration. 0 or REX_ENOMEM.
+ */
+int rex_retain(unsigned char *bytes, size_t size);
 
 #endif

@@ -6,13 +6,11 @@
 #include "module/table.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
+#include "module/registration.h"
 
 _Static_assert(sizeof(struct rex_kernel_facts) == sizeof(uint64_t),
                "they are read and written whole");
@@ -194,21 +192,16 @@ void rex_table_free(struct rex_table *table)
 
 /* ---- after a launch -------------------------------------------------------------------------- */
 
-/* of the kernels launched, as they are added */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-REX_FORK_TAKEN(62, NULL);
-
 const struct rex_launched rex_never_launched = {.key = &rex_never_launched};
 
 const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position,
                                               uint32_t version, uint32_t rows)
 {
     struct rex_launched *launched = &table->launched[position];
-    rex_lock(&lock);
+    rex_registry_lock();
     if (launched->key == NULL)
         launched->version = version, launched->rows = rows,
         launched->key = table->entries[position].addr;
-    rex_unlock(&lock);
+    rex_registry_unlock();
     return launched;
 }
