@@ -60,10 +60,6 @@ extern "C" {
  *                        `full`: what a launch by the driver maps for its time has allocations of
  *                        its own, so that compute-sanitizer sees where each ends. Takes effect at
  *                        the next registration.
- * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is
- *                        compiled once; `off`: none. `on`, the default: $XDG_CACHE_HOME/librex,
- *                        else ~/.cache/librex. A folder that is not the user's own, or that others
- *                        can write, is not used.
  * REX_OPTION_LAUNCH_BY   REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU:
  *                        `auto` (the default): the CUDA driver, wherever that can make no
  *                        difference but in time, else libomptarget; `runtime`: libomptarget;
@@ -89,7 +85,6 @@ enum rex_option {
     REX_OPTION_UNFINISHED,
     REX_OPTION_TRACE,
     REX_OPTION_CHECK,
-    REX_OPTION_CACHE,
     REX_OPTION_LAUNCH_BY,
     REX_OPTION_COPY_THREADS,
     REX_OPTION_REQUIRE_GPU

@@ -16,7 +16,7 @@
  * and the other calls of rex/device.h that need a registered module work.
  *
  * **Images** are what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary, host shared
- * objects; the one for the device is chosen, and PTX is compiled once (REX_CACHE).
+ * objects; the one for the device is chosen, and PTX is compiled by the CUDA driver.
  *
  * **On a GPU** the CUDA driver loads the image, once on each GPU, and launches. libomptarget is
  * told nothing of it, so that there is one copy of its globals, parameters have any width on every

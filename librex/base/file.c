@@ -50,7 +50,7 @@ static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
 
 #define LARGEST ((off_t)1 << 30)
 
-int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
+static int read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -84,7 +84,7 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return failed("open", why, why_size);
-    int result = rex_file_read_open(fd, file, why, why_size);
+    int result = read_open(fd, file, why, why_size);
     int error = errno;
     close(fd);
     errno = error;

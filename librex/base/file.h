@@ -23,9 +23,6 @@ struct rex_bytes {
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
-/* Read the whole file that is open as FD, and stays so. Results as rex_file_read()'s. */
-int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);
-
 /*
  * Write all SIZE BYTES: 0, or the number of an error. *DONE is how many were written. Neither
  * SIGPIPE nor SIGXFSZ comes of it, whatever the program does with them. errno is lost.

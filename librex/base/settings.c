@@ -97,14 +97,6 @@ static int read_check(const char *value)
     return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL : read_switch(value);
 }
 
-enum { NO_CACHE, OWN_CACHE, CACHE_AT };
-
-static int read_cache(const char *value)
-{
-    int found = read_switch(value);
-    return found == UNKNOWN ? CACHE_AT : found ? OWN_CACHE : NO_CACHE;
-}
-
 /* A number of one digit; "auto" is the number behind the last. */
 enum { MOST_COPY_THREADS = 8, AUTO_COPY_THREADS };
 
@@ -132,7 +124,6 @@ static const struct {
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", read_unfinished, "error or wait"},
     [REX_OPTION_TRACE] = {"REX_TRACE", "off", read_trace, "the name of a file, - or off"},
     [REX_OPTION_CHECK] = {"REX_CHECK", "on", read_check, "on, off or full"},
-    [REX_OPTION_CACHE] = {"REX_CACHE", "on", read_cache, "the name of a folder, on or off"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", read_launch_by, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", read_copy_threads,
                                  "auto or a number from 0 to 8"},
@@ -277,14 +268,6 @@ enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX])
 enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX])
 {
     return (enum rex_trace_to)read_setting(REX_OPTION_TRACE, file);
-}
-
-bool rex_setting_cache(char folder[REX_SETTING_MAX])
-{
-    int where = read_setting(REX_OPTION_CACHE, folder);
-    if (where == OWN_CACHE)
-        *folder = '\0';
-    return where != NO_CACHE;
 }
 
 int rex_setting_copy_threads(void)

@@ -46,9 +46,6 @@ enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX]);
 enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX]);
 
-/* Whether compiled PTX is kept, and in FOLDER where, "" for the user's own cache folder. */
-bool rex_setting_cache(char folder[REX_SETTING_MAX]);
-
 /* How many threads copy; -1: as many as the processors allow. */
 int rex_setting_copy_threads(void);
 

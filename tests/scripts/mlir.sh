@@ -21,7 +21,7 @@ on_fake() {
     shift 2
     # Settings are words.
     # shellcheck disable=SC2086
-    run env FAKE_CUDA_SM=90 FAKE_CUDA_ORDER=late FAKE_LINK_CUBIN="$cubin" REX_CACHE=off REX_LOG=off LD_LIBRARY_PATH="$build/tests/fake/cuda" \
+    run env FAKE_CUDA_SM=90 FAKE_CUDA_ORDER=late FAKE_LINK_CUBIN="$cubin" REX_LOG=off LD_LIBRARY_PATH="$build/tests/fake/cuda" \
         REX_OMPTARGET="$build/tests/fake/22/libomptarget.so.22" $settings "$@"
     cat "$work/out" >>"$work/err"
 }

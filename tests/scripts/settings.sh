@@ -8,7 +8,7 @@ program "$work/configure" tests/tools/settings/configure.c
 # libomptarget is in the process already, whatever the settings say.
 fakes=$build/tests/fake
 export LD_LIBRARY_PATH="$fakes/cuda" FAKE_CUDA_DEVICES=0 LD_PRELOAD="$fakes/22/libomp.so.5:$fakes/22/libomptarget.so.22"
-unset REX_OMPTARGET REX_CUBIN REX_CUBIN_PATH REX_LOG REX_CACHE
+unset REX_OMPTARGET REX_CUBIN REX_CUBIN_PATH REX_LOG
 : >"$work/log"
 cd "$work"
 
@@ -53,7 +53,6 @@ REX_ADOPT 2 on Yes true 1 off no false 0
 REX_UNFINISHED on error Wait
 REX_TRACE On off no FALSE 0 - ./0 trace.json
 REX_CHECK perhaps on yes TRUE 1 off no false 0 Full
-REX_CACHE - on off /tmp
 REX_LAUNCH_BY clang auto Driver runtime
 REX_COPY_THREADS 9 auto AUTO 0 1 8
 REX_REQUIRE_GPU always on Yes true 1 off no false 0

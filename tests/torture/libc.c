@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -117,19 +116,11 @@ FUNCTION(void, free, void *memory)
 /* ---- files -------------------------------------------------------------------------------------------------------------------------- */
 
 PLAIN(int, open, -1, (const char *path, int flags, mode_t mode), (path, flags, mode))
-PLAIN(int, openat, -1, (int folder, const char *path, int flags, mode_t mode), (folder, path, flags, mode))
 PLAIN(int, fstat, -1, (int fd, struct stat *status), (fd, status))
-PLAIN(int, fstatat, -1, (int folder, const char *path, struct stat *status, int flags), (folder, path, status, flags))
 PLAIN(int, stat, -1, (const char *path, struct stat *status), (path, status))
 PLAIN(int, fcntl, -1, (int fd, int command, long argument), (fd, command, argument))
 PLAIN(int, ftruncate, -1, (int fd, off_t size), (fd, size))
 PLAIN(int, flock, -1, (int fd, int how), (fd, how))
-PLAIN(DIR *, fdopendir, NULL, (int fd), (fd))
-PLAIN(struct dirent *, readdir, NULL, (DIR * folder), (folder))
-PLAIN(int, mkdir, -1, (const char *path, mode_t mode), (path, mode))
-PLAIN(int, renameat, -1, (int from, const char *old, int to, const char *name), (from, old, to, name))
-PLAIN(int, unlinkat, -1, (int folder, const char *path, int flags), (folder, path, flags))
-PLAIN(int, futimens, -1, (int fd, const struct timespec *times), (fd, times))
 PLAIN(ssize_t, readlink, -1, (const char *path, char *target, size_t size), (path, target, size))
 PLAIN(char *, realpath, NULL, (const char *path, char *result), (path, result))
 PLAIN(char *, getcwd, NULL, (char *path, size_t size), (path, size))
@@ -151,17 +142,15 @@ static ssize_t allowed(int code, size_t size)
     return code == CODE_END ? 0 : code == CODE_SHORT ? (ssize_t)(size + 1) / 2 : (ssize_t)size;
 }
 
-#define MOVING(name, bytes_type, more_parameters, ...)                                   \
-    ssize_t torture_##name(int fd, bytes_type bytes, size_t size more_parameters);       \
-    ssize_t torture_##name(int fd, bytes_type bytes, size_t size more_parameters)        \
-    {                                                                                    \
-        ssize_t most = allowed(NEXT(name), size);                                        \
-        return most <= 0 && size > 0 ? most : name(fd, bytes, (size_t)most __VA_ARGS__); \
+#define MOVING(name, bytes_type)                                             \
+    ssize_t torture_##name(int fd, bytes_type bytes, size_t size);           \
+    ssize_t torture_##name(int fd, bytes_type bytes, size_t size)            \
+    {                                                                        \
+        ssize_t most = allowed(NEXT(name), size);                            \
+        return most <= 0 && size > 0 ? most : name(fd, bytes, (size_t)most); \
     }
-#define COMMA_OFFSET , off_t offset
-MOVING(read, void *, , )
-MOVING(write, const void *, , )
-MOVING(pread, void *, COMMA_OFFSET, , offset)
+MOVING(read, void *)
+MOVING(write, const void *)
 
 FUNCTION(int, glob, const char *pattern, int flags, int (*error)(const char *, int), glob_t *found)
 {

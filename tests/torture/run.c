@@ -54,13 +54,10 @@ static void empty_folder(void)
 void run_open(void)
 {
     const char *parent = getenv("TMPDIR");
-    char cache[sizeof folder + 8];
     snprintf(folder, sizeof folder, "%s/torture.XXXXXX", parent != NULL ? parent : "/tmp");
     if (mkdtemp(folder) == NULL)
         give_up(folder);
-    snprintf(cache, sizeof cache, "%s/cache", folder);
     setenv("TORTURE_FOLDER", folder, 1);
-    setenv("REX_CACHE", cache, 1);
     output = memfd_create("output", MFD_CLOEXEC);
     report_file = memfd_create("report", MFD_CLOEXEC);
     if (output < 0 || report_file < 0 || ftruncate(report_file, sizeof *shared) != 0)

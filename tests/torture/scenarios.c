@@ -602,12 +602,6 @@ static void use_container(void)
     with_image("tests/data/two.offload");
 }
 
-static void prepare_ptx(void)
-{
-    use_ptx();
-    TRY(rex_offload_fini());
-}
-
 static void use_several(void)
 {
     launch();
@@ -664,7 +658,6 @@ const struct scenario torture_scenarios[] = {
     {"info", HOST GPUS, NULL, use_info},
     {"theirs", FAKE, prepare_theirs, use_theirs},
     {"ptx", GPUS, NULL, use_ptx},
-    {"cached", GPUS, prepare_ptx, use_ptx},
     {"fatbin", FAKE, NULL, use_fatbin},
     {"container", FAKE, NULL, use_container},
     /* What librex must not do: tests/scripts/torture.sh wants each to be found. */

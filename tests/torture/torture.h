@@ -21,23 +21,14 @@
     X(aligned_alloc, MEMORY, ENOMEM)                         \
     X(strdup, MEMORY, ENOMEM)                                \
     X(open, FILES, EMFILE, EACCES, ENOENT, EINTR, ENOMEM)    \
-    X(openat, FILES, EMFILE, EACCES, ENOENT, ENOSPC, ENOMEM) \
     X(close, FILES, EIO)                                     \
     X(read, FILES, EIO, EINTR, CODE_SHORT, CODE_END)         \
-    X(pread, FILES, EIO, EINTR, CODE_SHORT, CODE_END)        \
     X(write, FILES, ENOSPC, EIO, EINTR, EPIPE, CODE_SHORT)   \
     X(fstat, FILES, EIO, ENOMEM)                             \
-    X(fstatat, FILES, EACCES, ENOENT)                        \
     X(stat, FILES, EACCES, ENOENT, ENOMEM)                   \
     X(fcntl, FILES, EMFILE, EINVAL)                          \
     X(ftruncate, FILES, EIO, EINTR)                          \
     X(flock, FILES, EINTR, ENOLCK)                           \
-    X(fdopendir, FILES, ENOMEM)                              \
-    X(readdir, FILES, EIO)                                   \
-    X(mkdir, FILES, ENOSPC, EACCES)                          \
-    X(renameat, FILES, ENOSPC, EIO)                          \
-    X(unlinkat, FILES, EACCES)                               \
-    X(futimens, FILES, EROFS)                                \
     X(readlink, FILES, EACCES, ENOENT)                       \
     X(realpath, FILES, ENOMEM, EACCES)                       \
     X(getcwd, FILES, ENOENT)                                 \

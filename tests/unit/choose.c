@@ -48,7 +48,6 @@ static void start(const char *gpus)
     use_release(22);
     rex_set_log_callback(note, NULL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
-    CHECK_EQUAL(rex_configure(REX_OPTION_CACHE, "off"), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, required ? "on" : "off"), REX_OK);
 }
 

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
-#include "module/cache.h"
 #include "support/messages.h"
 #include "trace/trace.h"
 
@@ -291,11 +290,7 @@ static void limit_size(rlim_t size)
 
 static void all_too_large(const void *context)
 {
-    static unsigned char source[100], bytes[100000];
-    struct rex_cache_key key = {
-        .source = source, .source_size = sizeof source, .maker = "a test", .architecture = 90};
     (void)context;
-    CHECK_EQUAL(rex_configure(REX_OPTION_CACHE, in_folder("cache")), 0);
     start_log("limited.log");
     start_trace("limited.json");
     trace_event("before");
@@ -305,14 +300,11 @@ static void all_too_large(const void *context)
         rex_log(REX_LOG_INFO, "line %d of a hundred", i);
     }
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), 0);
-    limit_size(20000);
-    rex_cache_store(&key, bytes, sizeof bytes);
     exit(0);
 }
 
 TEST(test_limit)
 {
-    assert_int_equal(mkdir(in_folder("cache"), 0700), 0);
     const char *output = in_child(all_too_large, NULL);
     assert_int_equal(
         in_file(in_folder("limited.log"), "limited.json cannot be written: File too large"), 1);
@@ -320,9 +312,7 @@ TEST(test_limit)
         occurrences(output,
                     "limited.log cannot be written: File too large; standard error is used"),
         1);
-    assert_int_equal(occurrences(output, ".cubin cannot be written: File too large"), 1);
     check_trace("limited.json", "--cut phase/before=1 'phase/one of many=+'");
-    assert_int_equal(rmdir(in_folder("cache")), 0); /* it is empty */
 }
 
 int main(void)
