@@ -17,4 +17,7 @@ bool rex_is_ordinary_memory(const void *address);
 /* As the driver says now, where the above may know an old answer; that takes a microsecond. */
 bool rex_is_ordinary_memory_now(const void *address);
 
+/* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
+bool rex_is_pinned(const void *address);
+
 #endif

@@ -16,8 +16,8 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "cuda/hostmemory.h"
 #include "rex/device.h"
-#include "trace/traceline.h"
 
 struct range {
     struct range *next;
@@ -131,8 +131,7 @@ static void keep_or_drop(struct range *range, bool pinned)
         free(range);
 }
 
-/* Whether the driver has pinned the memory at ADDRESS for us. */
-static bool is_pinned(const void *address)
+bool rex_is_pinned(const void *address)
 {
     rex_lock(&lock);
     const struct range *range = overlapping((uintptr_t)address, 1);
@@ -151,7 +150,6 @@ static struct range *new_range(const void *address, size_t size, bool ours)
                                 .size = size,
                                 .ours = ours,
                                 .drivers = rex_cuda_devices() > 0};
-    rex_line_pinned(is_pinned);
     return range;
 }
 

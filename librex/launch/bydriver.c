@@ -3,7 +3,7 @@
  *
  * On an H100 that takes half the time of libomptarget's way with a few mapped rows, and a sixteenth
  * with 256. What libomptarget would do otherwise stands against it, and goes to libomptarget:
- * omp/sender.h lists the reasons.
+ * omp/sender.h lists the reasons. Also rex_module_init() of rex/offload.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,13 +13,18 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "base/thread.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/driverrows.h"
 #include "launch/driversteps.h"
 #include "launch/packet.h"
+#include "module/modules.h"
 #include "omp/callreport.h"
+#include "omp/calls.h"
 #include "omp/flight.h"
+#include "omp/openmp.h"
+#include "omp/runtime.h"
 #include "trace/trace.h"
 
 /* ---- what stands against it ------------------------------------------------------------------ */
@@ -228,7 +233,26 @@ static void prepare(struct rex_registration *registration)
     rex_flight_leave();
 }
 
-__attribute__((constructor)) static void begin(void)
+int rex_module_init(struct rex_module *module)
 {
-    rex_modules_on_init(prepare);
+    int result = rex_module_ready(module, "rex_module_init");
+    if (result != REX_OK || rex_runtime_disabled())
+        return result;
+    if ((result = rex_device_check_default()) != REX_OK ||
+        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    rex_device_used();
+    rex_shelter_begin();
+    /* An empty region loads the image, on every release. */
+    result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
+    if (result == REX_OK) {
+        struct rex_kept_error last;
+        rex_error_keep(&last);
+        prepare(module->registration);
+        rex_error_restore(&last); /* the launch reports it again */
+    }
+    rex_shelter_end();
+    rex_phase_end(begin, "load image", rex_module_image_path(module));
+    return result;
 }

@@ -282,37 +282,6 @@ int rex_module_register(struct rex_module *module, const char *image_name)
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
 
-static void (*prepare_launches)(struct rex_registration *registration);
-
-void rex_modules_on_init(void (*prepare)(struct rex_registration *registration))
-{
-    prepare_launches = prepare;
-}
-
-int rex_module_init(struct rex_module *module)
-{
-    int result = rex_module_ready(module, "rex_module_init");
-    if (result != REX_OK || rex_runtime_disabled())
-        return result;
-    if ((result = rex_device_check_default()) != REX_OK ||
-        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
-        return result;
-    uint64_t begin = rex_phase_begin();
-    rex_device_used();
-    rex_shelter_begin();
-    /* An empty region loads the image, on every release. */
-    result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
-    struct rex_kept_error last;
-    rex_error_keep(&last);
-    if (result == REX_OK && prepare_launches != NULL)
-        prepare_launches(module->registration);
-    if (result == REX_OK)
-        rex_error_restore(&last); /* the launch reports it again */
-    rex_shelter_end();
-    rex_phase_end(begin, "load image", rex_module_image_path(module));
-    return result;
-}
-
 static void unmap_globals(const struct rex_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)

@@ -54,8 +54,6 @@ void rex_modules_unclaim(struct rex_registration *registration);
 
 /* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
 struct rex_module *rex_modules_find(const void *key);
-/* PREPARE is called when a module is made ready for launches ahead of them (rex_module_init()). */
-void rex_modules_on_init(void (*prepare)(struct rex_registration *registration));
 
 /* The source location ";unknown;unknown;0;0;;". */
 extern ident_t rex_unknown_location;

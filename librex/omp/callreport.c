@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/hostmemory.h"
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"
@@ -81,7 +82,8 @@ static void write_call(struct rex_line *line, const struct rex_call_trace *trace
 
 static void write_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
 {
-    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes);
+    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
+                  rex_is_pinned);
 }
 
 static void write_data(struct rex_line *line, const void *context)

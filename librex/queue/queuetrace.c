@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cuda/context.h"
+#include "cuda/hostmemory.h"
 #include "trace/trace.h"
 #include "trace/traceline.h"
 
@@ -195,7 +196,7 @@ static void write_details(struct rex_line *line, const void *context)
     rex_line_text(line, ",\"kernel\":");
     rex_line_string(line, call->kernel);
     rex_line_launch(line, launch->key, launch->teams, launch->threads, map->count);
-    rex_line_rows(line, map->count, map->begin, map->sizes, map->types);
+    rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }
 
 /* The call that put COMMAND in, which BEGAN then; DONE is what the device has to do for it. */

@@ -236,20 +236,8 @@ static const char *words_of(int64_t type)
     return known[at].words;
 }
 
-static bool (*pinned)(const void *address);
-
-void rex_line_pinned(bool (*is_pinned)(const void *address))
-{
-    __atomic_store_n(&pinned, is_pinned, __ATOMIC_RELEASE);
-}
-
-static bool is_pinned(const void *address)
-{
-    bool (*ask)(const void *) = __atomic_load_n(&pinned, __ATOMIC_ACQUIRE);
-    return ask != NULL && ask(address);
-}
-
-static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type)
+static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type,
+                    bool (*is_pinned)(const void *address))
 {
     bool literal = (type & REX_MAP_LITERAL) != 0;
     rex_line_text(line, "\"");
@@ -268,7 +256,7 @@ static void add_row(struct rex_line *line, const void *begin, int64_t size, int6
 }
 
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
-                   const int64_t *types)
+                   const int64_t *types, bool (*is_pinned)(const void *address))
 {
     if (count <= 0 || begin == NULL || sizes == NULL || types == NULL)
         return;
@@ -276,7 +264,7 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
     for (int64_t i = 0; i < count && i < MOST_ROWS; i++) {
         if (i > 0)
             rex_line_text(line, ",");
-        add_row(line, begin[i], sizes[i], types[i]);
+        add_row(line, begin[i], sizes[i], types[i], is_pinned);
     }
     if (count > MOST_ROWS)
         rex_line_add(line, ",\"and %lld more\"", (long long)(count - MOST_ROWS));

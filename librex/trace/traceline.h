@@ -46,15 +46,9 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
  */
 void rex_type_text(int64_t type, char *text, size_t size);
 
-/*
- * A room below knows which memory is pinned; it hands down how to find that out. Rows tell it from
- * then on.
- */
-void rex_line_pinned(bool (*is_pinned)(const void *address));
-
-/* ,"rows":[...]: what COUNT rows of a map say, the first of them. */
+/* ,"rows":[...]: what COUNT rows of a map say, the first of them, and which memory IS_PINNED. */
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
-                   const int64_t *types);
+                   const int64_t *types, bool (*is_pinned)(const void *address));
 
 /* Bytes that rows ask to be copied in DIRECTION, REX_MAP_TO or REX_MAP_FROM. */
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,

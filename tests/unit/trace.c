@@ -13,6 +13,7 @@
 
 #include "inqueue.h"
 #include "plain.h"
+#include "cuda/hostmemory.h"
 #include "rex/device.h"
 #include "rex/interop.h"
 #include "rex/queue.h"
@@ -306,12 +307,13 @@ TEST(test_rows)
     assert_int_equal(rex_rows_bytes(2, begin, sizes, types, 1), INT64_MAX - 1);
     assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), INT64_MAX);
     struct rex_line line = new_line();
-    rex_line_rows(&line, ROWS, begin, sizes, types);
+    rex_line_rows(&line, ROWS, begin, sizes, types, rex_is_pinned);
     assert_int_equal(occurrences(line.text, " bytes"), 32);
     assert_non_null(strstr(line.text, ",\"and 8 more\"]"));
     for (int missing = 0; missing < 3; missing++) {
         line = new_line();
-        rex_line_rows(&line, 1, missing != 0 ? begin : NULL, missing != 1 ? sizes : NULL, missing != 2 ? types : NULL);
+        rex_line_rows(&line, 1, missing != 0 ? begin : NULL, missing != 1 ? sizes : NULL, missing != 2 ? types : NULL,
+                      rex_is_pinned);
         assert_int_equal(line.length, 0);
     }
 }
