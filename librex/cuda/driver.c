@@ -75,24 +75,29 @@ static bool is_parents(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-#define WHY_MAX 512
-
 /* Of this thread's last call that failed. */
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...)
+struct why {
+    int result; /* 0: no function of the driver's was called */
+    char text[512];
+};
+
+static void note(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(int result, const char *format, ...)
 {
     va_list arguments;
-    char *why = rex_part(REX_PART_WHY, WHY_MAX);
+    struct why *why = rex_part(REX_PART_WHY, sizeof *why);
     va_start(arguments, format);
-    if (why != NULL)
-        vsnprintf(why, WHY_MAX, format, arguments);
+    if (why != NULL) {
+        why->result = result;
+        vsnprintf(why->text, sizeof why->text, format, arguments);
+    }
     va_end(arguments);
 }
 
 static const char *noted(void)
 {
-    const char *why = rex_part_if_any(REX_PART_WHY);
-    return why != NULL ? why : "out of memory for the reason";
+    const struct why *why = rex_part_if_any(REX_PART_WHY);
+    return why != NULL ? why->text : "out of memory for the reason";
 }
 
 int rex_cuda_note(int result, const char *call)
@@ -101,8 +106,14 @@ int rex_cuda_note(int result, const char *call)
     if (result != 0 && (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL))
         name = "unknown error";
     if (result != 0)
-        note("%s: %s", call, name);
+        note(result, "%s: %s", call, name);
     return result;
+}
+
+int rex_cuda_memory_error(void)
+{
+    const struct why *why = rex_part_if_any(REX_PART_WHY);
+    return why != NULL && why->result != REX_CUDA_OUT_OF_MEMORY ? REX_ECUDA : REX_ENOMEM;
 }
 
 /* Notes that the driver has no NAME. CUDA 12.4 is 12040 to the driver. */
@@ -114,7 +125,8 @@ static void note_too_old(const char *name, const char *since)
         version > 0)
         snprintf(own, sizeof own, ", and is one of CUDA %d.%d", version / 1000,
                  version % 1000 / 10);
-    note("the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name, since, own);
+    note(0, "the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name, since,
+         own);
 }
 
 int rex_cuda_need(enum rex_cuda_group group)
@@ -152,8 +164,8 @@ static bool is_missing(const char *reason)
 static int open_library(void)
 {
     if (!rex_can_open_libraries()) {
-        note("the CUDA driver cannot be opened by a program that was linked "
-             "with -static or -static-pie");
+        note(0, "the CUDA driver cannot be opened by a program that was linked "
+                "with -static or -static-pie");
         return -1;
     }
     void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -162,11 +174,11 @@ static int open_library(void)
     if (opened != NULL)
         return 0;
     if (rex_nogpu_open_error() != 0)
-        note("the CUDA driver (libcuda.so.1) cannot be opened");
+        note(0, "the CUDA driver (libcuda.so.1) cannot be opened");
     else if (is_missing(reason))
-        note("there is no CUDA driver (libcuda.so.1)");
+        note(0, "there is no CUDA driver (libcuda.so.1)");
     else
-        note("the CUDA driver cannot be opened: %s", reason);
+        note(0, "the CUDA driver cannot be opened: %s", reason);
     return -1;
 }
 

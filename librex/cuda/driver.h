@@ -159,6 +159,9 @@ extern struct rex_driver rex_driver;
 /* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
 int rex_cuda_note(int result, const char *call);
 
+/* The error for a call of the driver that gave no memory: REX_ENOMEM, or REX_ECUDA. */
+int rex_cuda_memory_error(void);
+
 /*
  * Whether the functions of GROUP can be called: 0, or -1 with rex_cuda_why(): there is no GPU, or
  * the driver is too old. Those of START can be wherever rex_cuda_devices() is above 0.

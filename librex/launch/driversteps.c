@@ -176,10 +176,11 @@ static int take_blocks(struct rex_driver_launch *launch)
     const struct rex_own_row *failed = try_blocks(launch, launch->is_exact);
     if (failed != NULL && !launch->is_exact)
         failed = try_blocks(launch, true);
-    return failed == NULL ? REX_OK
-                          : rex_fail(REX_ENOMEM, "kernel \"%s\": map row %d, %zu bytes: %s",
-                                     launch->packed.kernel->name, failed->row, size_of(failed),
-                                     rex_cuda_why());
+    return failed == NULL
+               ? REX_OK
+               : rex_fail(rex_cuda_memory_error(), "kernel \"%s\": map row %d, %zu bytes: %s",
+                          launch->packed.kernel->name, failed->row, size_of(failed),
+                          rex_cuda_why());
 }
 
 static void lie_in_arena(struct rex_driver_rows *rows, uint64_t arena)

@@ -203,7 +203,7 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
     void *staging = NULL;
     size_t room = size <= REX_SLOT_FIRST ? REX_SLOT_FIRST : REX_SLOT_MOST;
     if (REX_CUDA(cuMemHostAlloc, &staging, room, 0) != 0)
-        return rex_fail(REX_ENOMEM, "%s: %zu bytes of pinned memory: %s", what, room,
+        return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;
     int made = REX_CUDA(cuMemAlloc, &slot->arena, room);
@@ -213,8 +213,8 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
     }
     if (made != 0) {
         slot->arena = 0;
-        int result =
-            rex_fail(REX_ENOMEM, "%s: %zu bytes of device memory: %s", what, room, rex_cuda_why());
+        int result = rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what,
+                              room, rex_cuda_why());
         free_room(slot);
         return result;
     }

@@ -198,7 +198,8 @@ int rex_queue_query(struct rex_queue *queue)
     int result = rex_queue_enter(queue, "rex_queue_query");
     if (result != REX_OK)
         return result;
-    result = rex_queue_done_locked(queue);
+    result = queue->capture != NULL ? being_captured(queue, "rex_queue_query")
+                                    : rex_queue_done_locked(queue);
     rex_unlock(&queue->lock);
     return result;
 }

@@ -132,6 +132,7 @@ static void while_captured(struct rex_queue *queue, struct rex_queue *other,
     struct rex_graph *none = graph;
     REFUSED(rex_graph_begin(queue));
     REFUSED(rex_queue_sync(queue));
+    REFUSED(rex_queue_query(queue));
     REFUSED(rex_queue_destroy(queue));
     REFUSED(rex_graph_launch(graph, queue));
     REFUSED(rex_queue_wait_event(queue, event));
