@@ -326,7 +326,7 @@ check check-all:
 	@tools/deps check
 	@+$(submake) run-$@
 check:  ## build everything and run all tests, on four LLVM releases and a sample of six (installs missing packages); K=pattern for some, on all
-check-all:  ## all tests on all releases, and what takes minutes: every deletion of the model, valgrind on each release, a longer walk
+check-all:  ## all tests on all releases, and what takes minutes: every mistake of the models, valgrind on each release, a longer walk
 run-check run-check-all: test-programs
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 

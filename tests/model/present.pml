@@ -1,0 +1,612 @@
+/*
+ * present.pml - a Spin model of one present table for each device: the ranges of the host's memory
+ * that are mapped, the calls that use them, and the calls that change them. librex has no such
+ * table yet: librex/README.md describes its index, its claims and its addresses.
+ *
+ * The model has one device and two arrays, x and y. The values of an array are a set of increments,
+ * one bit for each launch. libomptarget is a reference count, device memory and copies for each
+ * entry. Its launches drop their references when the kernel is issued; the last end that is over
+ * deletes the memory (LLVM 15 and later).
+ *
+ * The rules:
+ *   - A call takes all its ranges in one critical section, or it waits and holds none. Each such
+ *     section is one atomic step. No call of libomptarget is inside of one.
+ *   - Shared calls count in `users` until they are over: launches, updates, begins of present rows,
+ *     and ends that are not the last. Commands of a queue count in `commands`.
+ *   - Exclusive calls mark their ranges CHANGING: begins of absent rows and ends that are the last.
+ *   - An end that would be the last waits for the users, and counts in `ends` meanwhile. Its entry
+ *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
+ *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
+ *
+ * Spin checks:
+ *   - the driver never uses freed memory, and no memory is deleted while the driver uses it;
+ *   - each increment is in the host's value in the end, if its row has FROM or was present (except
+ *     for two launches by libomptarget beside each other on absent rows, which lose increments
+ *     without librex, too);
+ *   - a known reference count equals libomptarget's when an entry goes; at rest the table is empty,
+ *     and libomptarget's is empty;
+ *   - every call ends: no invalid end state, and no cycle.
+ *
+ * tests/scripts/model.sh runs it. CONF is what runs (rows 0: any of x, y, both; TO or TOFROM):
+ *   1   two launches by the driver, one by libomptarget
+ *   2   one launch by the driver, one by libomptarget, a region (x, y)
+ *   3   two launches by the driver, a region (x, y), a region (x) of another thread
+ *   4   one launch by the driver, one by libomptarget, both regions
+ *   5   a queue of two commands, a launch by the driver, two regions, REX_EBUSY
+ *   6   a kernel waits for the host; the outer end waits before the nested begin
+ *   7   as 4, with one entry over x and y
+ *   8   as 6, but the outer end comes after the nested end
+ *
+ * Not modelled: nowait calls, mappers, attached pointers, ALWAYS, DELETE, rows of length 0, updates
+ * to the device, forwarded calls, LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
+ * reference, loss of the device, failed calls, several queues, updates in a queue, staging copies,
+ * starvation by endless new launches, weak memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CONF
+#define CONF 1
+#endif
+#ifndef MISTAKE
+#define MISTAKE 0
+#endif
+#define IF(mistake) (MISTAKE == mistake)
+
+/* -DMISTAKE=NAME plants one mistake. model.sh says in which CONF Spin finds it. */
+#define ONE_BY_ONE 1         /* a call takes its ranges one after the other */
+#define SUBTRACT_AT_LEAVE 2  /* an end that is not the last subtracts when it leaves */
+#define ADD_AT_ENTER 3       /* a begin adds before its call of libomptarget */
+#define NO_USER 4            /* an end that is not the last is no user */
+#define NO_SECOND_LOOK 5     /* a call that has waited does not look again */
+#define ENDING_BLOCKS 6      /* ENDING stops begins, too */
+#define PUBLISH_EARLY 7      /* a begin's range is not CHANGING while the begin copies */
+#define BUSY_KEEPS_ENDING 8  /* an end that returns REX_EBUSY leaves its mark */
+#define SIGNAL 9             /* a change wakes one thread, not all */
+#define JOIN 10              /* a driver launch uses what libomptarget has mapped for a launch */
+#define SUBTRACT_FIRST 11    /* an end subtracts before it waits */
+#define COUNT_AGAIN 12       /* a waiting end goes on when a begin has made it one of several */
+#define ENDING_STAYS 13      /* a begin does not lift ENDING */
+#define LISTED_NO_USER 14    /* launches that list a row do not count for an entry over it */
+#define WAIT_WITH_LOCK 15    /* an enqueue waits with the queue's lock */
+#define ASK_ONCE 16          /* an end asks the queue once, then sleeps */
+#define EXACT 17             /* no mistake: a begin over a listed row may make refs 1 */
+
+#define X 1
+#define Y 2
+#define XY 4 /* one row, and one entry, over both */
+#define HAS(set, row) (((set) >> (row)) & 1)
+#define UNKNOWN 15
+
+/* ---- the host, and libomptarget: an entry is 0 (x), 1 (y) or 2 (xy) -------------------------- */
+
+byte host[2];    /* the increments (one bit for each launch) in the host's x and y */
+byte device[2];  /* the increments in the mapped device memory */
+byte must[2];    /* the increments that the host's values must have in the end */
+byte count[3];   /* libomptarget's reference count */
+bool alive[3];   /* the entry has device memory */
+bool copying[3]; /* the first begin still copies */
+byte enders[3];  /* libomptarget's ends that are not over */
+byte holds[3];   /* for the assertions: calls and commands that have the device address */
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+bool present[3], changing[3];
+byte refs[3];
+byte users[3];      /* shared calls, without queue commands */
+byte commands[3];   /* queue commands */
+byte ends[3];       /* ends that wait */
+byte temps[2];      /* temporary ranges over x, y */
+byte from_temps[2]; /* those with FROM */
+byte listed[2];     /* launches (bits) by libomptarget that list x, y as absent */
+byte asleep;        /* threads (bits) that wait on the device's condition */
+
+/* ---- the program, and its queue -------------------------------------------------------------- */
+
+bool opened, told, flag, runs, queue_lock, closed;
+byte issued, ran, reaped;
+byte i, e;
+
+#define ENTRY(row) ((present[2] || (row) == 2) -> 2 : (row))
+#define MAPPED(row) ((alive[2] || (row) == 2) -> 2 : (row))
+#define LISTED(row) ((row) == 2 -> (listed[0] | listed[1]) : listed[(row) & 1])
+#define TEMPS(row) ((row) == 2 -> temps[0] + temps[1] : temps[(row) & 1])
+#define USERS(e) (users[e] + commands[e] + (!IF(LISTED_NO_USER) && LISTED(e) != 0))
+#define LAST(e) (refs[e] == UNKNOWN || refs[e] == (IF(SUBTRACT_FIRST) -> 0 : 1))
+#define ENDING(e) (ends[e] > 0 && (LAST(e) || IF(ENDING_STAYS)))
+#define ADD(e, value) refs[e] = (refs[e] == UNKNOWN -> UNKNOWN : refs[e] + (value))
+
+/* EACH(set) ... NEXT: for each row i of the set, whose entry is e. */
+#define EACH(set) d_step { for (i : 0 .. 2) { if :: HAS(set, i) -> e = ENTRY(i);
+#define EACH_MAPPED(set) d_step { for (i : 0 .. 2) { if :: HAS(set, i) -> e = MAPPED(i);
+#define NEXT :: else fi }; e = 0 }
+
+#define WHEN(condition) if :: condition ->
+#define END_WHEN :: else fi
+
+#define SLEEP asleep = asleep | (1 << me); !(asleep & (1 << me))
+inline wake() {
+    if
+    :: !IF(SIGNAL) || asleep == 0 -> asleep = 0
+    :: IF(SIGNAL) && asleep & 1 -> asleep = asleep & 254
+    :: IF(SIGNAL) && asleep & 2 -> asleep = asleep & 253
+    :: IF(SIGNAL) && asleep & 4 -> asleep = asleep & 251
+    :: IF(SIGNAL) && asleep & 8 -> asleep = asleep & 247
+    fi
+}
+
+/* ---- libomptarget ---------------------------------------------------------------------------- */
+
+inline map(row) { /* the begin of one row */
+    WHEN(HAS(set, row))
+        atomic {
+            !copying[MAPPED(row)] ->
+            e = MAPPED(row);
+            fresh = !alive[e];
+            count[e] = (fresh -> 1 : count[e] + 1);
+            alive[e] = true;
+            copying[e] = fresh;
+            e = 0
+        }
+        WHEN(fresh)
+            WHEN(IF(PUBLISH_EARLY))
+                atomic { changing[ENTRY(row)] = false; wake() }
+            END_WHEN;
+            d_step {
+                device[0] = (row != 1 -> host[0] : device[0]);
+                device[1] = (row != 0 -> host[1] : device[1]);
+                copying[row] = false;
+                fresh = false
+            }
+        END_WHEN
+    END_WHEN
+}
+
+/* An end is drop(), copy_back(), delete(). A launch runs its kernel after drop(). */
+inline drop(rows) {
+    EACH_MAPPED(rows)
+        assert(alive[e] && count[e] > 0);
+        enders[e]++;
+        count[e]--;
+        last = last | (count[e] == 0 -> 1 << i : 0)
+    NEXT
+}
+
+inline fetch() {
+    host[0] = (e != 1 -> device[0] : host[0]);
+    host[1] = (e != 0 -> device[1] : host[1])
+}
+
+inline copy_back() {
+    WHEN(last != 0 && from)
+        EACH_MAPPED(last)
+            assert(alive[e]);
+            fetch()
+        NEXT
+    END_WHEN
+}
+
+inline delete(rows) {
+    EACH_MAPPED(rows)
+        enders[e]--;
+        WHEN(enders[e] == 0 && count[e] == 0)
+            assert(holds[e] == 0); /* the driver neither works nor copies there */
+            alive[e] = false;
+            device[0] = (e != 1 -> 0 : device[0]);
+            device[1] = (e != 0 -> 0 : device[1])
+        END_WHEN
+    NEXT;
+    last = 0
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+#define GO 0    /* by the driver */
+#define OTHER 1 /* by libomptarget */
+#define STOP 2
+
+inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
+    way = (raw -> OTHER : GO);
+    pinned = 0;
+    EACH(rows)
+        if
+        :: present[e] ->
+            pinned = pinned | (1 << i);
+            way = (changing[e] || ENDING(e) -> STOP : way)
+        :: IF(JOIN) && !present[e] && listed[i] && alive[i] && !raw -> pinned = pinned | (1 << i)
+        :: else -> way = (way == GO && listed[i] -> OTHER : way)
+        fi
+    NEXT;
+    EACH(rows & ~pinned)
+        way = (temps[i] > 0 && (way == OTHER || from || from_temps[i] > 0) -> STOP : way)
+    NEXT
+}
+
+inline enter(rows) {
+    atomic {
+        do
+        :: look(rows);
+            if
+            :: way == STOP ->
+                SLEEP;
+                if :: IF(NO_SECOND_LOOK) -> way = (raw -> OTHER : GO); break :: else fi
+            :: else -> break
+            fi
+        od;
+        EACH(rows)
+            if
+            :: HAS(pinned, i) ->
+                users[e]++;
+                must[i] = must[i] | mine;
+                holds[e] = holds[e] + (way == GO)
+            :: !HAS(pinned, i) && way == GO ->
+                temps[i]++;
+                from_temps[i] = from_temps[i] + from;
+                must[i] = must[i] | (from -> mine : 0)
+            :: !HAS(pinned, i) && way == OTHER ->
+                /* Two launches by libomptarget lose increments without librex, too. */
+                must[i] = (listed[i] -> must[i] & ~(listed[i] | mine)
+                           : must[i] | (from -> mine : 0));
+                listed[i] = listed[i] | mine
+            fi
+        NEXT
+    }
+}
+
+inline kernel() {
+    EACH_MAPPED(set)
+        if
+        :: way == GO && !HAS(pinned, i) -> copy[i] = copy[i] | mine
+        :: else ->
+            assert(alive[e]);
+            device[i] = device[i] | mine
+        fi
+    NEXT
+}
+
+inline launch() {
+    if
+    :: IF(ONE_BY_ONE) && !raw && set == (X | Y) ->
+        enter(X);
+        had = pinned;
+        (way == GO);
+        enter(Y);
+        pinned = pinned | had;
+        had = 0
+    :: else -> enter(set)
+    fi;
+    if
+    :: way == GO ->
+        EACH(set & ~pinned) copy[i] = host[i] NEXT;
+        if :: until_flag -> runs = true; flag :: else fi;
+        kernel()
+    :: else ->
+        map(0); map(1);
+        drop(set); kernel(); copy_back(); delete(set)
+    fi;
+    atomic {
+        EACH(set)
+            if
+            :: HAS(pinned, i) ->
+                users[e]--;
+                holds[e] = holds[e] - (way == GO)
+            :: !HAS(pinned, i) && way == GO ->
+                host[i] = (from -> copy[i] : host[i]);
+                copy[i] = 0;
+                temps[i]--;
+                from_temps[i] = from_temps[i] - from
+            :: else -> listed[i] = listed[i] & ~mine
+            fi
+        NEXT;
+        pinned = 0; way = 0;
+        wake()
+    }
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+inline begin() {
+    atomic {
+        do
+        :: way = 0; pinned = 0;
+            EACH(set)
+                pinned = pinned | (present[e] -> 1 << i : 0);
+                way = (present[e] && (changing[e] || IF(ENDING_BLOCKS) && ENDING(e)) -> STOP : way);
+                way = (!present[e] && TEMPS(i) > 0 -> STOP : way)
+            NEXT;
+            if
+            :: way == STOP ->
+                SLEEP;
+                if :: IF(NO_SECOND_LOOK) -> break :: else fi
+            :: else -> break
+            fi
+        od;
+        EACH(set)
+            if
+            :: HAS(pinned, i) ->
+                users[e]++;
+                ADD(e, IF(ADD_AT_ENTER))
+            :: else ->
+                present[i] = true;
+                changing[i] = true;
+                refs[i] = (LISTED(i) && !IF(EXACT) -> UNKNOWN : 1)
+            fi
+        NEXT
+    }
+    map(0); map(1); map(2);
+    atomic {
+        EACH(set)
+            if
+            :: HAS(pinned, i) ->
+                users[e]--;
+                ADD(e, !IF(ADD_AT_ENTER))
+            :: else -> changing[e] = false
+            fi
+        NEXT;
+        pinned = 0; way = 0;
+        wake()
+    }
+}
+
+/* The end asks the queue, and waits for its stream, with neither the mutex nor the queue's lock. */
+inline reap() {
+    atomic {
+        !queue_lock ->
+        e = ENTRY(0);
+        commands[e] = commands[e] - (ran - reaped);
+        holds[e] = holds[e] - (ran - reaped);
+        reaped = ran;
+        e = 0;
+        wake()
+    }
+}
+
+inline drain() {
+    atomic { !queue_lock -> aim = issued }
+    ran >= aim;
+    reap()
+}
+
+inline unmark() {
+    EACH(marked) ends[e]-- NEXT;
+    marked = 0
+}
+
+#define CHANGES 1 /* another call changes a range */
+#define USED 2    /* the entry has users */
+#define QUEUED 3  /* the entry has queue commands */
+#define OVER 4
+
+inline end(may_be_busy) {
+    busy = false;
+    do
+    :: way != OVER ->
+        atomic {
+            way = 0; gone = 0; pinned = 0; waited = 0;
+            EACH(set)
+                WHEN(present[e])
+                    WHEN(IF(SUBTRACT_FIRST))
+                        ADD(e, (HAS(taken, i) -> 0 : -1));
+                        taken = taken | (1 << i)
+                    END_WHEN;
+                    pinned = pinned | (1 << i);
+                    gone = gone | (LAST(e) -> 1 << i : 0);
+                    way = (changing[e] -> CHANGES : way);
+                    waited = waited | (USERS(e) && (LAST(e) || HAS(marked, i) && !IF(COUNT_AGAIN))
+                                       -> 1 << i : 0)
+                END_WHEN
+            NEXT;
+            WHEN(way == 0 && waited)
+                way = USED;
+                EACH(waited)
+                    ends[e] = ends[e] + !HAS(marked, i);
+                    way = (commands[e] && !(IF(ASK_ONCE) && asked) -> QUEUED : way)
+                NEXT;
+                marked = marked | waited
+            END_WHEN;
+            if
+            :: way == CHANGES || way == USED ->
+                SLEEP;
+                way = (IF(NO_SECOND_LOOK) -> 0 : way)
+            :: way == QUEUED
+            :: way == QUEUED && may_be_busy && issued > ran -> /* REX_EBUSY */
+                if :: IF(BUSY_KEEPS_ENDING) -> marked = 0 :: else -> unmark() fi;
+                EACH(taken) ADD(e, 1) NEXT;
+                taken = 0;
+                wake();
+                busy = true;
+                way = OVER
+            :: else
+            fi;
+            WHEN(way == 0)
+                unmark();
+                EACH(pinned)
+                    if
+                    :: HAS(gone, i) -> changing[e] = true
+                    :: else ->
+                        users[e] = users[e] + !IF(NO_USER);
+                        ADD(e, (IF(SUBTRACT_FIRST) || IF(SUBTRACT_AT_LEAVE) -> 0 : -1))
+                    fi
+                NEXT;
+                way = OVER
+            END_WHEN
+        }
+        if :: way == QUEUED -> drain(); asked = true :: else fi
+    :: way == OVER -> break
+    od;
+    WHEN(!busy)
+        drop(pinned); copy_back(); delete(pinned);
+        atomic {
+            EACH(pinned)
+                if
+                :: HAS(gone, i) ->
+                    assert(refs[e] == UNKNOWN || !alive[e]);
+                    present[e] = alive[e]; /* librex asks libomptarget if refs is UNKNOWN */
+                    refs[e] = (alive[e] -> UNKNOWN : 0);
+                    changing[e] = false
+                :: else ->
+                    users[e] = users[e] - !IF(NO_USER);
+                    ADD(e, (IF(SUBTRACT_AT_LEAVE) -> -1 : 0))
+                fi
+            NEXT;
+            wake()
+        }
+    END_WHEN;
+    d_step { way = 0; gone = 0; pinned = 0; waited = 0; taken = 0; asked = false }
+}
+
+inline update() { /* from the device */
+    atomic {
+        do
+        :: way = 0; pinned = 0;
+            EACH(set)
+                pinned = pinned | (present[e] -> 1 << i : 0);
+                way = (present[e] && (changing[e] || ENDING(e)) -> STOP : way)
+            NEXT;
+            if :: way == STOP -> SLEEP :: else -> break fi
+        od;
+        EACH(pinned)
+            users[e]++;
+            holds[e]++
+        NEXT
+    }
+    EACH_MAPPED(pinned)
+        assert(alive[e]);
+        fetch()
+    NEXT;
+    atomic {
+        EACH(pinned)
+            users[e]--;
+            holds[e]--
+        NEXT;
+        pinned = 0;
+        wake()
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
+    byte way, pinned, last, copy[2], had;
+    bool fresh;
+    WHEN(set == 0)
+        atomic {
+            if :: set = X :: set = Y :: set = X | Y fi;
+            if :: from = true :: from = false fi
+        }
+    END_WHEN;
+    if :: until_flag -> opened :: else fi;
+    launch()
+}
+
+#define LOCALS \
+    byte way, pinned, last, gone, marked, waited, taken, aim; \
+    bool fresh, from = true, busy, asked
+
+proctype outer(byte me, set) {
+    LOCALS;
+    begin();
+    opened = true;
+    WHEN(told)
+        runs;
+        if :: CONF == 8 -> flag :: else fi
+    END_WHEN;
+    end(true);
+    WHEN(busy)
+        update();
+        drain();
+        end(false)
+    END_WHEN
+}
+
+proctype nested(byte me, set; bool tells) {
+    LOCALS;
+    if :: tells -> runs && (CONF == 8 || ends[0] > 0) :: else fi;
+    begin();
+    if :: tells -> flag = true :: true fi;
+    if :: update() :: true fi;
+    end(false);
+    flag = true
+}
+
+proctype enqueuer(byte me, times) { /* a launch that needs x present */
+    byte way, pinned, aim;
+    do
+    :: times > 0 ->
+        atomic { !queue_lock -> queue_lock = true }
+        atomic {
+            do
+            :: present[ENTRY(0)] && (changing[ENTRY(0)] || ENDING(ENTRY(0))) ->
+                queue_lock = IF(WAIT_WITH_LOCK);
+                SLEEP;
+                (!queue_lock || IF(WAIT_WITH_LOCK));
+                queue_lock = true
+            :: else -> break
+            od;
+            way = present[ENTRY(0)];
+            e = ENTRY(0);
+            commands[e] = commands[e] + way;
+            holds[e] = holds[e] + way;
+            e = 0
+        }
+        d_step { issued = issued + way; queue_lock = false; way = 0; times-- }
+    :: times == 0 -> break
+    od;
+    if :: drain() :: true fi;
+    closed = true
+}
+
+proctype stream() {
+    do
+    :: issued > ran ->
+        d_step {
+            e = MAPPED(0);
+            assert(alive[e]);
+            e = 0;
+            device[0] = device[0] | (16 << ran);
+            must[0] = must[0] | (16 << ran);
+            ran++
+        }
+    :: closed && issued == ran -> break
+    od
+}
+
+#define DRIVER(me, set) run launcher(me, 1 << me, false, set, false, false)
+#define LIBOMPTARGET(me) run launcher(me, 1 << me, true, 0, false, false)
+
+init {
+    atomic {
+        if
+        :: CONF == 1 -> DRIVER(0, 0); DRIVER(1, 0); LIBOMPTARGET(2)
+        :: CONF == 2 -> DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y)
+        :: CONF == 3 -> DRIVER(0, 0); DRIVER(1, 0); run outer(2, X | Y); run nested(3, X, false)
+        :: CONF == 4 -> DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y); run nested(3, X, false)
+        :: CONF == 5 ->
+            DRIVER(0, X);
+            run enqueuer(1, 2);
+            run stream();
+            run outer(2, X);
+            run nested(3, X, false)
+        :: CONF == 6 || CONF == 8 ->
+            told = true;
+            run launcher(0, 1, false, X, true, true);
+            run outer(1, X);
+            run nested(2, X, true)
+        :: CONF == 7 ->
+            run outer(2, XY);
+            opened;
+            DRIVER(0, 0);
+            LIBOMPTARGET(1);
+            run nested(3, X, false)
+        fi
+    }
+    (_nr_pr == 1);
+    for (i : 0 .. 2) {
+        assert(!present[i] && !alive[i] && !changing[i] && !copying[i]);
+        assert(users[i] == 0 && commands[i] == 0 && ends[i] == 0);
+        assert(holds[i] == 0 && enders[i] == 0)
+    }
+    for (i : 0 .. 1) {
+        assert(temps[i] == 0 && from_temps[i] == 0 && listed[i] == 0 && asleep == 0);
+        assert((must[i] & ~host[i]) == 0)
+    }
+}
