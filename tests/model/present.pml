@@ -13,7 +13,8 @@
  *     section is one atomic step. No call of libomptarget is inside of one.
  *   - Shared calls count in `users` until they are over: launches, updates, begins of present rows,
  *     and ends that are not the last. Commands of a queue count in `commands`.
- *   - Exclusive calls mark their ranges CHANGING: begins of absent rows and ends that are the last.
+ *   - Exclusive calls mark their ranges CHANGING: begins of absent rows and ends that are the last,
+ *     or that delete (DELETE): these make the reference count 0.
  *   - An end that would be the last waits for the users, and counts in `ends` meanwhile. Its entry
  *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
@@ -36,8 +37,9 @@
  *   6   a kernel waits for the host; the outer end waits before the nested begin
  *   7   as 4, with one entry over x and y
  *   8   as 6, but the outer end comes after the nested end
+ *   9   a launch by the driver, both regions, of which the outer one ends with DELETE
  *
- * Not modelled: nowait calls, mappers, attached pointers, ALWAYS, DELETE, rows of length 0, updates
+ * Not modelled: nowait calls, mappers, attached pointers, ALWAYS, rows of length 0, updates
  * to the device, forwarded calls, LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
  * reference, loss of the device, failed calls, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
@@ -69,7 +71,8 @@
 #define LISTED_NO_USER 14    /* launches that list a row do not count for an entry over it */
 #define WAIT_WITH_LOCK 15    /* an enqueue waits with the queue's lock */
 #define ASK_ONCE 16          /* an end asks the queue once, then sleeps */
-#define EXACT 17             /* no mistake: a begin over a listed row may make refs 1 */
+#define DELETE_SHARED 17     /* an end with DELETE that is not the last waits for no users */
+#define EXACT 99             /* no mistake: a begin over a listed row may make refs 1 */
 
 #define X 1
 #define Y 2
@@ -111,6 +114,7 @@ byte i, e;
 #define LISTED(row) ((row) == 2 -> (listed[0] | listed[1]) : listed[(row) & 1])
 #define TEMPS(row) ((row) == 2 -> temps[0] + temps[1] : temps[(row) & 1])
 #define USERS(e) (users[e] + commands[e] + (!IF(LISTED_NO_USER) && LISTED(e) != 0))
+#define REMOVES(e) (LAST(e) || deletes && !IF(DELETE_SHARED)) /* this end takes the entry out */
 #define LAST(e) (refs[e] == UNKNOWN || refs[e] == (IF(SUBTRACT_FIRST) -> 0 : 1))
 #define ENDING(e) (ends[e] > 0 && (LAST(e) || IF(ENDING_STAYS)))
 #define ADD(e, value) refs[e] = (refs[e] == UNKNOWN -> UNKNOWN : refs[e] + (value))
@@ -166,7 +170,7 @@ inline drop(rows) {
     EACH_MAPPED(rows)
         assert(alive[e] && count[e] > 0);
         enders[e]++;
-        count[e]--;
+        count[e] = (deletes -> 0 : count[e] - 1);
         last = last | (count[e] == 0 -> 1 << i : 0)
     NEXT
 }
@@ -177,7 +181,7 @@ inline fetch() {
 }
 
 inline copy_back() {
-    WHEN(last != 0 && from)
+    WHEN(last != 0 && from && !deletes)
         EACH_MAPPED(last)
             assert(alive[e]);
             fetch()
@@ -389,10 +393,10 @@ inline end(may_be_busy) {
                         taken = taken | (1 << i)
                     END_WHEN;
                     pinned = pinned | (1 << i);
-                    gone = gone | (LAST(e) -> 1 << i : 0);
+                    gone = gone | (REMOVES(e) -> 1 << i : 0);
                     way = (changing[e] -> CHANGES : way);
-                    waited = waited | (USERS(e) && (LAST(e) || HAS(marked, i) && !IF(COUNT_AGAIN))
-                                       -> 1 << i : 0)
+                    waited = waited | (USERS(e) && (REMOVES(e) || HAS(marked, i) &&
+                                                  !IF(COUNT_AGAIN)) -> 1 << i : 0)
                 END_WHEN
             NEXT;
             WHEN(way == 0 && waited)
@@ -421,7 +425,9 @@ inline end(may_be_busy) {
                 unmark();
                 EACH(pinned)
                     if
-                    :: HAS(gone, i) -> changing[e] = true
+                    :: HAS(gone, i) ->
+                        changing[e] = true;
+                        must[i % 2] = must[i % 2] & (deletes -> host[i % 2] | ~device[i % 2] : 255)
                     :: else ->
                         users[e] = users[e] + !IF(NO_USER);
                         ADD(e, (IF(SUBTRACT_FIRST) || IF(SUBTRACT_AT_LEAVE) -> 0 : -1))
@@ -487,7 +493,7 @@ inline update() { /* from the device */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
     byte way, pinned, last, copy[2], had;
-    bool fresh;
+    bool fresh, deletes;
     WHEN(set == 0)
         atomic {
             if :: set = X :: set = Y :: set = X | Y fi;
@@ -500,7 +506,7 @@ proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
 
 #define LOCALS \
     byte way, pinned, last, gone, marked, waited, taken, aim; \
-    bool fresh, from = true, busy, asked
+    bool fresh, from = true, busy, asked, deletes
 
 proctype outer(byte me, set) {
     LOCALS;
@@ -510,6 +516,7 @@ proctype outer(byte me, set) {
         runs;
         if :: CONF == 8 -> flag :: else fi
     END_WHEN;
+    deletes = (CONF == 9);
     end(true);
     WHEN(busy)
         update();
@@ -597,6 +604,7 @@ init {
             DRIVER(0, 0);
             LIBOMPTARGET(1);
             run nested(3, X, false)
+        :: CONF == 9 -> DRIVER(0, 0); run outer(2, X | Y); run nested(3, X, false)
         fi
     }
     (_nr_pr == 1);

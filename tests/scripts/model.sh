@@ -34,6 +34,7 @@ CONF=3 present errors:.0 endless
 CONF=4 present errors:.0 states
 CONF=5 present errors:.0 endless
 CONF=7 present errors:.0 endless
+CONF=9 present errors:.0 endless
 MISTAKE=EXACT present errors:.0 states -DCONF=2
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
@@ -48,6 +49,7 @@ MISTAKE=ENDING_STAYS present invalid states -DCONF=6
 MISTAKE=LISTED_NO_USER present assertion states -DCONF=2
 MISTAKE=WAIT_WITH_LOCK present invalid states -DCONF=5
 MISTAKE=ASK_ONCE present invalid states -DCONF=5
+MISTAKE=DELETE_SHARED present assertion states -DCONF=9
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
