@@ -17,6 +17,9 @@
  *     or that delete (DELETE): these make the reference count 0.
  *   - An end that would be the last waits for the users, and counts in `ends` meanwhile. Its entry
  *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
+ *   - A call of libomptarget that fails makes its ranges LOOSE, because their reference counts are
+ *     not known, and may be 0. Only libomptarget launches and copies there. A begin makes the range
+ *     an entry again if it finds it absent, and if no call used it when the begin entered.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
  *
  * Spin checks:
@@ -38,10 +41,13 @@
  *   7   as 4, with one entry over x and y
  *   8   as 6, but the outer end comes after the nested end
  *   9   a launch by the driver, both regions, of which the outer one ends with DELETE
+ *   10  as 2, and one call fails
+ *   11  as 9 without DELETE, and one call fails
+ *   12  a launch by libomptarget, two regions (x), and two calls fail
  *
  * Not modelled: nowait calls, mappers, attached pointers, ALWAYS, rows of length 0, updates
  * to the device, forwarded calls, LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
- * reference, loss of the device, failed calls, several queues, updates in a queue, staging copies,
+ * reference, loss of the device, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -72,6 +78,13 @@
 #define WAIT_WITH_LOCK 15    /* an enqueue waits with the queue's lock */
 #define ASK_ONCE 16          /* an end asks the queue once, then sleeps */
 #define DELETE_SHARED 17     /* an end with DELETE that is not the last waits for no users */
+#define FAILED_BEGIN_ASKS 18 /* a begin that failed believes what libomptarget has then */
+#define FAILED_BEGIN_ADDS 19 /* a begin that failed counts as one that succeeded */
+#define FAILED_END_ASKS 20   /* an end that failed believes what libomptarget has then */
+#define FAILED_KEEPS 21      /* a driver launch that failed keeps its ranges */
+#define FAILED_FORGETS 22    /* a launch by libomptarget that failed forgets its absent rows */
+#define LOOSE_CLEARED 23     /* a begin clears LOOSE while another call uses the range */
+#define LOOSE_DRIVER 24      /* the driver launches in LOOSE ranges */
 #define EXACT 99             /* no mistake: a begin over a listed row may make refs 1 */
 
 #define X 1
@@ -89,11 +102,13 @@ byte count[3];   /* libomptarget's reference count */
 bool alive[3];   /* the entry has device memory */
 bool copying[3]; /* the first begin still copies */
 byte enders[3];  /* libomptarget's ends that are not over */
+byte failures;   /* how many calls may still fail */
+byte spoiled;    /* x, y (bits): a failed call has left values or references there */
 byte holds[3];   /* for the assertions: calls and commands that have the device address */
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-bool present[3], changing[3];
+bool present[3], changing[3], loose[3];
 byte refs[3];
 byte users[3];      /* shared calls, without queue commands */
 byte commands[3];   /* queue commands */
@@ -140,16 +155,24 @@ inline wake() {
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
 
+inline may_fail() {
+    if :: failures > 0 && !failed -> failures--; failed = true :: true fi
+}
+
 inline map(row) { /* the begin of one row */
-    WHEN(HAS(set, row))
+    WHEN(HAS(set, row) && !failed)
         atomic {
             !copying[MAPPED(row)] ->
-            e = MAPPED(row);
-            fresh = !alive[e];
-            count[e] = (fresh -> 1 : count[e] + 1);
-            alive[e] = true;
-            copying[e] = fresh;
-            e = 0
+            may_fail();
+            WHEN(!failed)
+                e = MAPPED(row);
+                fresh = !alive[e];
+                count[e] = (fresh -> 1 : count[e] + 1);
+                alive[e] = true;
+                copying[e] = fresh;
+                e = 0;
+                may_fail()
+            END_WHEN
         }
         WHEN(fresh)
             WHEN(IF(PUBLISH_EARLY))
@@ -167,12 +190,26 @@ inline map(row) { /* the begin of one row */
 
 /* An end is drop(), copy_back(), delete(). A launch runs its kernel after drop(). */
 inline drop(rows) {
-    EACH_MAPPED(rows)
-        assert(alive[e] && count[e] > 0);
-        enders[e]++;
-        count[e] = (deletes -> 0 : count[e] - 1);
-        last = last | (count[e] == 0 -> 1 << i : 0)
-    NEXT
+    atomic {
+        may_fail();
+        WHEN(!failed)
+            EACH_MAPPED(rows)
+                assert(alive[e] && count[e] > 0 || loose[e]);
+                WHEN(alive[e] && count[e] > 0)
+                    dropped = dropped | (1 << i);
+                    enders[e]++;
+                    count[e] = (deletes -> 0 : count[e] - 1);
+                    last = last | (count[e] == 0 -> 1 << i : 0)
+                END_WHEN
+            NEXT;
+            may_fail();
+            WHEN(failed)
+                /* An entry without references stays, for ever, or until its next end (LLVM 14). */
+                if :: EACH_MAPPED(dropped) enders[e]-- NEXT :: true fi;
+                last = 0; dropped = 0
+            END_WHEN
+        END_WHEN
+    }
 }
 
 inline fetch() {
@@ -189,8 +226,8 @@ inline copy_back() {
     END_WHEN
 }
 
-inline delete(rows) {
-    EACH_MAPPED(rows)
+inline delete() {
+    EACH_MAPPED(dropped)
         enders[e]--;
         WHEN(enders[e] == 0 && count[e] == 0)
             assert(holds[e] == 0); /* the driver neither works nor copies there */
@@ -199,7 +236,15 @@ inline delete(rows) {
             device[1] = (e != 0 -> 0 : device[1])
         END_WHEN
     NEXT;
-    last = 0
+    last = 0; dropped = 0
+}
+
+inline loosen(rows) {
+    EACH(rows)
+        present[e] = true;
+        loose[e] = true;
+        refs[e] = UNKNOWN
+    NEXT
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -215,6 +260,7 @@ inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
         if
         :: present[e] ->
             pinned = pinned | (1 << i);
+            way = (way == GO && loose[e] && !IF(LOOSE_DRIVER) -> OTHER : way);
             way = (changing[e] || ENDING(e) -> STOP : way)
         :: IF(JOIN) && !present[e] && listed[i] && alive[i] && !raw -> pinned = pinned | (1 << i)
         :: else -> way = (way == GO && listed[i] -> OTHER : way)
@@ -282,25 +328,33 @@ inline launch() {
     :: way == GO ->
         EACH(set & ~pinned) copy[i] = host[i] NEXT;
         if :: until_flag -> runs = true; flag :: else fi;
-        kernel()
+        atomic { kernel(); may_fail() }
     :: else ->
-        map(0); map(1);
-        drop(set); kernel(); copy_back(); delete(set)
+        map(0); map(1); drop(set);
+        WHEN(!failed)
+            kernel(); copy_back(); delete()
+        END_WHEN
     fi;
     atomic {
-        EACH(set)
+        EACH((IF(FAILED_KEEPS) && failed && way == GO -> 0 : set))
             if
             :: HAS(pinned, i) ->
                 users[e]--;
                 holds[e] = holds[e] - (way == GO)
             :: !HAS(pinned, i) && way == GO ->
-                host[i] = (from -> copy[i] : host[i]);
+                host[i] = (from && !failed -> copy[i] : host[i]);
                 copy[i] = 0;
                 temps[i]--;
                 from_temps[i] = from_temps[i] - from
-            :: else -> listed[i] = listed[i] & ~mine
-            fi
+            :: else ->
+                listed[i] = listed[i] & ~mine
+            fi;
+            must[i] = (failed -> must[i] & ~mine : must[i])
         NEXT;
+        WHEN(failed && way == OTHER)
+            spoiled = spoiled | set;
+            if :: IF(FAILED_FORGETS) -> loosen(pinned) :: else -> loosen(set) fi
+        END_WHEN;
         pinned = 0; way = 0;
         wake()
     }
@@ -313,7 +367,7 @@ inline begin() {
         do
         :: way = 0; pinned = 0;
             EACH(set)
-                pinned = pinned | (present[e] -> 1 << i : 0);
+                pinned = pinned | (present[e] && !loose[e] -> 1 << i : 0);
                 way = (present[e] && (changing[e] || IF(ENDING_BLOCKS) && ENDING(e)) -> STOP : way);
                 way = (!present[e] && TEMPS(i) > 0 -> STOP : way)
             NEXT;
@@ -330,12 +384,16 @@ inline begin() {
                 users[e]++;
                 ADD(e, IF(ADD_AT_ENTER))
             :: else ->
+                clean = clean | (loose[i] && (!USERS(i) || IF(LOOSE_CLEARED)) -> 1 << i : 0);
                 present[i] = true;
                 changing[i] = true;
-                refs[i] = (LISTED(i) && !IF(EXACT) -> UNKNOWN : 1)
+                refs[i] = (loose[i] || LISTED(i) && !IF(EXACT) -> UNKNOWN : 1)
             fi
         NEXT
     }
+    WHEN(clean)
+        EACH_MAPPED(clean) clean = (alive[e] -> clean & ~(1 << i) : clean) NEXT
+    END_WHEN;
     map(0); map(1); map(2);
     atomic {
         EACH(set)
@@ -343,9 +401,22 @@ inline begin() {
             :: HAS(pinned, i) ->
                 users[e]--;
                 ADD(e, !IF(ADD_AT_ENTER))
-            :: else -> changing[e] = false
+            :: else ->
+                changing[e] = false;
+                loose[e] = loose[e] && !HAS(clean, i);
+                refs[e] = (HAS(clean, i) -> 1 : refs[e])
             fi
         NEXT;
+        WHEN(failed)
+            spoiled = spoiled | set;
+            if
+            :: IF(FAILED_BEGIN_ADDS)
+            :: IF(FAILED_BEGIN_ASKS) ->
+                EACH(set) present[e] = alive[e]; refs[e] = UNKNOWN NEXT
+            :: else -> loosen(set)
+            fi
+        END_WHEN;
+        clean = 0;
         pinned = 0; way = 0;
         wake()
     }
@@ -440,20 +511,31 @@ inline end(may_be_busy) {
     :: way == OVER -> break
     od;
     WHEN(!busy)
-        drop(pinned); copy_back(); delete(pinned);
+        drop(pinned);
+        WHEN(!failed)
+            copy_back(); delete()
+        END_WHEN;
         atomic {
             EACH(pinned)
                 if
                 :: HAS(gone, i) ->
-                    assert(refs[e] == UNKNOWN || !alive[e]);
-                    present[e] = alive[e]; /* librex asks libomptarget if refs is UNKNOWN */
-                    refs[e] = (alive[e] -> UNKNOWN : 0);
+                    assert(refs[e] == UNKNOWN || !alive[e] || failed);
+                    /* librex asks libomptarget if refs is UNKNOWN */
+                    present[e] = alive[e] || loose[e];
+                    refs[e] = (present[e] -> UNKNOWN : 0);
                     changing[e] = false
                 :: else ->
                     users[e] = users[e] - !IF(NO_USER);
                     ADD(e, (IF(SUBTRACT_AT_LEAVE) -> -1 : 0))
                 fi
             NEXT;
+            WHEN(failed)
+                spoiled = spoiled | set;
+                if
+                :: IF(FAILED_END_ASKS) -> EACH(pinned) refs[e] = UNKNOWN NEXT
+                :: else -> loosen(pinned)
+                fi
+            END_WHEN;
             wake()
         }
     END_WHEN;
@@ -471,19 +553,23 @@ inline update() { /* from the device */
             if :: way == STOP -> SLEEP :: else -> break fi
         od;
         EACH(pinned)
+            loosely = loosely | (loose[e] -> 1 << i : 0); /* by libomptarget */
             users[e]++;
-            holds[e]++
+            holds[e] = holds[e] + !HAS(loosely, i)
         NEXT
     }
     EACH_MAPPED(pinned)
-        assert(alive[e]);
-        fetch()
+        assert(alive[e] || HAS(loosely, i));
+        WHEN(alive[e])
+            fetch()
+        END_WHEN
     NEXT;
     atomic {
         EACH(pinned)
             users[e]--;
-            holds[e]--
+            holds[e] = holds[e] - !HAS(loosely, i)
         NEXT;
+        loosely = 0;
         pinned = 0;
         wake()
     }
@@ -492,8 +578,8 @@ inline update() { /* from the device */
 /* ---- threads --------------------------------------------------------------------------------- */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
-    byte way, pinned, last, copy[2], had;
-    bool fresh, deletes;
+    byte way, pinned, last, dropped, copy[2], had;
+    bool fresh, deletes, failed;
     WHEN(set == 0)
         atomic {
             if :: set = X :: set = Y :: set = X | Y fi;
@@ -505,8 +591,8 @@ proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
 }
 
 #define LOCALS \
-    byte way, pinned, last, gone, marked, waited, taken, aim; \
-    bool fresh, from = true, busy, asked, deletes
+    byte way, pinned, last, dropped, gone, marked, waited, taken, aim, clean, loosely; \
+    bool fresh, from = true, busy, asked, deletes, failed
 
 proctype outer(byte me, set) {
     LOCALS;
@@ -516,7 +602,8 @@ proctype outer(byte me, set) {
         runs;
         if :: CONF == 8 -> flag :: else fi
     END_WHEN;
-    deletes = (CONF == 9);
+    deletes = (CONF == 9 || failed);
+    failed = false;
     end(true);
     WHEN(busy)
         update();
@@ -531,7 +618,7 @@ proctype nested(byte me, set; bool tells) {
     begin();
     if :: tells -> flag = true :: true fi;
     if :: update() :: true fi;
-    end(false);
+    if :: failed :: else -> end(false) fi;
     flag = true
 }
 
@@ -605,16 +692,25 @@ init {
             LIBOMPTARGET(1);
             run nested(3, X, false)
         :: CONF == 9 -> DRIVER(0, 0); run outer(2, X | Y); run nested(3, X, false)
+        :: CONF == 10 -> failures = 1; DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y)
+        :: CONF == 11 ->
+            failures = 1;
+            DRIVER(0, 0);
+            run outer(2, X | Y);
+            run nested(3, X, false)
+        :: CONF == 12 -> failures = 2; LIBOMPTARGET(0); run outer(1, X); run nested(2, X, false)
         fi
     }
     (_nr_pr == 1);
     for (i : 0 .. 2) {
-        assert(!present[i] && !alive[i] && !changing[i] && !copying[i]);
-        assert(users[i] == 0 && commands[i] == 0 && ends[i] == 0);
-        assert(holds[i] == 0 && enders[i] == 0)
+        assert(present[i] == alive[i] || loose[i]);
+        assert(!present[i] || refs[i] == UNKNOWN || refs[i] == count[i]);
+        assert(!present[i] && enders[i] == 0 || HAS(spoiled, i));
+        assert(!changing[i] && !copying[i] && holds[i] == 0);
+        assert(users[i] == 0 && commands[i] == 0 && ends[i] == 0)
     }
     for (i : 0 .. 1) {
         assert(temps[i] == 0 && from_temps[i] == 0 && listed[i] == 0 && asleep == 0);
-        assert((must[i] & ~host[i]) == 0)
+        assert((must[i] & ~host[i]) == 0 || HAS(spoiled, i))
     }
 }

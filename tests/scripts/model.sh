@@ -35,6 +35,9 @@ CONF=4 present errors:.0 states
 CONF=5 present errors:.0 endless
 CONF=7 present errors:.0 endless
 CONF=9 present errors:.0 endless
+CONF=10 present errors:.0 states
+CONF=11 present errors:.0 endless
+CONF=12 present errors:.0 endless
 MISTAKE=EXACT present errors:.0 states -DCONF=2
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
@@ -50,6 +53,13 @@ MISTAKE=LISTED_NO_USER present assertion states -DCONF=2
 MISTAKE=WAIT_WITH_LOCK present invalid states -DCONF=5
 MISTAKE=ASK_ONCE present invalid states -DCONF=5
 MISTAKE=DELETE_SHARED present assertion states -DCONF=9
+MISTAKE=FAILED_BEGIN_ASKS present assertion states -DCONF=10
+MISTAKE=FAILED_BEGIN_ADDS present assertion states -DCONF=11
+MISTAKE=FAILED_END_ASKS present assertion states -DCONF=10
+MISTAKE=FAILED_KEEPS present assertion states -DCONF=11
+MISTAKE=FAILED_FORGETS present assertion states -DCONF=10
+MISTAKE=LOOSE_CLEARED present assertion states -DCONF=12
+MISTAKE=LOOSE_DRIVER present assertion states -DCONF=11
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
