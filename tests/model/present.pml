@@ -17,8 +17,9 @@
  *     or that delete (DELETE): these make the reference count 0.
  *   - An end that would be the last waits for the users, and counts in `ends` meanwhile. Its entry
  *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
- *   - A call of libomptarget that fails makes its ranges LOOSE, because their reference counts are
- *     not known, and may be 0. Only libomptarget launches and copies there. A begin makes the range
+ *   - A nowait call makes its ranges LOOSE, because its copies may come later; so does a call of
+ *     libomptarget that fails, because the reference counts are not known then, and may be 0.
+ *     Only libomptarget launches and copies in a LOOSE range. A begin makes the range
  *     an entry again if it finds it absent, and if no call used it when the begin entered.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
  *
@@ -44,8 +45,9 @@
  *   10  as 2, and one call fails
  *   11  as 9 without DELETE, and one call fails
  *   12  a launch by libomptarget, two regions (x), and two calls fail
+ *   13  a nowait region (x) with a launch inside, another launch, another region (x)
  *
- * Not modelled: nowait calls, mappers, attached pointers, ALWAYS, rows of length 0, updates
+ * Not modelled: mappers, attached pointers, ALWAYS, rows of length 0, updates
  * to the device, forwarded calls, LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
  * reference, loss of the device, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
@@ -85,6 +87,9 @@
 #define FAILED_FORGETS 22    /* a launch by libomptarget that failed forgets its absent rows */
 #define LOOSE_CLEARED 23     /* a begin clears LOOSE while another call uses the range */
 #define LOOSE_DRIVER 24      /* the driver launches in LOOSE ranges */
+#define NOWAIT_BEGIN 25      /* a nowait begin does not make its ranges LOOSE */
+#define NOWAIT_END 26        /* a nowait end makes its ranges no longer LOOSE */
+#define LOOSE_PRESENT 27     /* a begin clears LOOSE though it finds the range present */
 #define EXACT 99             /* no mistake: a begin over a listed row may make refs 1 */
 
 #define X 1
@@ -159,6 +164,12 @@ inline may_fail() {
     if :: failures > 0 && !failed -> failures--; failed = true :: true fi
 }
 
+inline copy_in() {
+    device[0] = (e != 1 -> host[0] : device[0]);
+    device[1] = (e != 0 -> host[1] : device[1]);
+    copying[e] = false
+}
+
 inline map(row) { /* the begin of one row */
     WHEN(HAS(set, row) && !failed)
         atomic {
@@ -179,9 +190,7 @@ inline map(row) { /* the begin of one row */
                 atomic { changing[ENTRY(row)] = false; wake() }
             END_WHEN;
             d_step {
-                device[0] = (row != 1 -> host[0] : device[0]);
-                device[1] = (row != 0 -> host[1] : device[1]);
-                copying[row] = false;
+                if :: nowait -> late = late | (1 << row) :: else -> e = row; copy_in(); e = 0 fi;
                 fresh = false
             }
         END_WHEN
@@ -252,6 +261,7 @@ inline loosen(rows) {
 #define GO 0    /* by the driver */
 #define OTHER 1 /* by libomptarget */
 #define STOP 2
+#define INSIDE (CONF == 13 && mine == 1)
 
 inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
     way = (raw -> OTHER : GO);
@@ -286,7 +296,7 @@ inline enter(rows) {
             if
             :: HAS(pinned, i) ->
                 users[e]++;
-                must[i] = must[i] | mine;
+                must[i] = must[i] | (loose[e] && !INSIDE -> 0 : mine);
                 holds[e] = holds[e] + (way == GO)
             :: !HAS(pinned, i) && way == GO ->
                 temps[i]++;
@@ -388,13 +398,19 @@ inline begin() {
                 present[i] = true;
                 changing[i] = true;
                 refs[i] = (loose[i] || LISTED(i) && !IF(EXACT) -> UNKNOWN : 1)
-            fi
+            fi;
+            WHEN(nowait && !IF(NOWAIT_BEGIN))
+                loose[e] = true; refs[e] = UNKNOWN; clean = 0
+            END_WHEN
         NEXT
     }
-    WHEN(clean)
+    WHEN(clean && !IF(LOOSE_PRESENT))
         EACH_MAPPED(clean) clean = (alive[e] -> clean & ~(1 << i) : clean) NEXT
     END_WHEN;
     map(0); map(1); map(2);
+    WHEN(late)
+        run later(late, 0); late = 0
+    END_WHEN;
     atomic {
         EACH(set)
             if
@@ -504,6 +520,9 @@ inline end(may_be_busy) {
                         ADD(e, (IF(SUBTRACT_FIRST) || IF(SUBTRACT_AT_LEAVE) -> 0 : -1))
                     fi
                 NEXT;
+                WHEN(nowait)
+                    loosen(pinned)
+                END_WHEN;
                 way = OVER
             END_WHEN
         }
@@ -511,16 +530,21 @@ inline end(may_be_busy) {
     :: way == OVER -> break
     od;
     WHEN(!busy)
-        drop(pinned);
-        WHEN(!failed)
-            copy_back(); delete()
-        END_WHEN;
+        if
+        :: nowait -> run later(0, pinned)
+        :: else ->
+            drop(pinned);
+            WHEN(!failed)
+                copy_back(); delete()
+            END_WHEN
+        fi;
         atomic {
             EACH(pinned)
                 if
                 :: HAS(gone, i) ->
-                    assert(refs[e] == UNKNOWN || !alive[e] || failed);
+                    assert(refs[e] == UNKNOWN || !alive[e] || failed || nowait);
                     /* librex asks libomptarget if refs is UNKNOWN */
+                    loose[e] = loose[e] && !(nowait && IF(NOWAIT_END));
                     present[e] = alive[e] || loose[e];
                     refs[e] = (present[e] -> UNKNOWN : 0);
                     changing[e] = false
@@ -579,20 +603,22 @@ inline update() { /* from the device */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
     byte way, pinned, last, dropped, copy[2], had;
-    bool fresh, deletes, failed;
+    byte late;
+    bool fresh, deletes, failed, nowait;
     WHEN(set == 0)
         atomic {
             if :: set = X :: set = Y :: set = X | Y fi;
             if :: from = true :: from = false fi
         }
     END_WHEN;
-    if :: until_flag -> opened :: else fi;
-    launch()
+    if :: until_flag || INSIDE -> opened :: else fi;
+    launch();
+    if :: INSIDE -> runs = true :: else fi
 }
 
 #define LOCALS \
-    byte way, pinned, last, dropped, gone, marked, waited, taken, aim, clean, loosely; \
-    bool fresh, from = true, busy, asked, deletes, failed
+    byte way, pinned, last, dropped, gone, marked, waited, taken, aim, clean, loosely, late; \
+    bool fresh, from = true, busy, asked, deletes, failed, nowait
 
 proctype outer(byte me, set) {
     LOCALS;
@@ -620,6 +646,23 @@ proctype nested(byte me, set; bool tells) {
     if :: update() :: true fi;
     if :: failed :: else -> end(false) fi;
     flag = true
+}
+
+proctype unwaited(byte me, set) {
+    LOCALS;
+    nowait = true;
+    begin();
+    opened = true;
+    runs;
+    end(false)
+}
+
+proctype later(byte copies, drops) { /* the part of a nowait call that may come after the call */
+    byte last, dropped;
+    bool from = true, deletes, failed;
+    EACH_MAPPED(copies) copy_in() NEXT;
+    !copying[0] && !copying[1];
+    drop(drops); copy_back(); delete()
 }
 
 proctype enqueuer(byte me, times) { /* a launch that needs x present */
@@ -699,13 +742,19 @@ init {
             run outer(2, X | Y);
             run nested(3, X, false)
         :: CONF == 12 -> failures = 2; LIBOMPTARGET(0); run outer(1, X); run nested(2, X, false)
+        :: CONF == 13 ->
+            DRIVER(0, X);
+            run launcher(1, 2, false, X, true, false); /* with TO, libomptarget alone loses values */
+            run unwaited(2, X);
+            run nested(3, X, false)
         fi
     }
     (_nr_pr == 1);
     for (i : 0 .. 2) {
         assert(present[i] == alive[i] || loose[i]);
         assert(!present[i] || refs[i] == UNKNOWN || refs[i] == count[i]);
-        assert(!present[i] && enders[i] == 0 || HAS(spoiled, i));
+        assert(!present[i] || loose[i]);
+        assert(!alive[i] && enders[i] == 0 || HAS(spoiled, i));
         assert(!changing[i] && !copying[i] && holds[i] == 0);
         assert(users[i] == 0 && commands[i] == 0 && ends[i] == 0)
     }

@@ -38,6 +38,7 @@ CONF=9 present errors:.0 endless
 CONF=10 present errors:.0 states
 CONF=11 present errors:.0 endless
 CONF=12 present errors:.0 endless
+CONF=13 present errors:.0 endless
 MISTAKE=EXACT present errors:.0 states -DCONF=2
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
@@ -60,6 +61,9 @@ MISTAKE=FAILED_KEEPS present assertion states -DCONF=11
 MISTAKE=FAILED_FORGETS present assertion states -DCONF=10
 MISTAKE=LOOSE_CLEARED present assertion states -DCONF=12
 MISTAKE=LOOSE_DRIVER present assertion states -DCONF=11
+MISTAKE=NOWAIT_BEGIN present assertion states -DCONF=13
+MISTAKE=NOWAIT_END present assertion states -DCONF=13
+MISTAKE=LOOSE_PRESENT present assertion states -DCONF=13
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
@@ -95,7 +99,7 @@ while read -r name model expected _ definitions; do
             sed 's/^/    /' "$log"
             # shellcheck disable=SC2086
             [ ! -e "$work/$name/$model.pml.trail" ] ||
-                (cd "$work/$name" && spin -D"$name" $definitions -t -p -g "$top/tests/model/$model.pml" | tail -n 60)
+                (cd "$work/$name" && spin -D"$name" $definitions -k "$model.pml.trail" -p -g "$top/tests/model/$model.pml" | tail -n 60)
         fi ;;
     *)
         case $found in *"$expected"*) ;; *)
