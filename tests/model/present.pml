@@ -21,6 +21,11 @@
  *     libomptarget that fails, because the reference counts are not known then, and may be 0.
  *     Only libomptarget launches and copies in a LOOSE range. A begin makes the range
  *     an entry again if it finds it absent, and if no call used it when the begin entered.
+ *   - A forwarded call does not pass the table, which counts librex's references alone. If there
+ *     are such calls, a launch asks libomptarget about its absent rows, and an end makes a range
+ *     LOOSE that is present afterwards though its references are UNKNOWN.
+ *   - A row of length 0 lists its absent neighbours, makes the references of its present ones
+ *     UNKNOWN, and makes an absent one LOOSE that libomptarget has after the call.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
  *
  * Spin checks:
@@ -46,9 +51,11 @@
  *   11  as 9 without DELETE, and one call fails
  *   12  a launch by libomptarget, two regions (x), and two calls fail
  *   13  a nowait region (x) with a launch inside, another launch, another region (x)
+ *   14  as 13, but the region with the launch inside is of forwarded calls
+ *   15  a launch by the driver, a region (x, y), enter and exit data with a row of length 0 between
  *
- * Not modelled: mappers, attached pointers, ALWAYS, rows of length 0, updates
- * to the device, forwarded calls, LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
+ * Not modelled: mappers, attached pointers, ALWAYS, updates to the device,
+ * LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
  * reference, loss of the device, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
  *
@@ -90,7 +97,12 @@
 #define NOWAIT_BEGIN 25      /* a nowait begin does not make its ranges LOOSE */
 #define NOWAIT_END 26        /* a nowait end makes its ranges no longer LOOSE */
 #define LOOSE_PRESENT 27     /* a begin clears LOOSE though it finds the range present */
-#define EXACT 99             /* no mistake: a begin over a listed row may make refs 1 */
+#define NOT_ASKED 28         /* a launch does not ask about its absent rows */
+#define KEPT_UNKNOWN 29      /* a present range that only forwarded calls may hold is not LOOSE */
+#define ZERO_ONE 30          /* a row of length 0 makes the references of one neighbour UNKNOWN */
+#define ZERO_UNLISTED 31     /* a row of length 0 does not list its absent neighbours */
+#define ZERO_FORGETS 32      /* an absent neighbour does not become LOOSE */
+#define EXACT 33             /* a begin over a listed row has refs 1: a mistake in CONF 15 alone */
 
 #define X 1
 #define Y 2
@@ -149,13 +161,7 @@ byte i, e;
 
 #define SLEEP asleep = asleep | (1 << me); !(asleep & (1 << me))
 inline wake() {
-    if
-    :: !IF(SIGNAL) || asleep == 0 -> asleep = 0
-    :: IF(SIGNAL) && asleep & 1 -> asleep = asleep & 254
-    :: IF(SIGNAL) && asleep & 2 -> asleep = asleep & 253
-    :: IF(SIGNAL) && asleep & 4 -> asleep = asleep & 251
-    :: IF(SIGNAL) && asleep & 8 -> asleep = asleep & 247
-    fi
+    asleep = (IF(SIGNAL) -> asleep & (asleep - 1) : 0)
 }
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
@@ -261,7 +267,7 @@ inline loosen(rows) {
 #define GO 0    /* by the driver */
 #define OTHER 1 /* by libomptarget */
 #define STOP 2
-#define INSIDE (CONF == 13 && mine == 1)
+#define INSIDE ((CONF == 13 || CONF == 14) && mine == 1)
 
 inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
     way = (raw -> OTHER : GO);
@@ -273,7 +279,7 @@ inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
             way = (way == GO && loose[e] && !IF(LOOSE_DRIVER) -> OTHER : way);
             way = (changing[e] || ENDING(e) -> STOP : way)
         :: IF(JOIN) && !present[e] && listed[i] && alive[i] && !raw -> pinned = pinned | (1 << i)
-        :: else -> way = (way == GO && listed[i] -> OTHER : way)
+        :: else -> way = (way == GO && (listed[i] || HAS(found, i)) -> OTHER : way)
         fi
     NEXT;
     EACH(rows & ~pinned)
@@ -307,7 +313,9 @@ inline enter(rows) {
                 must[i] = (listed[i] -> must[i] & ~(listed[i] | mine)
                            : must[i] | (from -> mine : 0));
                 listed[i] = listed[i] | mine
-            fi
+            fi;
+            /* With TO, a launch by libomptarget loses the values of a forwarded end before it. */
+            spoiled = spoiled | (CONF == 14 && way == OTHER && !INSIDE -> 1 << i : 0)
         NEXT
     }
 }
@@ -324,6 +332,9 @@ inline kernel() {
 }
 
 inline launch() {
+    WHEN(CONF == 14 && !IF(NOT_ASKED))
+        EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
+    END_WHEN;
     if
     :: IF(ONE_BY_ONE) && !raw && set == (X | Y) ->
         enter(X);
@@ -392,7 +403,9 @@ inline begin() {
             if
             :: HAS(pinned, i) ->
                 users[e]++;
-                ADD(e, IF(ADD_AT_ENTER))
+                ADD(e, IF(ADD_AT_ENTER));
+                refs[e] = (vague && !(IF(ZERO_ONE) && i == 1) -> UNKNOWN : refs[e])
+            :: vague && !HAS(pinned, i) -> listed[i] = listed[i] | (IF(ZERO_UNLISTED) -> 0 : 128)
             :: else ->
                 clean = clean | (loose[i] && (!USERS(i) || IF(LOOSE_CLEARED)) -> 1 << i : 0);
                 present[i] = true;
@@ -407,16 +420,32 @@ inline begin() {
     WHEN(clean && !IF(LOOSE_PRESENT))
         EACH_MAPPED(clean) clean = (alive[e] -> clean & ~(1 << i) : clean) NEXT
     END_WHEN;
-    map(0); map(1); map(2);
+    if
+    :: vague ->
+        atomic {
+            if :: alive[0] -> pick = X :: alive[1] -> pick = Y :: true fi;
+            EACH_MAPPED(pick) count[e]++ NEXT;
+            spoiled = spoiled | (pick & ~pinned)
+        }
+    :: else -> map(0); map(1); map(2)
+    fi;
     WHEN(late)
         run later(late, 0); late = 0
+    END_WHEN;
+    WHEN(vague)
+        EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
     END_WHEN;
     atomic {
         EACH(set)
             if
             :: HAS(pinned, i) ->
                 users[e]--;
-                ADD(e, !IF(ADD_AT_ENTER))
+                ADD(e, !IF(ADD_AT_ENTER) && !vague)
+            :: vague && !HAS(pinned, i) ->
+                listed[i] = listed[i] & 127;
+                WHEN(HAS(found, i) && !present[e] && !IF(ZERO_FORGETS))
+                    present[e] = true; loose[e] = true; refs[e] = UNKNOWN
+                END_WHEN
             :: else ->
                 changing[e] = false;
                 loose[e] = loose[e] && !HAS(clean, i);
@@ -479,6 +508,7 @@ inline end(may_be_busy) {
                         ADD(e, (HAS(taken, i) -> 0 : -1));
                         taken = taken | (1 << i)
                     END_WHEN;
+                    refs[e] = (vague && !(IF(ZERO_ONE) && i == 1) -> UNKNOWN : refs[e]);
                     pinned = pinned | (1 << i);
                     gone = gone | (REMOVES(e) -> 1 << i : 0);
                     way = (changing[e] -> CHANGES : way);
@@ -533,7 +563,7 @@ inline end(may_be_busy) {
         if
         :: nowait -> run later(0, pinned)
         :: else ->
-            drop(pinned);
+            if :: vague -> drop(pick) :: else -> drop(pinned) fi;
             WHEN(!failed)
                 copy_back(); delete()
             END_WHEN
@@ -542,10 +572,12 @@ inline end(may_be_busy) {
             EACH(pinned)
                 if
                 :: HAS(gone, i) ->
-                    assert(refs[e] == UNKNOWN || !alive[e] || failed || nowait);
+                    assert(refs[e] == UNKNOWN || !alive[e] || failed || nowait ||
+                           CONF == 14);
                     /* librex asks libomptarget if refs is UNKNOWN */
                     loose[e] = loose[e] && !(nowait && IF(NOWAIT_END));
-                    present[e] = alive[e] || loose[e];
+                    present[e] = loose[e] || alive[e] && refs[e] == UNKNOWN;
+                    loose[e] = present[e] && (loose[e] || CONF == 14 && !IF(KEPT_UNKNOWN));
                     refs[e] = (present[e] -> UNKNOWN : 0);
                     changing[e] = false
                 :: else ->
@@ -603,7 +635,7 @@ inline update() { /* from the device */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
     byte way, pinned, last, dropped, copy[2], had;
-    byte late;
+    byte late, found;
     bool fresh, deletes, failed, nowait;
     WHEN(set == 0)
         atomic {
@@ -617,8 +649,9 @@ proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
 }
 
 #define LOCALS \
-    byte way, pinned, last, dropped, gone, marked, waited, taken, aim, clean, loosely, late; \
-    bool fresh, from = true, busy, asked, deletes, failed, nowait
+    byte way, pinned, last, dropped, gone, marked, waited, taken, aim; \
+    byte clean, loosely, late, found, pick; \
+    bool fresh, from = true, busy, asked, deletes, failed, nowait, vague
 
 proctype outer(byte me, set) {
     LOCALS;
@@ -654,6 +687,22 @@ proctype unwaited(byte me, set) {
     begin();
     opened = true;
     runs;
+    end(false)
+}
+
+proctype forwarded(byte set) {
+    LOCALS;
+    map(0);
+    opened = true;
+    runs;
+    drop(set); copy_back(); delete()
+}
+
+proctype zero(byte me) { /* a row of length 0, where x ends and y begins */
+    LOCALS;
+    byte set = X | Y;
+    vague = true;
+    begin();
     end(false)
 }
 
@@ -744,9 +793,15 @@ init {
         :: CONF == 12 -> failures = 2; LIBOMPTARGET(0); run outer(1, X); run nested(2, X, false)
         :: CONF == 13 ->
             DRIVER(0, X);
-            run launcher(1, 2, false, X, true, false); /* with TO, libomptarget alone loses values */
+            run launcher(1, 2, false, X, true, false); /* TO: libomptarget alone loses values */
             run unwaited(2, X);
             run nested(3, X, false)
+        :: CONF == 14 ->
+            run launcher(0, 1, false, X, true, false);
+            DRIVER(1, X);
+            run forwarded(X);
+            run nested(3, X, false)
+        :: CONF == 15 -> DRIVER(0, 0); run outer(1, X | Y); run zero(2)
         fi
     }
     (_nr_pr == 1);

@@ -39,7 +39,8 @@ CONF=10 present errors:.0 states
 CONF=11 present errors:.0 endless
 CONF=12 present errors:.0 endless
 CONF=13 present errors:.0 endless
-MISTAKE=EXACT present errors:.0 states -DCONF=2
+CONF=14 present errors:.0 endless
+CONF=15 present errors:.0 endless
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
@@ -64,6 +65,12 @@ MISTAKE=LOOSE_DRIVER present assertion states -DCONF=11
 MISTAKE=NOWAIT_BEGIN present assertion states -DCONF=13
 MISTAKE=NOWAIT_END present assertion states -DCONF=13
 MISTAKE=LOOSE_PRESENT present assertion states -DCONF=13
+MISTAKE=NOT_ASKED present assertion states -DCONF=14
+MISTAKE=KEPT_UNKNOWN present assertion states -DCONF=14
+MISTAKE=ZERO_ONE present assertion states -DCONF=15
+MISTAKE=ZERO_UNLISTED present assertion states -DCONF=15
+MISTAKE=ZERO_FORGETS present assertion states -DCONF=15
+MISTAKE=EXACT present assertion states -DCONF=15
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
