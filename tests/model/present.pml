@@ -26,6 +26,8 @@
  *     LOOSE that is present afterwards though its references are UNKNOWN.
  *   - A row of length 0 lists its absent neighbours, makes the references of its present ones
  *     UNKNOWN, and makes an absent one LOOSE that libomptarget has after the call.
+ *   - When the device is lost, each wait for it ends. A call that looks at the table then returns
+ *     an error and takes back its mark. A call that has entered leaves as ever.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
  *
  * Spin checks:
@@ -53,10 +55,12 @@
  *   13  a nowait region (x) with a launch inside, another launch, another region (x)
  *   14  as 13, but the region with the launch inside is of forwarded calls
  *   15  a launch by the driver, a region (x, y), enter and exit data with a row of length 0 between
+ *   16  as 5 with one command, and the device is lost
+ *   17  as 6, and the device is lost
  *
  * Not modelled: mappers, attached pointers, ALWAYS, updates to the device,
  * LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
- * reference, loss of the device, several queues, updates in a queue, staging copies,
+ * reference, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -102,6 +106,9 @@
 #define ZERO_ONE 30          /* a row of length 0 makes the references of one neighbour UNKNOWN */
 #define ZERO_UNLISTED 31     /* a row of length 0 does not list its absent neighbours */
 #define ZERO_FORGETS 32      /* an absent neighbour does not become LOOSE */
+#define LOST_UNSEEN 34       /* a call does not look whether the device is lost */
+#define LOST_MARKED 35       /* an end that finds the device lost keeps its mark */
+#define LOST_QUIET 36        /* no mistake: the loss wakes no thread */
 #define EXACT 33             /* a begin over a listed row has refs 1: a mistake in CONF 15 alone */
 
 #define X 1
@@ -137,6 +144,7 @@ byte asleep;        /* threads (bits) that wait on the device's condition */
 
 /* ---- the program, and its queue -------------------------------------------------------------- */
 
+bool lost; /* the device is */
 bool opened, told, flag, runs, queue_lock, closed;
 byte issued, ran, reaped;
 byte i, e;
@@ -155,6 +163,9 @@ byte i, e;
 #define EACH(set) d_step { for (i : 0 .. 2) { if :: HAS(set, i) -> e = ENTRY(i);
 #define EACH_MAPPED(set) d_step { for (i : 0 .. 2) { if :: HAS(set, i) -> e = MAPPED(i);
 #define NEXT :: else fi }; e = 0 }
+
+#define LOST 5 /* a value of `way` in each call */
+#define LOSS (lost && !IF(LOST_UNSEEN))
 
 #define WHEN(condition) if :: condition ->
 #define END_WHEN :: else fi
@@ -284,7 +295,8 @@ inline look(rows) { /* sets `way`, and in `pinned` the rows that are present */
     NEXT;
     EACH(rows & ~pinned)
         way = (temps[i] > 0 && (way == OTHER || from || from_temps[i] > 0) -> STOP : way)
-    NEXT
+    NEXT;
+    way = (LOSS -> LOST : way)
 }
 
 inline enter(rows) {
@@ -298,7 +310,7 @@ inline enter(rows) {
             :: else -> break
             fi
         od;
-        EACH(rows)
+        EACH((way == LOST -> 0 : rows))
             if
             :: HAS(pinned, i) ->
                 users[e]++;
@@ -348,8 +360,9 @@ inline launch() {
     if
     :: way == GO ->
         EACH(set & ~pinned) copy[i] = host[i] NEXT;
-        if :: until_flag -> runs = true; flag :: else fi;
+        if :: until_flag -> runs = true; flag || lost :: else fi;
         atomic { kernel(); may_fail() }
+    :: way == LOST
     :: else ->
         map(0); map(1); drop(set);
         WHEN(!failed)
@@ -357,7 +370,7 @@ inline launch() {
         END_WHEN
     fi;
     atomic {
-        EACH((IF(FAILED_KEEPS) && failed && way == GO -> 0 : set))
+        EACH((way == LOST || IF(FAILED_KEEPS) && failed && way == GO -> 0 : set))
             if
             :: HAS(pinned, i) ->
                 users[e]--;
@@ -392,6 +405,7 @@ inline begin() {
                 way = (present[e] && (changing[e] || IF(ENDING_BLOCKS) && ENDING(e)) -> STOP : way);
                 way = (!present[e] && TEMPS(i) > 0 -> STOP : way)
             NEXT;
+            way = (LOSS -> LOST : way);
             if
             :: way == STOP ->
                 SLEEP;
@@ -399,7 +413,8 @@ inline begin() {
             :: else -> break
             fi
         od;
-        EACH(set)
+        failed = failed || way == LOST;
+        EACH((way == LOST -> 0 : set))
             if
             :: HAS(pinned, i) ->
                 users[e]++;
@@ -421,7 +436,8 @@ inline begin() {
         EACH_MAPPED(clean) clean = (alive[e] -> clean & ~(1 << i) : clean) NEXT
     END_WHEN;
     if
-    :: vague ->
+    :: way == LOST
+    :: vague && way != LOST ->
         atomic {
             if :: alive[0] -> pick = X :: alive[1] -> pick = Y :: true fi;
             EACH_MAPPED(pick) count[e]++ NEXT;
@@ -436,7 +452,7 @@ inline begin() {
         EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
     END_WHEN;
     atomic {
-        EACH(set)
+        EACH((way == LOST -> 0 : set))
             if
             :: HAS(pinned, i) ->
                 users[e]--;
@@ -452,7 +468,7 @@ inline begin() {
                 refs[e] = (HAS(clean, i) -> 1 : refs[e])
             fi
         NEXT;
-        WHEN(failed)
+        WHEN(failed && way != LOST)
             spoiled = spoiled | set;
             if
             :: IF(FAILED_BEGIN_ADDS)
@@ -482,7 +498,7 @@ inline reap() {
 
 inline drain() {
     atomic { !queue_lock -> aim = issued }
-    ran >= aim;
+    ran >= aim || lost;
     reap()
 }
 
@@ -524,13 +540,17 @@ inline end(may_be_busy) {
                 NEXT;
                 marked = marked | waited
             END_WHEN;
+            way = (LOSS -> LOST : way);
             if
             :: way == CHANGES || way == USED ->
                 SLEEP;
                 way = (IF(NO_SECOND_LOOK) -> 0 : way)
             :: way == QUEUED
-            :: way == QUEUED && may_be_busy && issued > ran -> /* REX_EBUSY */
-                if :: IF(BUSY_KEEPS_ENDING) -> marked = 0 :: else -> unmark() fi;
+            :: way == LOST || way == QUEUED && may_be_busy && issued > ran -> /* REX_EBUSY */
+                if
+                :: IF(BUSY_KEEPS_ENDING) || IF(LOST_MARKED) && way == LOST -> marked = 0
+                :: else -> unmark()
+                fi;
                 EACH(taken) ADD(e, 1) NEXT;
                 taken = 0;
                 wake();
@@ -606,6 +626,8 @@ inline update() { /* from the device */
                 pinned = pinned | (present[e] -> 1 << i : 0);
                 way = (present[e] && (changing[e] || ENDING(e)) -> STOP : way)
             NEXT;
+            way = (LOSS -> LOST : way);
+            pinned = (way == LOST -> 0 : pinned);
             if :: way == STOP -> SLEEP :: else -> break fi
         od;
         EACH(pinned)
@@ -658,7 +680,7 @@ proctype outer(byte me, set) {
     begin();
     opened = true;
     WHEN(told)
-        runs;
+        runs || lost;
         if :: CONF == 8 -> flag :: else fi
     END_WHEN;
     deletes = (CONF == 9 || failed);
@@ -673,7 +695,7 @@ proctype outer(byte me, set) {
 
 proctype nested(byte me, set; bool tells) {
     LOCALS;
-    if :: tells -> runs && (CONF == 8 || ends[0] > 0) :: else fi;
+    if :: tells -> runs && (CONF == 8 || ends[0] > 0) || lost :: else fi;
     begin();
     if :: tells -> flag = true :: true fi;
     if :: update() :: true fi;
@@ -721,14 +743,14 @@ proctype enqueuer(byte me, times) { /* a launch that needs x present */
         atomic { !queue_lock -> queue_lock = true }
         atomic {
             do
-            :: present[ENTRY(0)] && (changing[ENTRY(0)] || ENDING(ENTRY(0))) ->
+            :: present[ENTRY(0)] && (changing[ENTRY(0)] || ENDING(ENTRY(0))) && !LOSS ->
                 queue_lock = IF(WAIT_WITH_LOCK);
                 SLEEP;
                 (!queue_lock || IF(WAIT_WITH_LOCK));
                 queue_lock = true
             :: else -> break
             od;
-            way = present[ENTRY(0)];
+            way = present[ENTRY(0)] && !lost;
             e = ENTRY(0);
             commands[e] = commands[e] + way;
             holds[e] = holds[e] + way;
@@ -743,7 +765,7 @@ proctype enqueuer(byte me, times) { /* a launch that needs x present */
 
 proctype stream() {
     do
-    :: issued > ran ->
+    :: issued > ran && !lost ->
         d_step {
             e = MAPPED(0);
             assert(alive[e]);
@@ -752,8 +774,12 @@ proctype stream() {
             must[0] = must[0] | (16 << ran);
             ran++
         }
-    :: closed && issued == ran -> break
+    :: closed && issued == ran || lost -> break
     od
+}
+
+proctype loss() {
+    atomic { lost = true; if :: IF(LOST_QUIET) :: else -> wake() fi }
 }
 
 #define DRIVER(me, set) run launcher(me, 1 << me, false, set, false, false)
@@ -766,13 +792,13 @@ init {
         :: CONF == 2 -> DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y)
         :: CONF == 3 -> DRIVER(0, 0); DRIVER(1, 0); run outer(2, X | Y); run nested(3, X, false)
         :: CONF == 4 -> DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y); run nested(3, X, false)
-        :: CONF == 5 ->
+        :: CONF == 5 || CONF == 16 ->
             DRIVER(0, X);
-            run enqueuer(1, 2);
+            run enqueuer(1, (CONF == 16 -> 1 : 2));
             run stream();
             run outer(2, X);
             run nested(3, X, false)
-        :: CONF == 6 || CONF == 8 ->
+        :: CONF == 6 || CONF == 8 || CONF == 17 ->
             told = true;
             run launcher(0, 1, false, X, true, true);
             run outer(1, X);
@@ -802,19 +828,20 @@ init {
             run forwarded(X);
             run nested(3, X, false)
         :: CONF == 15 -> DRIVER(0, 0); run outer(1, X | Y); run zero(2)
-        fi
+        fi;
+        if :: CONF == 16 || CONF == 17 -> run loss() :: else fi
     }
     (_nr_pr == 1);
     for (i : 0 .. 2) {
-        assert(present[i] == alive[i] || loose[i]);
-        assert(!present[i] || refs[i] == UNKNOWN || refs[i] == count[i]);
-        assert(!present[i] || loose[i]);
-        assert(!alive[i] && enders[i] == 0 || HAS(spoiled, i));
-        assert(!changing[i] && !copying[i] && holds[i] == 0);
-        assert(users[i] == 0 && commands[i] == 0 && ends[i] == 0)
+        assert(present[i] == alive[i] || loose[i] || lost);
+        assert(!present[i] || refs[i] == UNKNOWN || refs[i] == count[i] || lost);
+        assert(!present[i] || loose[i] || lost);
+        assert(!alive[i] && enders[i] == 0 || HAS(spoiled, i) || lost);
+        assert(!changing[i] && !copying[i] && users[i] == 0 && ends[i] == 0);
+        assert(commands[i] == 0 && holds[i] == 0 || lost)
     }
     for (i : 0 .. 1) {
         assert(temps[i] == 0 && from_temps[i] == 0 && listed[i] == 0 && asleep == 0);
-        assert((must[i] & ~host[i]) == 0 || HAS(spoiled, i))
+        assert((must[i] & ~host[i]) == 0 || HAS(spoiled, i) || lost)
     }
 }

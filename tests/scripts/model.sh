@@ -41,6 +41,8 @@ CONF=12 present errors:.0 endless
 CONF=13 present errors:.0 endless
 CONF=14 present errors:.0 endless
 CONF=15 present errors:.0 endless
+CONF=16 present errors:.0 states
+CONF=17 present errors:.0 endless
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
@@ -71,6 +73,9 @@ MISTAKE=ZERO_ONE present assertion states -DCONF=15
 MISTAKE=ZERO_UNLISTED present assertion states -DCONF=15
 MISTAKE=ZERO_FORGETS present assertion states -DCONF=15
 MISTAKE=EXACT present assertion states -DCONF=15
+MISTAKE=LOST_UNSEEN present non-progress endless -DCONF=16
+MISTAKE=LOST_MARKED present assertion states -DCONF=17
+MISTAKE=LOST_QUIET present errors:.0 states -DCONF=17
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
