@@ -26,6 +26,9 @@
  *     LOOSE that is present afterwards though its references are UNKNOWN.
  *   - A row of length 0 lists its absent neighbours, makes the references of its present ones
  *     UNKNOWN, and makes an absent one LOOSE that libomptarget has after the call.
+ *   - A mapper is run first, outside of the section, so that all its rows are taken.
+ *   - A begin that attaches a pointer to an entry says so when it enters, and waits for updates by
+ *     the driver. Later updates of the entry go to libomptarget.
  *   - When the device is lost, each wait for it ends. A call that looks at the table then returns
  *     an error and takes back its mark. A call that has entered leaves as ever.
  *   - Absent rows of a launch are temporary ranges (by the driver), or are listed (libomptarget).
@@ -57,8 +60,9 @@
  *   15  a launch by the driver, a region (x, y), enter and exit data with a row of length 0 between
  *   16  as 5 with one command, and the device is lost
  *   17  as 6, and the device is lost
+ *   18  a launch by the driver, both regions, of which the outer one attaches a pointer in x
  *
- * Not modelled: mappers, attached pointers, ALWAYS, updates to the device,
+ * Not modelled: mappers whose rows change, ALWAYS, updates to the device,
  * LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
  * reference, several queues, updates in a queue, staging copies,
  * starvation by endless new launches, weak memory.
@@ -109,6 +113,10 @@
 #define LOST_UNSEEN 34       /* a call does not look whether the device is lost */
 #define LOST_MARKED 35       /* an end that finds the device lost keeps its mark */
 #define LOST_QUIET 36        /* no mistake: the loss wakes no thread */
+#define MAPPER_UNSEEN 37     /* a region does not take the row y, which a mapper adds */
+#define ATTACH_DRIVER 38     /* the driver updates entries with an attached pointer */
+#define ATTACH_LATE 39       /* a begin that attaches says so when it leaves */
+#define ATTACH_AT_ONCE 40    /* a begin that attaches does not wait for updates by the driver */
 #define EXACT 33             /* a begin over a listed row has refs 1: a mistake in CONF 15 alone */
 
 #define X 1
@@ -144,6 +152,8 @@ byte asleep;        /* threads (bits) that wait on the device's condition */
 
 /* ---- the program, and its queue -------------------------------------------------------------- */
 
+bool attached; /* x has an attached pointer */
+byte updates;  /* updates of x by the driver */
 bool lost; /* the device is */
 bool opened, told, flag, runs, queue_lock, closed;
 byte issued, ran, reaped;
@@ -164,6 +174,8 @@ byte i, e;
 #define EACH_MAPPED(set) d_step { for (i : 0 .. 2) { if :: HAS(set, i) -> e = MAPPED(i);
 #define NEXT :: else fi }; e = 0 }
 
+#define POINTER 128 /* in device[0]: the address in device memory that is attached in x */
+#define TAKEN (IF(MAPPER_UNSEEN) -> set & X : set)
 #define LOST 5 /* a value of `way` in each call */
 #define LOSS (lost && !IF(LOST_UNSEEN))
 
@@ -239,7 +251,7 @@ inline drop(rows) {
 }
 
 inline fetch() {
-    host[0] = (e != 1 -> device[0] : host[0]);
+    host[0] = (e != 1 -> device[0] & ~POINTER : host[0]);
     host[1] = (e != 0 -> device[1] : host[1])
 }
 
@@ -400,11 +412,12 @@ inline begin() {
     atomic {
         do
         :: way = 0; pinned = 0;
-            EACH(set)
+            EACH(TAKEN)
                 pinned = pinned | (present[e] && !loose[e] -> 1 << i : 0);
                 way = (present[e] && (changing[e] || IF(ENDING_BLOCKS) && ENDING(e)) -> STOP : way);
                 way = (!present[e] && TEMPS(i) > 0 -> STOP : way)
             NEXT;
+            way = (attaches && updates && !IF(ATTACH_AT_ONCE) -> STOP : way);
             way = (LOSS -> LOST : way);
             if
             :: way == STOP ->
@@ -414,7 +427,8 @@ inline begin() {
             fi
         od;
         failed = failed || way == LOST;
-        EACH((way == LOST -> 0 : set))
+        attached = attached || attaches && !IF(ATTACH_LATE);
+        EACH((way == LOST -> 0 : TAKEN))
             if
             :: HAS(pinned, i) ->
                 users[e]++;
@@ -445,6 +459,7 @@ inline begin() {
         }
     :: else -> map(0); map(1); map(2)
     fi;
+    if :: attaches -> device[0] = device[0] | POINTER :: else fi;
     WHEN(late)
         run later(late, 0); late = 0
     END_WHEN;
@@ -452,7 +467,8 @@ inline begin() {
         EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
     END_WHEN;
     atomic {
-        EACH((way == LOST -> 0 : set))
+        attached = attached || attaches;
+        EACH((way == LOST -> 0 : TAKEN))
             if
             :: HAS(pinned, i) ->
                 users[e]--;
@@ -518,7 +534,7 @@ inline end(may_be_busy) {
     :: way != OVER ->
         atomic {
             way = 0; gone = 0; pinned = 0; waited = 0;
-            EACH(set)
+            EACH(TAKEN)
                 WHEN(present[e])
                     WHEN(IF(SUBTRACT_FIRST))
                         ADD(e, (HAS(taken, i) -> 0 : -1));
@@ -598,6 +614,7 @@ inline end(may_be_busy) {
                     loose[e] = loose[e] && !(nowait && IF(NOWAIT_END));
                     present[e] = loose[e] || alive[e] && refs[e] == UNKNOWN;
                     loose[e] = present[e] && (loose[e] || CONF == 14 && !IF(KEPT_UNKNOWN));
+                    attached = attached && present[0];
                     refs[e] = (present[e] -> UNKNOWN : 0);
                     changing[e] = false
                 :: else ->
@@ -631,19 +648,23 @@ inline update() { /* from the device */
             if :: way == STOP -> SLEEP :: else -> break fi
         od;
         EACH(pinned)
-            loosely = loosely | (loose[e] -> 1 << i : 0); /* by libomptarget */
+            loosely = loosely | (loose[e] || i == 0 && attached && !IF(ATTACH_DRIVER)
+                                 -> 1 << i : 0); /* by libomptarget */
+            updates = updates + (i == 0 && !HAS(loosely, i));
             users[e]++;
             holds[e] = holds[e] + !HAS(loosely, i)
         NEXT
     }
     EACH_MAPPED(pinned)
         assert(alive[e] || HAS(loosely, i));
+        assert(HAS(loosely, i) || i != 0 || !(device[0] & POINTER));
         WHEN(alive[e])
             fetch()
         END_WHEN
     NEXT;
     atomic {
         EACH(pinned)
+            updates = updates - (i == 0 && !HAS(loosely, i));
             users[e]--;
             holds[e] = holds[e] - !HAS(loosely, i)
         NEXT;
@@ -673,10 +694,11 @@ proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
 #define LOCALS \
     byte way, pinned, last, dropped, gone, marked, waited, taken, aim; \
     byte clean, loosely, late, found, pick; \
-    bool fresh, from = true, busy, asked, deletes, failed, nowait, vague
+    bool fresh, from = true, busy, asked, deletes, failed, nowait, vague, attaches
 
 proctype outer(byte me, set) {
     LOCALS;
+    attaches = (CONF == 18);
     begin();
     opened = true;
     WHEN(told)
@@ -828,6 +850,7 @@ init {
             run forwarded(X);
             run nested(3, X, false)
         :: CONF == 15 -> DRIVER(0, 0); run outer(1, X | Y); run zero(2)
+        :: CONF == 18 -> DRIVER(0, 0); run outer(1, X | Y); run nested(2, X, false)
         fi;
         if :: CONF == 16 || CONF == 17 -> run loss() :: else fi
     }

@@ -43,6 +43,7 @@ CONF=14 present errors:.0 endless
 CONF=15 present errors:.0 endless
 CONF=16 present errors:.0 states
 CONF=17 present errors:.0 endless
+CONF=18 present errors:.0 endless
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
@@ -76,6 +77,10 @@ MISTAKE=EXACT present assertion states -DCONF=15
 MISTAKE=LOST_UNSEEN present non-progress endless -DCONF=16
 MISTAKE=LOST_MARKED present assertion states -DCONF=17
 MISTAKE=LOST_QUIET present errors:.0 states -DCONF=17
+MISTAKE=MAPPER_UNSEEN present assertion states -DCONF=2
+MISTAKE=ATTACH_DRIVER present assertion states -DCONF=18
+MISTAKE=ATTACH_LATE present assertion states -DCONF=18
+MISTAKE=ATTACH_AT_ONCE present assertion states -DCONF=18
 LIST
 
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
