@@ -135,7 +135,7 @@ bool alive[3];   /* the entry has device memory */
 bool copying[3]; /* the first begin still copies */
 byte enders[3];  /* libomptarget's ends that are not over */
 byte failures;   /* how many calls may still fail */
-byte spoiled;    /* x, y (bits): a failed call has left values or references there */
+byte spoiled;    /* x, y (bits): libomptarget has lost values, or has kept references, by itself */
 byte holds[3];   /* for the assertions: calls and commands that have the device address */
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -148,16 +148,16 @@ byte ends[3];       /* ends that wait */
 byte temps[2];      /* temporary ranges over x, y */
 byte from_temps[2]; /* those with FROM */
 byte listed[2];     /* launches (bits) by libomptarget that list x, y as absent */
+bool attached;      /* x has an attached pointer */
+byte updates;       /* updates of x by the driver */
+bool lost;          /* the device is lost */
 byte asleep;        /* threads (bits) that wait on the device's condition */
 
 /* ---- the program, and its queue -------------------------------------------------------------- */
 
-bool attached; /* x has an attached pointer */
-byte updates;  /* updates of x by the driver */
-bool lost; /* the device is */
 bool opened, told, flag, runs, queue_lock, closed;
 byte issued, ran, reaped;
-byte i, e;
+byte i, e; /* a row, and its entry: see EACH */
 
 #define ENTRY(row) ((present[2] || (row) == 2) -> 2 : (row))
 #define MAPPED(row) ((alive[2] || (row) == 2) -> 2 : (row))
@@ -215,9 +215,7 @@ inline map(row) { /* the begin of one row */
             END_WHEN
         }
         WHEN(fresh)
-            WHEN(IF(PUBLISH_EARLY))
-                atomic { changing[ENTRY(row)] = false; wake() }
-            END_WHEN;
+            if :: IF(PUBLISH_EARLY) -> atomic { changing[ENTRY(row)] = false; wake() } :: else fi;
             d_step {
                 if :: nowait -> late = late | (1 << row) :: else -> e = row; copy_in(); e = 0 fi;
                 fresh = false
@@ -362,11 +360,9 @@ inline launch() {
     if
     :: IF(ONE_BY_ONE) && !raw && set == (X | Y) ->
         enter(X);
-        had = pinned;
-        (way == GO);
+        had = pinned; (way == GO);
         enter(Y);
-        pinned = pinned | had;
-        had = 0
+        pinned = pinned | had; had = 0
     :: else -> enter(set)
     fi;
     if
@@ -392,8 +388,7 @@ inline launch() {
                 copy[i] = 0;
                 temps[i]--;
                 from_temps[i] = from_temps[i] - from
-            :: else ->
-                listed[i] = listed[i] & ~mine
+            :: else -> listed[i] = listed[i] & ~mine
             fi;
             must[i] = (failed -> must[i] & ~mine : must[i])
         NEXT;
@@ -460,12 +455,8 @@ inline begin() {
     :: else -> map(0); map(1); map(2)
     fi;
     if :: attaches -> device[0] = device[0] | POINTER :: else fi;
-    WHEN(late)
-        run later(late, 0); late = 0
-    END_WHEN;
-    WHEN(vague)
-        EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
-    END_WHEN;
+    if :: late -> run later(late, 0); late = 0 :: else fi;
+    if :: vague -> EACH_MAPPED(set) found = found | (alive[e] << i) NEXT :: else fi;
     atomic {
         attached = attached || attaches;
         EACH((way == LOST -> 0 : TAKEN))
@@ -493,8 +484,7 @@ inline begin() {
             :: else -> loosen(set)
             fi
         END_WHEN;
-        clean = 0;
-        pinned = 0; way = 0;
+        clean = 0; pinned = 0; way = 0;
         wake()
     }
 }
@@ -586,9 +576,7 @@ inline end(may_be_busy) {
                         ADD(e, (IF(SUBTRACT_FIRST) || IF(SUBTRACT_AT_LEAVE) -> 0 : -1))
                     fi
                 NEXT;
-                WHEN(nowait)
-                    loosen(pinned)
-                END_WHEN;
+                if :: nowait -> loosen(pinned) :: else fi;
                 way = OVER
             END_WHEN
         }
@@ -600,9 +588,7 @@ inline end(may_be_busy) {
         :: nowait -> run later(0, pinned)
         :: else ->
             if :: vague -> drop(pick) :: else -> drop(pinned) fi;
-            WHEN(!failed)
-                copy_back(); delete()
-            END_WHEN
+            if :: !failed -> copy_back(); delete() :: else fi
         fi;
         atomic {
             EACH(pinned)
@@ -658,9 +644,7 @@ inline update() { /* from the device */
     EACH_MAPPED(pinned)
         assert(alive[e] || HAS(loosely, i));
         assert(HAS(loosely, i) || i != 0 || !(device[0] & POINTER));
-        WHEN(alive[e])
-            fetch()
-        END_WHEN
+        if :: alive[e] -> fetch() :: else fi
     NEXT;
     atomic {
         EACH(pinned)
@@ -668,8 +652,7 @@ inline update() { /* from the device */
             users[e]--;
             holds[e] = holds[e] - !HAS(loosely, i)
         NEXT;
-        loosely = 0;
-        pinned = 0;
+        loosely = 0; pinned = 0;
         wake()
     }
 }
@@ -677,8 +660,7 @@ inline update() { /* from the device */
 /* ---- threads --------------------------------------------------------------------------------- */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
-    byte way, pinned, last, dropped, copy[2], had;
-    byte late, found;
+    byte way, pinned, last, dropped, late, found, copy[2], had;
     bool fresh, deletes, failed, nowait;
     WHEN(set == 0)
         atomic {
@@ -709,9 +691,7 @@ proctype outer(byte me, set) {
     failed = false;
     end(true);
     WHEN(busy)
-        update();
-        drain();
-        end(false)
+        update(); drain(); end(false)
     END_WHEN
 }
 
@@ -725,7 +705,7 @@ proctype nested(byte me, set; bool tells) {
     flag = true
 }
 
-proctype unwaited(byte me, set) {
+proctype unwaited(byte me, set) { /* a region of nowait calls */
     LOCALS;
     nowait = true;
     begin();
@@ -734,7 +714,7 @@ proctype unwaited(byte me, set) {
     end(false)
 }
 
-proctype forwarded(byte set) {
+proctype forwarded(byte set) { /* a region of forwarded calls */
     LOCALS;
     map(0);
     opened = true;
@@ -815,42 +795,26 @@ init {
         :: CONF == 3 -> DRIVER(0, 0); DRIVER(1, 0); run outer(2, X | Y); run nested(3, X, false)
         :: CONF == 4 -> DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y); run nested(3, X, false)
         :: CONF == 5 || CONF == 16 ->
-            DRIVER(0, X);
-            run enqueuer(1, (CONF == 16 -> 1 : 2));
-            run stream();
-            run outer(2, X);
-            run nested(3, X, false)
+            DRIVER(0, X); run outer(2, X); run nested(3, X, false);
+            run enqueuer(1, (CONF == 16 -> 1 : 2)); run stream()
         :: CONF == 6 || CONF == 8 || CONF == 17 ->
             told = true;
-            run launcher(0, 1, false, X, true, true);
-            run outer(1, X);
-            run nested(2, X, true)
+            run launcher(0, 1, false, X, true, true); run outer(1, X); run nested(2, X, true)
         :: CONF == 7 ->
-            run outer(2, XY);
-            opened;
-            DRIVER(0, 0);
-            LIBOMPTARGET(1);
-            run nested(3, X, false)
-        :: CONF == 9 -> DRIVER(0, 0); run outer(2, X | Y); run nested(3, X, false)
+            run outer(2, XY); opened;
+            DRIVER(0, 0); LIBOMPTARGET(1); run nested(3, X, false)
+        :: CONF == 9 || CONF == 11 || CONF == 18 ->
+            failures = (CONF == 11);
+            DRIVER(0, 0); run outer(1, X | Y); run nested(2, X, false)
         :: CONF == 10 -> failures = 1; DRIVER(0, 0); LIBOMPTARGET(1); run outer(2, X | Y)
-        :: CONF == 11 ->
-            failures = 1;
-            DRIVER(0, 0);
-            run outer(2, X | Y);
-            run nested(3, X, false)
         :: CONF == 12 -> failures = 2; LIBOMPTARGET(0); run outer(1, X); run nested(2, X, false)
         :: CONF == 13 ->
-            DRIVER(0, X);
-            run launcher(1, 2, false, X, true, false); /* TO: libomptarget alone loses values */
-            run unwaited(2, X);
-            run nested(3, X, false)
+            DRIVER(0, X); run unwaited(2, X); run nested(3, X, false);
+            run launcher(1, 2, false, X, true, false) /* TO: libomptarget alone loses values */
         :: CONF == 14 ->
-            run launcher(0, 1, false, X, true, false);
-            DRIVER(1, X);
-            run forwarded(X);
-            run nested(3, X, false)
+            run launcher(0, 1, false, X, true, false); DRIVER(1, X);
+            run forwarded(X); run nested(3, X, false)
         :: CONF == 15 -> DRIVER(0, 0); run outer(1, X | Y); run zero(2)
-        :: CONF == 18 -> DRIVER(0, 0); run outer(1, X | Y); run nested(2, X, false)
         fi;
         if :: CONF == 16 || CONF == 17 -> run loss() :: else fi
     }

@@ -15,7 +15,8 @@ NO_CAS registration assertion cycles -DTHREADS=2 -DCALLS=2
 NO_RELEASE registration non-progress cycles -DTHREADS=2 -DCALLS=2
 CONF=2 present errors:.0 states
 CONF=6 present errors:.0 endless
-CONF=8 present errors:.0 endless
+CONF=14 present errors:.0 endless
+CONF=18 present errors:.0 endless
 MISTAKE=NO_USER present assertion states -DCONF=3
 MISTAKE=NO_SECOND_LOOK present assertion states -DCONF=2
 MISTAKE=ENDING_BLOCKS present invalid states -DCONF=6
@@ -34,16 +35,15 @@ CONF=3 present errors:.0 endless
 CONF=4 present errors:.0 states
 CONF=5 present errors:.0 endless
 CONF=7 present errors:.0 endless
+CONF=8 present errors:.0 endless
 CONF=9 present errors:.0 endless
 CONF=10 present errors:.0 states
 CONF=11 present errors:.0 endless
 CONF=12 present errors:.0 endless
 CONF=13 present errors:.0 endless
-CONF=14 present errors:.0 endless
 CONF=15 present errors:.0 endless
 CONF=16 present errors:.0 states
 CONF=17 present errors:.0 endless
-CONF=18 present errors:.0 endless
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
