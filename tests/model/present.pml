@@ -19,8 +19,8 @@
  *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
  *   - A nowait call makes its ranges LOOSE, because its copies may come later; so does a call of
  *     libomptarget that fails, because the reference counts are not known then, and may be 0.
- *     Only libomptarget launches and copies in a LOOSE range. A begin makes the range
- *     an entry again if it finds it absent, and if no call used it when the begin entered.
+ *     Only libomptarget launches and copies in a LOOSE range. A begin makes the range an entry
+ *     again if it finds it absent, and if no call used it when the begin entered.
  *   - A forwarded call does not pass the table, which counts librex's references alone. If there
  *     are such calls, a launch asks libomptarget about its absent rows, and an end makes a range
  *     LOOSE that is present afterwards though its references are UNKNOWN.
@@ -38,8 +38,8 @@
  *   - each increment is in the host's value in the end, if its row has FROM or was present (except
  *     for two launches by libomptarget beside each other on absent rows, which lose increments
  *     without librex, too);
- *   - a known reference count equals libomptarget's when an entry goes; at rest the table is empty,
- *     and libomptarget's is empty;
+ *   - a known reference count equals libomptarget's when an entry goes; at rest the table has no
+ *     more than LOOSE ranges, and libomptarget has nothing unless a call has failed;
  *   - every call ends: no invalid end state, and no cycle.
  *
  * tests/scripts/model.sh runs it. CONF is what runs (rows 0: any of x, y, both; TO or TOFROM):
@@ -62,10 +62,9 @@
  *   17  as 6, and the device is lost
  *   18  a launch by the driver, both regions, of which the outer one attaches a pointer in x
  *
- * Not modelled: mappers whose rows change, ALWAYS, updates to the device,
- * LLVM 14's deletion, the look-up of LLVM 14 and 15 that takes a
- * reference, several queues, updates in a queue, staging copies,
- * starvation by endless new launches, weak memory.
+ * Not modelled: mappers whose rows change, ALWAYS, updates to the device, LLVM 14's deletion, the
+ * look-up of LLVM 14 and 15 that takes a reference, several queues, updates in a queue, commands in
+ * LOOSE ranges, staging copies, starvation by endless new launches, weak memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -110,6 +109,7 @@
 #define ZERO_ONE 30          /* a row of length 0 makes the references of one neighbour UNKNOWN */
 #define ZERO_UNLISTED 31     /* a row of length 0 does not list its absent neighbours */
 #define ZERO_FORGETS 32      /* an absent neighbour does not become LOOSE */
+#define EXACT 33             /* a begin over a listed row has refs 1: a mistake in CONF 15 alone */
 #define LOST_UNSEEN 34       /* a call does not look whether the device is lost */
 #define LOST_MARKED 35       /* an end that finds the device lost keeps its mark */
 #define LOST_QUIET 36        /* no mistake: the loss wakes no thread */
@@ -117,7 +117,6 @@
 #define ATTACH_DRIVER 38     /* the driver updates entries with an attached pointer */
 #define ATTACH_LATE 39       /* a begin that attaches says so when it leaves */
 #define ATTACH_AT_ONCE 40    /* a begin that attaches does not wait for updates by the driver */
-#define EXACT 33             /* a begin over a listed row has refs 1: a mistake in CONF 15 alone */
 
 #define X 1
 #define Y 2

@@ -15,7 +15,9 @@ NO_CAS registration assertion cycles -DTHREADS=2 -DCALLS=2
 NO_RELEASE registration non-progress cycles -DTHREADS=2 -DCALLS=2
 CONF=2 present errors:.0 states
 CONF=6 present errors:.0 endless
+CONF=13 present errors:.0 endless
 CONF=14 present errors:.0 endless
+CONF=17 present errors:.0 endless
 CONF=18 present errors:.0 endless
 MISTAKE=NO_USER present assertion states -DCONF=3
 MISTAKE=NO_SECOND_LOOK present assertion states -DCONF=2
@@ -30,20 +32,18 @@ NO_RESTORE registration non-progress cycles -DTHREADS=2 -DCALLS=2
 LATE_RULES registration assertion cycles -DTHREADS=2 -DCALLS=2
 LATE_FAILURE registration assertion cycles -DTHREADS=2 -DCALLS=2
 NO_RENEWAL registration non-progress cycles -DTHREADS=2 -DCALLS=2
-CONF=1 present errors:.0 endless
-CONF=3 present errors:.0 endless
+CONF=1 present errors:.0 states
+CONF=3 present errors:.0 states
 CONF=4 present errors:.0 states
 CONF=5 present errors:.0 endless
-CONF=7 present errors:.0 endless
+CONF=7 present errors:.0 states
 CONF=8 present errors:.0 endless
 CONF=9 present errors:.0 endless
 CONF=10 present errors:.0 states
 CONF=11 present errors:.0 endless
 CONF=12 present errors:.0 endless
-CONF=13 present errors:.0 endless
 CONF=15 present errors:.0 endless
 CONF=16 present errors:.0 states
-CONF=17 present errors:.0 endless
 MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
@@ -86,11 +86,11 @@ LIST
 # A process that checks gives up at 1500 MB. The variables are the inner shell's.
 # shellcheck disable=SC2016
 xargs -L 1 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
-    models=$1 folder=$2/$3 name=$3 model=$4 expected=$5 check=$6
+    models=$1 folder=$2/$3 name=$3 model=$4 check=$6
     mkdir "$folder" && cd "$folder" || exit 1
     shift 6
-    # What stops at an error is sooner compiled than run fast.
-    case $expected in errors*) optimise=-O2 ;; *) optimise=-O0 ;; esac
+    # Most runs are over before a compiler has optimised them.
+    case $name in *THREADS | CONF=4) optimise=-O2 ;; *) optimise=-O0 ;; esac
     gcc="gcc $optimise -w -DMEMLIM=1500 -DVECTORSZ=2048 -o pan pan.c"
     {
         spin -D"$name" "$@" -a "$models/$model.pml" &&
