@@ -1,13 +1,14 @@
 #!/bin/sh
-# Each model holds in all its states, and each mistake that is planted in it is found: `make check` tries some of these, `make check-all` all.
-# registration.pml has the atomic steps that the code has.
+# Each model holds in all its states, and each mistake that is planted in it is found: `make check`
+# tries some of these, `make check-all` all. registration.pml has the atomic steps of the code.
 . tests/support/lib.sh
 python3 tests/model/steps
 command -v spin >/dev/null || skip 'no spin'
 
-# NAME MODEL EXPECTED CHECK DEFINITIONS...: NAME is defined, too. EXPECTED is what Spin has to say. CHECK is what Spin looks for, beside what
-# an assertion finds: `states` in which no thread can go on, also `cycles` in which one waits for ever although all that can run do run, or
-# also `endless` runs, whatever runs.
+# NAME MODEL EXPECTED CHECK DEFINITIONS...: NAME is defined, too. EXPECTED is what Spin has to say.
+# CHECK is what Spin looks for, beside what an assertion finds: `states` in which no thread can go
+# on; also `cycles` in which one waits for ever although all that can run do run; or also `endless`
+# runs, whatever runs.
 cat >"$work/list" <<'LIST'
 TWO_THREADS registration errors:.0 cycles -DTHREADS=2 -DCALLS=2
 THREE_THREADS registration errors:.0 states -DTHREADS=3 -DCALLS=1 -DANY_START
@@ -109,18 +110,21 @@ while read -r name model expected _ definitions; do
     echo "$name: ${found:-nothing found in ${states:-no} states}"
     case $expected in
     errors*)
-        # Complete, without an error, and no line of the threads (of registration.pml) that never runs.
-        if ! grep -q 'errors: 0' "$log" || grep -qE 'Search not completed|max search depth too small|out of memory' "$log" ||
-            { [ "$model" = registration ] && ! sed -n '/^unreached in proctype thread/{n;p;}' "$log" | grep -q '(0 of'; }; then
+        # Complete, without an error; of registration.pml, no line of the threads never runs.
+        if ! grep -q 'errors: 0' "$log" ||
+            grep -qE 'Search not completed|max search depth too small|out of memory' "$log" ||
+            { [ "$model" = registration ] &&
+                ! sed -n '/^unreached in proctype thread/{n;p;}' "$log" | grep -q '(0 of'; }; then
             fail "$name"
             sed 's/^/    /' "$log"
             # shellcheck disable=SC2086
             [ ! -e "$work/$name/$model.pml.trail" ] ||
-                (cd "$work/$name" && spin -D"$name" $definitions -k "$model.pml.trail" -p -g "$top/tests/model/$model.pml" | tail -n 60)
+                (cd "$work/$name" && spin -D"$name" $definitions -k "$model.pml.trail" -p -g \
+                    "$top/tests/model/$model.pml" | tail -n 60)
         fi ;;
     *)
         case $found in *"$expected"*) ;; *)
-            fail "the model without what $name takes away: expected was '$expected'"
+            fail "$name is not found: expected was '$expected'"
             sed 's/^/    /' "$log" ;;
         esac ;;
     esac
