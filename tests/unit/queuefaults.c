@@ -220,6 +220,7 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+    rex_graph_destroy(graph);
 }
 
 /* A driver without graphs has no queues; the rest works. */
