@@ -346,6 +346,17 @@ TEST_IN_CHILD(allow_old_driver)
     expect_sent(0, 1);
 }
 
+/* nor is one beyond those that the driver's have a place for. */
+TEST_IN_CHILD(allow_distant_device)
+{
+    struct rex_launch_config launch = plainly;
+    launch.device = 64;
+    setenv("FAKE_DEVICES", "65", 1);
+    start(22);
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    expect_sent(0, 1);
+}
+
 /* What a module keeps from one launch to the next is in libomptarget's load of it. That is the only one. */
 TEST_IN_CHILD(obey_module)
 {
@@ -360,6 +371,18 @@ TEST_IN_CHILD(obey_module)
     REX_MAP(args, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(1)));
     REFUSED(rex_module_launch_map(&other, &launch, &args), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
+}
+
+/* The driver gets no rows that are wrong. */
+TEST_IN_CHILD(refuse_rows)
+{
+    uint64_t *none = NULL, *last = (uint64_t *)UINTPTR_MAX - 1;
+    struct rex_map no_columns = {.count = 1};
+    start(22);
+    REFUSED(launch_on(0, REX_TO(none, 1), REX_TOFROM(y, CELLS)), REX_EINVAL, "map row 2 begins at NULL");
+    REFUSED(launch_rows(&nothing_id, &no_columns), REX_EINVAL, "a map of 1 rows with a column that is NULL");
+    CHECK_EQUAL(launch_on(0, REX_TO(last, 2), REX_TOFROM(y, CELLS)), REX_OK); /* beyond all memory */
+    expect_sent(0, 1);
 }
 
 /*

@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "base/log.h"
 #include "support/messages.h"
@@ -219,6 +221,11 @@ static void no_reader(const void *context)
     start_log("pipe");
     start_trace("pipe");
     rex_log(REX_LOG_INFO, "goes on");
+    /* A socket cannot be opened either, for the same reason, and is no pipe. */
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    CHECK(chdir(folder) == 0);
+    CHECK(bind(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name, sizeof name) == 0);
+    start_log("socket");
 }
 
 static void reader_leaves(const void *context)

@@ -1,11 +1,12 @@
 /*
- * log.c - launches and data calls with their rows, each once: tests/golden/messages/configure.txt. Where the log goes, and names of others in
- * it: script/settings. A function of the program that gets the lines: tests/runtime/log.
+ * log.c - launches and data calls with their rows, each once, and what a whole program logs: tests/golden/messages/configure.txt. Where the log
+ * goes, and names of others in it: script/settings. A function of the program that gets the lines: tests/runtime/log.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "bound.h"
 
+#include "inqueue.h"
 #include "plain.h"
 #include "rex/launch.h"
 #include "rex/map.h"
@@ -59,12 +60,8 @@ static void call_libomptarget(void)
 /* Those of librex hide none of the program's. */
 static void call_librex(void)
 {
-    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 4, 32);
-    int64_t a = 1, b = 2;
     REX_MAP(region, REX_TO(mapped, 50));
-    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, 0x10000000};
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
     CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
     __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
     CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
@@ -73,6 +70,36 @@ static void call_librex(void)
     __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
+}
+
+/* From the first call to the last: what is bound, looked for, chosen, registered, loaded, launched, waited for and ended. */
+static void run_program(const void *images)
+{
+    struct rex_queue *queue;
+    struct rex_library *library;
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 4, 32);
+    REX_MAP(region, REX_TO(mapped, 8));
+    REX_MAP(args, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(2)));
+    rex_set_log_callback(note, NULL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, "block"), 0);
+    use_gpu(90);
+    use_release(19);
+    module.image_name = images;
+    CHECK_EQUAL(rex_module_init(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, "another.cubin"), 0);
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+    CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, "tests/data/stateless_sm_90.cubin"), 0);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "own", 0, NULL), 0);
+    launch.key = rex_library_kernel(library, "nothing__kernel__");
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), 0);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), 0);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_library_unload(library), 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), 0);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
 static void make_calls(const void *calls)
@@ -92,4 +119,5 @@ TEST(test_calls)
     static void (*const calls[])(void) = {call_libomptarget, call_librex};
     for (size_t i = 0; i < COUNT(calls); i++)
         in_child(make_calls, &calls[i]);
+    in_child(run_program, "none.cubin:tests/data/sm_90.cubin:tests/data/sm_80.cubin");
 }

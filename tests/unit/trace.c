@@ -384,6 +384,9 @@ TEST(test_summary)
     assert_ptr_equal(strstr(said, "\nlibrex: what a\\x0ab, process "), said);
     rex_summary_forget();
     assert_string_equal(said_by(print_summary), "");
+    rex_summary_add(&slices[1]); /* the only one that has a reason */
+    says("%s", strstr(said_by(print_summary), ", offloaded"));
+    rex_summary_forget();
 }
 
 /* 1024 of the 1500 have a row of their own, with two calls each; so have 31 of the 40 reasons. */
