@@ -38,6 +38,7 @@ for release in $(tests/llvm --list); do
     else
         is .plugin.all 'in libomptarget itself'
     fi
+    is '.searched["/opt/*/lib"]' ''
     run tests/llvm "$release" "$info"
     prints 'a kernel ran'
 done

@@ -137,7 +137,8 @@ static int ends(void)
 
 static int ends_by_a_part(void)
 {
-    REX_MAP(map, rex_row_object(y + CELLS / 2, 8, TOFROM));
+    REX_MAP(map, rex_row_object(many[0], sizeof x, TOFROM),
+            rex_row_object(y + CELLS / 2, 8, TOFROM));
     return rex_data_exit(-1, &map);
 }
 

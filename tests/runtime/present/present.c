@@ -171,7 +171,7 @@ BESIDE(end_by_mapper, begins_both, false, ends_by_mapper, WAITS, 1)
 BESIDE(end_present, begins, false, ends, WAITS, 1)
 BESIDE(end_without_length, begins_twice, false, ends_without_length, WAITS, 1)
 /* The end copies that part back. */
-BESIDE(end_by_another_part, begins, false, ends_by_a_part, WAITS, 0)
+BESIDE(end_by_another_part, begins_all, false, ends_by_a_part, WAITS, 0)
 BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
 /*
  * A call that is not waited for turns launches over to libomptarget; a kernel of the driver's at
