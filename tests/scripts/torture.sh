@@ -1,8 +1,12 @@
 #!/bin/sh
 # Each call of librex's fails in turn, on one fake release: nothing is found there, nor in a sample
 # on the host device. The defects of tests/torture/planted.c are found. TORTURE_MOST=N: only a sample
-# of N on the fake, for tests/mutants/run.
-[ -z "${TORTURE_MOST:-}" ] || exec tests/torture/run --on fake-22 --most "$TORTURE_MOST"
+# of N on the fake, and on the host device what reads host images and looks for libomptarget, for
+# tests/mutants/run.
+if [ -n "${TORTURE_MOST:-}" ]; then
+    tests/torture/run --on fake-22 --most "$TORTURE_MOST" || exit
+    exec tests/torture/run --on 19 --most 100 -k '@(library|find)'
+fi
 . tests/support/lib.sh
 
 status=0
