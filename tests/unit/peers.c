@@ -109,18 +109,18 @@ TEST_IN_CHILD(refused_copies)
     start();
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], NULL, 1, NULL, 0, 0), 0);
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 7, memory[0], 0, 8), REX_EDEVICE);
-    CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[1], 1, 8), REX_EDEVICE);
-    CHECK_MENTIONS(rex_last_error(),
-                   "queue \"zero\" is of device 0, and the copy from device 1 to device 1");
-    CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 2, memory[0], 0, 8), REX_ENODEVICE);
-    CHECK_MENTIONS(rex_last_error(), "device 2 is no NVIDIA GPU");
+    REFUSED(rex_queue_copy_peer(queue[0], memory[1], 1, memory[1], 1, 8), REX_EDEVICE,
+            "rex_queue_copy_peer: queue \"zero\" is of device 0, and the copy from device 1 to "
+            "device 1");
+    REFUSED(rex_queue_copy_peer(queue[0], memory[1], 2, memory[0], 0, 8), REX_ENODEVICE,
+            "a copy between devices: device 2 is no NVIDIA GPU");
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], 0, 0), 0);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 3, memory[0], 0, 8), REX_EDEVICE);
     CHECK_EQUAL(rex_device_copy_peer(memory[1], 1, memory[0], -2, 8), REX_EDEVICE);
     /* Of a graph a copy is on one device. */
     CHECK_EQUAL(rex_graph_begin(queue[0]), 0);
-    CHECK_EQUAL(copy(8), REX_EUNSUPPORTED);
-    CHECK_MENTIONS(rex_last_error(), "a graph is of device 0 alone");
+    REFUSED(copy(8), REX_EUNSUPPORTED,
+            "rex_queue_copy_peer: a graph is of device 0 alone, and the copy of device 1 as well");
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[0], 0, memory[0] + 8, 0, 8), 0);
     CHECK_EQUAL(rex_graph_end(&graph, queue[0]), 0);
     CHECK_EQUAL(rex_queue_copy_to(queue[0], memory[0] + 8, host, 8), 0);
@@ -209,8 +209,8 @@ TEST_IN_CHILD(refused_streams)
     CHECK(made == NULL);
     CHECK_EQUAL(rex_module_queue_create(&made, &module, 2, "none", 0, &of_default), 0);
     CHECK(rex_queue_is_synchronous(made));
-    CHECK_EQUAL(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE);
-    CHECK_MENTIONS(rex_last_error(), "queue \"none\" has none: device 2 is no NVIDIA GPU");
+    REFUSED(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE,
+            "rex_queue_stream: queue \"none\" has none: device 2 is no NVIDIA GPU");
     CHECK_EQUAL(rex_queue_destroy(made), 0);
     finish();
 }

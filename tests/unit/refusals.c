@@ -1,5 +1,5 @@
 /*
- * refusals.c - refusals of queues, events and graphs (of NULL: script/null):
+ * refusals.c - refusals of queues, events, graphs and memory (of NULL: script/null):
  * tests/golden/messages/queue.txt has which error, with every word of its message. Nothing is
  * changed. On a GPU and on the host device, where queues are immediate.
  *
@@ -266,6 +266,8 @@ TEST_IN_CHILD(before_registration)
     REFUSED(rex_device_copy_from(bytes, bytes, 1, 0));
     NO_RESULT(rex_device_alloc(8, 0));
     REFUSED(rex_device_gpu(0));
+    REFUSED(rex_host_register(bytes, 0));
+    REFUSED(rex_host_register(bytes, SIZE_MAX));
     CHECK(rex_mapped_ptr(bytes, 0) == NULL);
     CHECK(!rex_target_is_present(bytes, sizeof bytes, 0));
 }

@@ -10,7 +10,7 @@
 REX_KERNEL(twice);
 
 static struct {
-    int lines, launches, rows, literals, data_calls, registered;
+    int lines, launches, rows, literals, data_calls;
     int refused; /* what using the module came to while it was being registered */
     bool use_module;
 } seen; /* of one thread, but for... */
@@ -26,7 +26,6 @@ static void receive(enum rex_log_level level, const char *message, void *context
     seen.rows += strstr(message, ": row 0: to|from|target_param 0x") != NULL && strstr(message, " 64 bytes") != NULL;
     seen.literals += strstr(message, ": row 1: target_param|literal 0x8, 8 bytes") != NULL;
     seen.data_calls += strstr(message, "data call: device ") != NULL || strstr(message, "data update: device ") != NULL;
-    seen.registered += strstr(message, "registered ") != NULL;
     pthread_mutex_unlock(&seen_lock);
     if (seen.use_module && rex_module_image_path(&rex_this_module)[0] == '\0')
         seen.refused += rex_module_register(&rex_this_module, NULL) == REX_EINVAL;
@@ -54,7 +53,6 @@ TEST(every_launch)
     rex_set_log_callback(receive, NULL);
     assert_int_equal(rex_configure(REX_OPTION_LOG, "info"), 0);
     assert_int_equal(rex_offload_init(), 0);
-    assert_int_equal(seen.registered, 1);
     /* At info nothing is said of launches, which go the short way from the second on. */
     for (int i = 0; i < 3; i++)
         launch();
