@@ -268,15 +268,19 @@ TEST_IN_CHILD(host_entries)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Not while a queue works with it, but where the program says so. */
+/* Not while a queue works with it, but where the program says so. What it ran before ends. */
 TEST_IN_CHILD(end_at_work)
 {
     start(22);
-    struct rex_library *library = load(CUBIN);
+    struct rex_library *library = load(CUBIN), *other = load("tests/data/signed_sm_90.cubin");
     struct rex_queue *queue = new_queue("at work"), *idle = new_queue("idle");
     struct rex_launch_config launch = launch_of(library, "none__kernel__");
+    launch_given(queue, other, &given[NARROW]);
+    launch_given(queue, other, &given[ENV]);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_library_unload(other), REX_OK);
     REFUSED(rex_library_unload(library));
     CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);

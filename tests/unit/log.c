@@ -66,9 +66,6 @@ static void call_librex(void)
     __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
     CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), 0);
-    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
 }
 
