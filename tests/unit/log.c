@@ -57,20 +57,8 @@ static void call_libomptarget(void)
     __rex_real___tgt_target_data_end(0, 0, NULL, NULL, NULL, NULL); /* is not logged */
 }
 
-/* Those of librex hide none of the program's. */
-static void call_librex(void)
-{
-    REX_MAP(region, REX_TO(mapped, 50));
-    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, 0x10000000};
-    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
-    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
-    CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0);
-    __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
-}
-
 /* From the first call to the last: what is bound, looked for, chosen, registered, loaded, launched, waited for and ended. */
-static void run_program(const void *images)
+TEST_IN_CHILD(program)
 {
     struct rex_queue *queue;
     struct rex_library *library;
@@ -83,7 +71,7 @@ static void run_program(const void *images)
     CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, "block"), 0);
     use_gpu(90);
     use_release(19);
-    module.image_name = images;
+    module.image_name = "none.cubin:tests/data/sm_90.cubin:tests/data/sm_80.cubin";
     CHECK_EQUAL(rex_module_init(&module), 0);
     CHECK_EQUAL(rex_module_register(&module, "another.cubin"), 0);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
@@ -91,15 +79,20 @@ static void run_program(const void *images)
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "own", 0, NULL), 0);
     launch.key = rex_library_kernel(library, "nothing__kernel__");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), 0);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, 0x10000000};
+    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
     CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), 0);
     *(int *)in_driver("fake_cuda_busy") = 1;
     CHECK_EQUAL(rex_library_unload(library), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), 0);
+    CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0);
+    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region)); /* which those of librex do not hide */
     CHECK_EQUAL(rex_module_region_end(&module, 0, &region), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
-static void make_calls(const void *calls)
+TEST_IN_CHILD(calls)
 {
     setenv("FAKE_DEVICES", "3", 1);
     setenv("REX_LAUNCH_BY", "runtime", 1);
@@ -108,13 +101,5 @@ static void make_calls(const void *calls)
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     rex_set_log_callback(note, NULL);
-    (*(void (*const *)(void))calls)();
-}
-
-TEST(test_calls)
-{
-    static void (*const calls[])(void) = {call_libomptarget, call_librex};
-    for (size_t i = 0; i < COUNT(calls); i++)
-        in_child(make_calls, &calls[i]);
-    in_child(run_program, "none.cubin:tests/data/sm_90.cubin:tests/data/sm_80.cubin");
+    call_libomptarget();
 }

@@ -62,8 +62,17 @@ static int push_past_the_end(struct rex_map_builder *builder, void *context)
     return push_many(builder, context);
 }
 
+/* Each time by so many rows more. */
+static int push_more(struct rex_map_builder *builder, void *context)
+{
+    int64_t *rows = context;
+    rows[0] += rows[1];
+    return push_many(builder, rows);
+}
+
 TEST(rows)
 {
+    int64_t growing[] = {0, 1}, shrinking[] = {3, -1};
     int64_t ones = 1, most = REX_PARENT_MAX, too_many = most + 1, large = 3 * most;
     struct rex_row negative = rex_row_of(AT(8), AT(8), -8, REX_MAP_TO), later = rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(5));
     REX_MAP(one, REX_VALUE(1));
@@ -80,6 +89,8 @@ TEST(rows)
     builds("one too many", NULL, push_many, &too_many, &member);
     builds("all ones are no parent", NULL, push_many, &large, &all_ones);
     builds("many rows", NULL, push_many, &large, &one);
+    builds("more than were counted", NULL, push_more, growing, NULL);
+    builds("fewer than were counted", NULL, push_more, shrinking, NULL);
     static const int32_t parents[] = {-1, REX_PARENT_MAX + 1, 65535, 65536};
     for (size_t i = 0; i < COUNT(parents); i++) {
         struct rex_row row = rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_MAP_TO), parents[i]);
