@@ -68,7 +68,6 @@ TEST_IN_CHILD(program)
     rex_set_log_callback(note, NULL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
-    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, "block"), 0);
     use_gpu(90);
     use_release(19);
     module.image_name = "none.cubin:tests/data/sm_90.cubin:tests/data/sm_80.cubin";

@@ -110,6 +110,7 @@ static void never_alone(const void *unused)
         .struct_size = sizeof(struct rex_module), .entries_begin = own, .entries_end = own + 1, .image_name = "tests/data/sm_90.cubin"};
     (void)unused;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    CHECK_EQUAL(rex_module_add(&other), REX_OK); /* which is not registered unasked */
     start(22);
     for (int is_end = 0; is_end < 2; is_end++) {
         int users = context_users();
