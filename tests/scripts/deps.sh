@@ -39,7 +39,7 @@ set +f
 # A copy of the script that finds nothing in this machine's folders.
 mkdir "$work/tools" "$work/own"
 sed 's|/usr/|/nowhere/|g; s|/opt/|/nowhere/|g' tools/deps >"$work/tools/deps"
-has bookworm gcc clang-tools-14 llvm-14 libelf1 libomp5-19 libomp5-16 jq
+has bookworm gcc clang-format-14 clang-tools-14 llvm-14 libelf1 libomp5-19 libomp5-16 jq
 has trixie gcc libelf1t64 libomp5-19 jq libopenmpi-dev openmpi-bin
 has noble gcc libelf1t64 libomp5-18 jq
 machine fedora dnf 'exit 0'
