@@ -39,8 +39,6 @@ enum rex_kind {
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
-/* clang-format on */
-/* clang-format off */
 /** REX_EACH_INTEGER(is): the integers and bool. */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \

@@ -56,13 +56,6 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
         packet->ArgTypes,         packet->ArgMappers, NULL};
 }
 
-static bool is_watched(const struct __tgt_kernel_arguments *packet)
-{
-    return bound.watched && rex_trace_depth == 0 && packet->NumArgs > 0 &&
-           packet->ArgsBase != NULL && packet->Args != NULL && packet->ArgSizes != NULL &&
-           packet->ArgTypes != NULL;
-}
-
 /*
  * Whether a call with the rows of PACKET has entered the present table, and has to leave it. LATER:
  * it may not be over when it returns. It stands against the driver only after it has entered, when
@@ -72,7 +65,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
                         int64_t device, bool later)
 {
     struct rex_map map = map_of(packet);
-    if (!is_watched(packet))
+    if (!bound.watched || rex_trace_depth > 0 || !rex_has_columns(&map))
         return false;
     rex_present_enter(call, &map, device);
     if (later)

@@ -19,6 +19,13 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
+/* Whether MAP has rows. What others call libomptarget with may lack a column. */
+static inline bool rex_has_columns(const struct rex_map *map)
+{
+    return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
+           map->types != NULL;
+}
+
 /* A packet with rows, and with neither grid nor trip count. NAMES and MAPPERS may be NULL. */
 static inline struct __tgt_kernel_arguments
 rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,

@@ -45,20 +45,20 @@ static bool overlap(const struct rex_place *one, const struct rex_place *other)
 
 static bool is_launch(const struct rex_claim *claim)
 {
-    return claim->kind == REX_CLAIM_LAUNCH || claim->kind == REX_CLAIM_RUNTIME_LAUNCH;
+    return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_LAUNCHES;
 }
 
 /* A data call that may change what is mapped. */
 static bool is_data_call(const struct rex_claim *claim)
 {
-    return claim->kind == REX_CLAIM_BEGIN || claim->kind == REX_CLAIM_END;
+    return claim->call == REX_CALL_BEGINS || claim->call == REX_CALL_ENDS;
 }
 
 /* libomptarget keeps its own launches apart. */
 static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *other)
 {
     return is_launch(one) && is_launch(other) &&
-           (one->kind == REX_CLAIM_LAUNCH || other->kind == REX_CLAIM_LAUNCH);
+           (one->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER);
 }
 
 /*
@@ -68,7 +68,7 @@ static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *
 static bool is_being_mapped(const struct rex_claim *claim, const struct rex_place *place,
                             const struct rex_place *with)
 {
-    return claim->kind == REX_CLAIM_BEGIN && !place->is_whole &&
+    return claim->call == REX_CALL_BEGINS && !place->is_whole &&
            (!claim->is_all || !with->is_whole);
 }
 
@@ -80,7 +80,7 @@ static bool is_being_mapped(const struct rex_claim *claim, const struct rex_plac
 static bool exclude(const struct rex_claim *one, size_t i, const struct rex_claim *other, size_t j)
 {
     const struct rex_place *place = &one->place[i], *with = &other->place[j];
-    return one->kind == REX_CLAIM_END || other->kind == REX_CLAIM_END ||
+    return one->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS ||
            is_being_mapped(one, place, with) || is_being_mapped(other, with, place) ||
            (are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
             (place->is_changed || with->is_changed));
@@ -132,7 +132,7 @@ static void find_places(struct rex_claim *claim)
 {
     if (claim->is_all)
         return;
-    if (claim->kind == REX_CLAIM_END)
+    if (claim->call == REX_CALL_ENDS)
         for (size_t i = 0; i < claim->count; i++)
             rex_mappings_widen(&claim->place[i], claim->number);
     else
@@ -351,7 +351,7 @@ static void come_without_claim(int number)
 {
     struct rex_place all = {.begin = 0, .end = UINTPTR_MAX};
     struct rex_claim claim = {
-        .place = &all, .count = 1, .number = number, .kind = REX_CLAIM_END, .is_all = true};
+        .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
     rex_stand_against_all(REX_AGAINST_NO_MEMORY);
     rex_present_pin(&claim);
     rex_present_unpin(&claim);
@@ -380,10 +380,6 @@ static bool lies_in_unseen(const struct rex_map *map, int number)
 
 static void claim_rows(enum rex_present_call call, const struct rex_map *map, int number)
 {
-    static const enum rex_claim_kind kinds[] = {[REX_CALL_BEGINS] = REX_CLAIM_BEGIN,
-                                                [REX_CALL_ENDS] = REX_CLAIM_END,
-                                                [REX_CALL_LAUNCHES] = REX_CLAIM_RUNTIME_LAUNCH,
-                                                [REX_CALL_UPDATES] = REX_CLAIM_UPDATE};
     struct call *own = rex_part_if_any(REX_PART_CALL);
     if ((own == NULL || own->depth == 0) && !are_in_force())
         return;
@@ -394,7 +390,7 @@ static void claim_rows(enum rex_present_call call, const struct rex_map *map, in
         return;
     rex_shelter_begin();
     collect(own, map, number);
-    own->claim.kind = kinds[call];
+    own->claim.call = call;
     rex_present_pin(&own->claim);
     own->lies_in_unseen = call == REX_CALL_BEGINS && lies_in_unseen(map, number);
 }
@@ -435,15 +431,9 @@ static void give_back(enum rex_present_call call, const struct rex_map *map, int
     rex_shelter_end();
 }
 
-static bool has_columns(const struct rex_map *map)
-{
-    return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
-           map->types != NULL;
-}
-
 void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
 {
-    if (!has_columns(map))
+    if (!rex_has_columns(map))
         return;
     int number = rex_openmp_number(device);
     claim_rows(call, map, number);
@@ -454,7 +444,7 @@ void rex_present_enter(enum rex_present_call call, const struct rex_map *map, in
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
                        bool later)
 {
-    bool some = has_columns(map);
+    bool some = rex_has_columns(map);
     int number = some ? rex_openmp_number(device) : 0;
     if (some && call == REX_CALL_ENDS)
         rex_mappings_show(map, number, later);

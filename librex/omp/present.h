@@ -19,7 +19,13 @@
 
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
-enum rex_present_call { REX_CALL_BEGINS, REX_CALL_ENDS, REX_CALL_LAUNCHES, REX_CALL_UPDATES };
+enum rex_present_call {
+    REX_CALL_BY_DRIVER, /* a launch: it pins its rows instead */
+    REX_CALL_LAUNCHES,
+    REX_CALL_UPDATES,
+    REX_CALL_BEGINS,
+    REX_CALL_ENDS
+};
 
 /*
  * Before and after a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP. The
@@ -46,14 +52,6 @@ struct rex_place {
     int32_t row;      /* of the call's map */
 };
 
-enum rex_claim_kind {
-    REX_CLAIM_LAUNCH,         /* by the driver */
-    REX_CLAIM_RUNTIME_LAUNCH, /* by libomptarget */
-    REX_CLAIM_UPDATE,
-    REX_CLAIM_BEGIN,
-    REX_CLAIM_END
-};
-
 /* Memory that one launch, or one data call, works on until it ends. */
 struct rex_claim {
     struct rex_claim *next;
@@ -62,7 +60,7 @@ struct rex_claim {
     uintptr_t lowest, highest; /* of all places; the claim's own, as is: */
     bool is_ordered;
     int number; /* of the device */
-    enum rex_claim_kind kind;
+    enum rex_present_call call;
     bool is_all; /* its one place is all memory, and no mapping says what of it is mapped */
 };
 

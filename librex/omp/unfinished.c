@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
+#include "omp/columns.h"
 #include "omp/openmp.h"
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
@@ -153,8 +154,7 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call)
 {
-    if (map->count > 0 && map->begin != NULL && map->sizes != NULL && map->types != NULL &&
-        rex_any_unfinished())
+    if (rex_has_columns(map) && rex_any_unfinished())
         rex_unfinished_sync(map, rex_openmp_number(device), call);
 }
 
