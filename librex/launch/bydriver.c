@@ -31,9 +31,8 @@
 
 static unsigned against_kernel(const struct rex_target *target)
 {
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    return (facts.flags & REX_FACT_MANAGED ? REX_AGAINST_MODE : 0u) |
-           (facts.parameters == REX_PARAMETERS_UNKNOWN ? REX_AGAINST_PARAMETERS : 0u);
+    return (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
+           (target->kernel->parameters == REX_PARAMETERS_UNKNOWN ? REX_AGAINST_PARAMETERS : 0u);
 }
 
 static unsigned against_launch(const struct rex_target *target,
@@ -58,7 +57,7 @@ static int fit_grid(const struct rex_target *target, const struct rex_launch_con
 
 static int load(const struct rex_target *target, struct rex_driver_launch *sent)
 {
-    sent->packed.kernel = rex_loaded_kernel(target->registration, target->position,
+    sent->packed.kernel = rex_loaded_kernel(target->registration, target->kernel,
                                             sent->slot->ordinal, sent->slot->context);
     return sent->packed.kernel != NULL
                ? rex_loaded_kernel_allow(sent->packed.kernel, sent->packed.dynamic_memory)
@@ -81,13 +80,10 @@ static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *s
 
 static void log_sender(const struct rex_target *target, const char *by, const char *why)
 {
-    struct rex_kernel_facts known = rex_target_facts(target), facts;
-    do {
-        if (known.flags & REX_FACT_SENDER_TOLD)
-            return;
-        facts = known;
-        facts.flags |= REX_FACT_SENDER_TOLD;
-    } while (!rex_target_change_facts(target, &known, facts));
+    uint8_t before =
+        __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_SENDER_TOLD, __ATOMIC_RELAXED);
+    if (before & REX_KERNEL_SENDER_TOLD)
+        return;
     rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", rex_target_name(target), by,
             *why != '\0' ? ": " : "", why);
 }
@@ -123,7 +119,7 @@ static int send_claimed(const struct rex_target *target, const struct rex_launch
         rex_call_trace_begin(&trace, "cuLaunchKernel", sent->number);
     int result = rex_driver_launch(sent, map, form);
     if (traced)
-        rex_call_trace_launch(&trace, rex_target_entry(target)->addr, result);
+        rex_call_trace_launch(&trace, target->kernel->entry->addr, result);
     return result;
 }
 

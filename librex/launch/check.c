@@ -25,20 +25,15 @@
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /* A kernel of unknown parameters, as in a host image, is of the form that the image says. */
-static enum rex_kernel_form form_of(struct rex_kernel_facts facts, uint32_t rows)
+static enum rex_kernel_form form_of(const struct rex_kernel *kernel, uint32_t rows)
 {
-    if (facts.parameters == REX_PARAMETERS_UNKNOWN)
-        return (enum rex_kernel_form)facts.form;
-    if (rows == facts.parameters)
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
+        return (enum rex_kernel_form)kernel->form;
+    if (rows == kernel->parameters)
         return REX_FORM_PLAIN;
-    return rows + 1 == facts.parameters && !(facts.flags & REX_FACT_NARROW_FIRST)
+    return rows + 1 == kernel->parameters && !(rex_kernel_flags(kernel) & REX_KERNEL_NARROW_FIRST)
                ? REX_FORM_ENV
                : REX_FORM_UNKNOWN;
-}
-
-static const struct rex_signature *signature_of(const struct rex_target *target)
-{
-    return target->registration->table.signature[target->position];
 }
 
 /* ", the first of them the runtime's", and the others as the signature tells them. */
@@ -46,8 +41,8 @@ static void print_others(const struct rex_target *target, char *text, size_t siz
 {
     static const char *const forms[] = {[REX_FORM_PLAIN] = ", none of them the runtime's",
                                         [REX_FORM_ENV] = ", the first of them the runtime's"};
-    const struct rex_signature *signature = signature_of(target);
-    uint8_t form = rex_target_facts(target).form;
+    const struct rex_signature *signature = target->kernel->signature;
+    uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
     char list[REX_SIGNATURE_MAX] = "";
     if (signature != NULL)
         rex_signature_print(signature->parameter, signature->count, list);
@@ -59,9 +54,9 @@ static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t 
 {
     char others[REX_SIGNATURE_MAX + 40];
     print_others(target, others, sizeof others);
-    return rex_fail(
-        REX_EPARAMS, "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
-        rex_target_name(target), rex_target_facts(target).parameters, others, rows, count);
+    return rex_fail(REX_EPARAMS,
+                    "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
+                    rex_target_name(target), target->kernel->parameters, others, rows, count);
 }
 
 static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,
@@ -85,16 +80,16 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
 static int check_signature(const struct rex_target *target,
                            const struct __tgt_kernel_arguments *args)
 {
-    const struct rex_signature *signature = signature_of(target);
+    const struct rex_signature *signature = target->kernel->signature;
     return signature != NULL ? check_arguments(target, signature, args) : REX_OK;
 }
 
 /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
 static int match(const struct rex_target *target)
 {
-    return rex_target_facts(target).flags & REX_FACT_MATCHED
+    return rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED
                ? REX_OK
-               : rex_registration_match(target->registration, target->position);
+               : rex_registration_match(target->registration, target->kernel);
 }
 
 /* A kernel that was launched as env once is no plain one, and the other way round. */
@@ -104,15 +99,13 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
     int result = match(target);
     if (result != REX_OK)
         return result;
-    struct rex_kernel_facts known = rex_target_facts(target), facts;
-    enum rex_kernel_form found;
-    do {
-        found = form_of(known, rows);
-        if (found == REX_FORM_UNKNOWN || (known.form != REX_FORM_UNKNOWN && found != known.form))
-            return wrong_count(target, rows, count);
-        facts = known;
-        facts.form = (uint8_t)found;
-    } while (facts.form != known.form && !rex_target_change_facts(target, &known, facts));
+    enum rex_kernel_form found = form_of(target->kernel, rows);
+    uint8_t known = REX_FORM_UNKNOWN;
+    if (found == REX_FORM_UNKNOWN ||
+        (!__atomic_compare_exchange_n(&target->kernel->form, &known, (uint8_t)found, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+         known != found))
+        return wrong_count(target, rows, count);
     *form = found;
     return REX_OK;
 }
@@ -150,7 +143,7 @@ static int check_types(const struct rex_target *target, const struct __tgt_kerne
 static int check_widths(const struct rex_target *target)
 {
     const struct rex_registration *registration = target->registration;
-    struct rex_misfit misfit = registration->table.misfit[target->position];
+    struct rex_misfit misfit = target->kernel->misfit;
     return misfit.size == 0
                ? REX_OK
                : rex_fail(REX_EPARAMS,
@@ -193,7 +186,7 @@ static int check_release(const struct rex_target *target, enum rex_kernel_form f
                         "kernel \"%s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
                         "constructor or destructor, and gives it no arguments: rename it",
                         rex_target_name(target), release->number);
-    bool called = rex_target_facts(target).flags & REX_FACT_CALLED;
+    bool called = rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED;
     return called || form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK
                                                                        : refuse_plain(target);
 }
@@ -217,11 +210,7 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
         result = rex_device_check_default();
     if (result != REX_OK)
         return result;
-    struct rex_kernel_facts known = rex_target_facts(target), facts;
-    do {
-        facts = known;
-        facts.checked = (uint32_t)args->NumArgs + 1;
-    } while (!rex_target_change_facts(target, &known, facts));
+    __atomic_store_n(&target->kernel->checked, (uint32_t)args->NumArgs + 1, __ATOMIC_RELEASE);
     rex_device_used();
     return REX_OK;
 }
@@ -263,10 +252,10 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
         result = rex_device_check(target->device);
     if (result != REX_OK)
         return result;
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    if (facts.checked != (uint32_t)args->NumArgs + 1)
+    uint32_t checked = __atomic_load_n(&target->kernel->checked, __ATOMIC_ACQUIRE);
+    if (checked != (uint32_t)args->NumArgs + 1)
         return rex_check_parameters(target, args, form);
-    *form = (enum rex_kernel_form)facts.form;
+    *form = (enum rex_kernel_form)__atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
     return check_signature(target, args);
 }
 
@@ -283,7 +272,7 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 /* libomptarget aborts where the driver refuses a block or a grid. */
 static int check_block(const struct rex_target *target, const uint32_t *threads)
 {
-    uint64_t most = target->registration->table.launched[target->position].most_threads;
+    uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
     const char *name = rex_target_name(target);
     if (plane > most || plane * threads[2] > most)
@@ -313,7 +302,7 @@ static int check_teams(const char *name, const uint32_t *teams)
 /* LLVM 22 aborts on what the driver says to more. */
 static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
 {
-    uint32_t fixed = target->registration->table.launched[target->position].shared_memory;
+    uint32_t fixed = target->kernel->shared_memory;
     uint64_t most = rex_gpu_most_shared_memory();
     if (most > 0 && (uint64_t)dynamic + fixed > most)
         return rex_fail(REX_EUNSUPPORTED,
@@ -328,7 +317,7 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
 {
     const struct rex_release *release = target->registration->release;
     const char *name = rex_target_name(target);
-    uint32_t fixed = target->registration->table.launched[target->position].shared_memory;
+    uint32_t fixed = target->kernel->shared_memory;
     if (!rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
@@ -381,7 +370,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (rex_registration_on_host(target->registration))
         return REX_OK; /* the host device runs the kernel once, whatever the grid */
     bool managed =
-        (rex_target_facts(target).flags & REX_FACT_MANAGED) && release->strict_flags == 0;
+        (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "

@@ -41,8 +41,8 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
                      uint32_t rows)
 {
     struct rex_registration *registration = target->registration;
-    const void *key = rex_target_entry(target)->addr;
-    const struct rex_launched **slot = &registration->recent[rex_recent_slot(key)];
+    const void *key = target->kernel->entry->addr;
+    const struct rex_kernel **slot = &registration->recent[rex_recent_slot(key)];
     /*
      * Where launches may go by the driver, those of libomptarget's have to claim their memory, and
      * a trace tells of each why it is one.
@@ -57,12 +57,11 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     /* Who wants no launch to begin sees that this one is at it, or has been: flight.c. */
     if (rex_flight_join() != REX_OK)
         return;
-    __atomic_store_n(
-        slot, rex_table_launched(&registration->table, target->position, rule->version, rows),
-        __ATOMIC_SEQ_CST);
+    rex_kernel_launched(target->kernel, rule->version, rows);
+    __atomic_store_n(slot, target->kernel, __ATOMIC_SEQ_CST);
     /* Another thread may have turned the log on between: what it emptied must stay empty. */
     if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
-        __atomic_store_n(slot, &rex_never_launched, __ATOMIC_RELEASE);
+        __atomic_store_n(slot, &rex_no_kernel, __ATOMIC_RELEASE);
     rex_flight_end();
 }
 
@@ -152,8 +151,7 @@ static inline bool is_one_dimension(const struct __tgt_kernel_arguments *args, s
 }
 
 #define HEAD AT(ArgsBase)
-_Static_assert(offsetof(struct rex_launched, most_threads) -
-                       offsetof(struct rex_launched, version) ==
+_Static_assert(offsetof(struct rex_kernel, most_threads) - offsetof(struct rex_kernel, version) ==
                    HEAD,
                "version and rows are the head of a packet");
 
@@ -181,7 +179,7 @@ static inline bool are_there(const struct rex_registration *registration,
  * the tests need no register that has to be saved.
  */
 static inline bool is_like(const struct rex_registration *registration,
-                           const struct rex_launched **last, int64_t device, const void *key,
+                           const struct rex_kernel **last, int64_t device, const void *key,
                            const struct __tgt_kernel_arguments *args)
 {
     return likely((uint64_t)device + 1 < rex_flight.numbers) && are_there(registration, args) &&
@@ -195,7 +193,7 @@ static inline bool is_like(const struct rex_registration *registration,
 
 /* Version and NumArgs from what is known, all else from the caller. */
 static inline int send_like(const struct rex_registration *registration,
-                            const struct rex_launched *last, int64_t device, void *key,
+                            const struct rex_kernel *last, int64_t device, void *key,
                             const struct __tgt_kernel_arguments *args)
 {
     struct __tgt_kernel_arguments packet;
@@ -236,7 +234,7 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     if (likely(BITS(module) & BITS(args)) || (module != NULL && args != NULL)) {
         const struct rex_registration *registration = rex_registration_of(module);
         rex_flight_begin();
-        const struct rex_launched *last;
+        const struct rex_kernel *last;
         if (is_like(registration, &last, device, host_key, args))
             return send_like(registration, last, device, host_key, args);
         rex_flight_end();

@@ -30,8 +30,8 @@ static inline bool is_same(const struct rex_shape *shape, enum rex_purpose purpo
     return differences == 0;
 }
 
-static inline const struct rex_shape *find(const struct rex_launched *last,
-                                           enum rex_purpose purpose, const struct rex_map *map)
+static inline const struct rex_shape *find(const struct rex_kernel *last, enum rex_purpose purpose,
+                                           const struct rex_map *map)
 {
     const struct rex_shape *shape = __atomic_load_n(&last->shapes, __ATOMIC_ACQUIRE);
     while (shape != NULL && !is_same(shape, purpose, map))
@@ -39,7 +39,7 @@ static inline const struct rex_shape *find(const struct rex_launched *last,
     return shape;
 }
 
-static inline bool rows_hold(const struct rex_launched *last, enum rex_purpose purpose,
+static inline bool rows_hold(const struct rex_kernel *last, enum rex_purpose purpose,
                              const struct rex_map *map, int number)
 {
     const struct rex_shape *shape = find(last, purpose, map);
@@ -70,7 +70,7 @@ static inline bool has_columns(const struct rex_map *map)
 }
 
 /* As rex_packet_of() and rex_packet_fit() would make it, for a launch that is_usual(). */
-static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched *last,
+static inline struct __tgt_kernel_arguments packet_of(const struct rex_kernel *last,
                                                       const struct rex_launch_config *launch,
                                                       const struct rex_map *map)
 {
@@ -93,7 +93,7 @@ static inline int launch_like(const struct rex_registration *registration,
                               const struct rex_launch_config *launch, const struct rex_map *map,
                               enum rex_purpose purpose)
 {
-    const struct rex_launched *last = rex_last_launch(registration, launch->key);
+    const struct rex_kernel *last = rex_last_launch(registration, launch->key);
     int number;
     if (last->key != launch->key || !number_of(launch->device, &number) || !has_columns(map) ||
         !is_usual(launch, registration->most_teams, last->most_threads) ||
@@ -150,8 +150,8 @@ static struct rex_shape *new_shape(enum rex_purpose purpose, const struct rex_ma
 void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpose,
                         const struct rex_map *map)
 {
-    struct rex_launched *launched = &target->registration->table.launched[target->position];
-    struct rex_shape *first = __atomic_load_n(&launched->shapes, __ATOMIC_ACQUIRE), *made = NULL;
+    struct rex_kernel *kernel = target->kernel;
+    struct rex_shape *first = __atomic_load_n(&kernel->shapes, __ATOMIC_ACQUIRE), *made = NULL;
     for (;;) {
         int shapes = 0;
         for (const struct rex_shape *shape = first; shape != NULL; shape = shape->next)
@@ -160,7 +160,7 @@ void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpos
             (made == NULL && (made = new_shape(purpose, map)) == NULL))
             break;
         made->next = first;
-        if (__atomic_compare_exchange_n(&launched->shapes, &first, made, false, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&kernel->shapes, &first, made, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return;
     }

@@ -11,8 +11,8 @@
 #include "rex/launch.h"
 
 /* The kernel that was launched last of those whose keys share KEY's slot; never NULL. */
-static inline const struct rex_launched *
-rex_last_launch(const struct rex_registration *registration, const void *key)
+static inline const struct rex_kernel *rex_last_launch(const struct rex_registration *registration,
+                                                       const void *key)
 {
     return __atomic_load_n(&registration->recent[rex_recent_slot(key)], __ATOMIC_ACQUIRE);
 }

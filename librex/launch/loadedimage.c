@@ -238,13 +238,14 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
     return rex_last_error_code();
 }
 
-struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration, int64_t position,
-                                            int ordinal, void *context)
+struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration,
+                                            const struct rex_kernel *known, int ordinal,
+                                            void *context)
 {
     struct rex_loaded_image *image = find(registration, ordinal);
     if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
         return NULL;
-    struct rex_loaded_kernel *kernel = &image->kernel[position];
+    struct rex_loaded_kernel *kernel = &image->kernel[known - registration->table.kernels];
     if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
         find_function(kernel) != REX_OK)
         return NULL;

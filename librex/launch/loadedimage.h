@@ -49,11 +49,12 @@ struct rex_loaded_image {
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /*
- * The kernel at POSITION of the table, on device ORDINAL in CONTEXT, which is current. NULL with an
- * error.
+ * The kernel that is KNOWN from the table, on device ORDINAL in CONTEXT, which is current. NULL
+ * with an error.
  */
-struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration, int64_t position,
-                                            int ordinal, void *context);
+struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration,
+                                            const struct rex_kernel *known, int ordinal,
+                                            void *context);
 
 /*
  * KERNEL may be launched with BYTES of dynamic shared memory, whatever other threads ask for. 0 or

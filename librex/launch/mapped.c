@@ -58,7 +58,7 @@ static int launch_in_region(struct rex_target *target, const struct rex_launch_c
 static bool is_refused(const struct rex_target *target)
 {
     return target->registration->release->plain.refused &&
-           !(rex_target_facts(target).flags & REX_FACT_CALLED);
+           !(rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED);
 }
 
 int rex_launch_mapped(struct rex_target *target, const struct rex_launch_config *launch,

@@ -260,7 +260,7 @@ static int fit_grid(const struct rex_launch_config *launch, struct rex_packed *p
 static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
                 struct rex_loaded_kernel **kernel)
 {
-    *kernel = rex_loaded_kernel(target->registration, target->position, gpu->ordinal, gpu->context);
+    *kernel = rex_loaded_kernel(target->registration, target->kernel, gpu->ordinal, gpu->context);
     if (unlikely(*kernel == NULL))
         return rex_last_error_code();
     if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))

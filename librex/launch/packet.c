@@ -62,8 +62,7 @@ static void fit_dynamic_memory(const struct rex_target *target,
                                struct __tgt_kernel_arguments *packet)
 {
     const struct rex_registration *registration = target->registration;
-    uint64_t all = (uint64_t)(uint32_t)packet->DynCGroupMem +
-                   registration->table.launched[target->position].shared_memory;
+    uint64_t all = (uint64_t)(uint32_t)packet->DynCGroupMem + target->kernel->shared_memory;
     if (registration->release->static_memory_uncounted &&
         (uint32_t)packet->DynCGroupMem < REX_SHARED_MEMORY && all > REX_SHARED_MEMORY)
         packet->DynCGroupMem = REX_SHARED_MEMORY;
@@ -82,7 +81,7 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
                       fitted.Tripcount > 0 ? (uint64_t)fitted.Tripcount : 0);
     fit_dynamic_memory(target, &fitted);
     /* the host device has none, and 23 and 24 count it all the same */
-    if (rex_target_facts(target).flags & REX_FACT_CALLED)
+    if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED)
         fitted.DynCGroupMem = 0;
     int result = rex_check_grid(target, rule, &fitted);
     if (result != REX_OK)
@@ -101,7 +100,7 @@ static int call(const struct rex_target *target, struct __tgt_kernel_arguments *
                 int *returned)
 {
     return rex_call_kernel(target->registration->location, target->device,
-                           rex_target_entry(target)->addr, packet, rex_target_reason(target),
+                           target->kernel->entry->addr, packet, rex_target_reason(target),
                            returned);
 }
 

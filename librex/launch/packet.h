@@ -49,7 +49,7 @@ static inline const struct rex_packet_rule *rex_rule_for(const struct rex_target
                                                          enum rex_kernel_form form)
 {
     const struct rex_release *release = target->registration->release;
-    if (rex_target_facts(target).flags & REX_FACT_CALLED)
+    if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED)
         return &release->host;
     return form == REX_FORM_ENV ? &release->env : &release->plain;
 }

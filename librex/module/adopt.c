@@ -355,6 +355,7 @@ const char *rex_kernel_name(const void *key)
     const struct rex_module *module = rex_modules_find(key);
     const struct rex_registration *registration =
         module != NULL ? rex_registration_of(module) : NULL;
-    int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
-    return position >= 0 ? registration->table.entries[position].name : rex_adopted_name(key);
+    const struct rex_kernel *kernel =
+        registration != NULL ? rex_table_find(&registration->table, key) : NULL;
+    return kernel != NULL ? kernel->entry->name : rex_adopted_name(key);
 }

@@ -187,8 +187,7 @@ static int register_alone(struct rex_library *library)
     set_entries(library);
     int result = rex_table_build(&registration->table, &library->module);
     if (result == REX_OK)
-        result = rex_table_match(&registration->table, 0, registration->table.count, &image->view,
-                                 image->path, NULL);
+        result = rex_table_match(&registration->table, &image->view, image->path, NULL);
     if (result == REX_OK)
         library->module.packet_rules = (uintptr_t)registration;
     return result;

@@ -26,7 +26,7 @@ static bool has_key(const struct rex_module *module, const void *key)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
-        return rex_table_find(&registration->table, key) >= 0;
+        return rex_table_find(&registration->table, key) != NULL;
     if (rex_is_of_library(module) || !rex_table_is_own(module))
         return false;
     /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
@@ -150,10 +150,10 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
     bool turned = theirs->count < ours->count;
     const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
     for (uint32_t i = 0; i < small->count; i++) {
-        int64_t at = rex_table_find(large, small->entries[i].addr);
-        if (at < 0)
+        const struct rex_kernel *other = rex_table_find(large, small->entries[i].addr);
+        if (other == NULL)
             continue;
-        const char *names[] = {small->entries[i].name, large->entries[at].name};
+        const char *names[] = {small->entries[i].name, other->entry->name};
         return rex_fail(REX_EKEY,
                         "kernel \"%s\" has the host key of \"%s\" in a module that is registered "
                         "already: two binaries define one symbol "
@@ -235,12 +235,12 @@ int rex_resolve(const struct rex_module *module, const void *key, int64_t device
     int result = rex_flight_check();
     if (result != REX_OK)
         return result;
-    int64_t position = rex_table_find(&registration->table, key);
-    if (position < 0)
+    struct rex_kernel *kernel = rex_table_find(&registration->table, key);
+    if (kernel == NULL)
         return unknown_key(key);
-    *target = (struct rex_target){registration, position, device, 0, NULL};
-    if (rex_target_entry(target)->size > 0)
+    if (kernel->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
-                        rex_target_name(target));
+                        kernel->entry->name);
+    *target = (struct rex_target){registration, kernel, device, 0, NULL};
     return REX_OK;
 }

@@ -61,7 +61,7 @@ extern ident_t rex_unknown_location;
 /* The kernel of a launch, and the device that was asked for: -1 or a number. */
 struct rex_target {
     struct rex_registration *registration;
-    int64_t position; /* of its entry in the table */
+    struct rex_kernel *kernel;
     int64_t device;
     unsigned against;          /* REX_AGAINST_: what stands against a launch by the driver */
     const struct rex_map *map; /* of the launch, for messages; NULL: it has a packet */
@@ -71,32 +71,14 @@ struct rex_target {
 int rex_resolve(const struct rex_module *module, const void *key, int64_t device,
                 struct rex_target *target);
 
-static inline const struct __tgt_offload_entry *rex_target_entry(const struct rex_target *target)
-{
-    return &target->registration->table.entries[target->position];
-}
-
 static inline const char *rex_target_name(const struct rex_target *target)
 {
-    return rex_target_entry(target)->name;
+    return target->kernel->entry->name;
 }
 
 static inline struct rex_reason rex_target_reason(const struct rex_target *target)
 {
     return (struct rex_reason){target->against, target->registration->about};
-}
-
-static inline struct rex_kernel_facts rex_target_facts(const struct rex_target *target)
-{
-    return rex_table_facts(&target->registration->table, target->position);
-}
-
-/* As rex_table_change_facts(). */
-static inline bool rex_target_change_facts(const struct rex_target *target,
-                                           struct rex_kernel_facts *known,
-                                           struct rex_kernel_facts facts)
-{
-    return rex_table_change_facts(&target->registration->table, target->position, known, facts);
 }
 
 #endif

@@ -99,7 +99,7 @@ static int give_to_runtime(struct rex_registration *registration,
 static void forget_launches(struct rex_registration *registration)
 {
     for (size_t i = 0; i < REX_RECENT; i++)
-        __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
 }
 
 /* From now on each launch is to be written down, or to wait, as those do that are checked. */
@@ -162,18 +162,16 @@ static int match_all(struct rex_registration *registration, const struct rex_mod
         free(registration->view);
         registration->view = NULL;
     }
-    return rex_table_match(&registration->table, 0, registration->table.count, &image->view,
-                           image->path, registration->release);
+    return rex_table_match(&registration->table, &image->view, image->path, registration->release);
 }
 
-int rex_registration_match(struct rex_registration *registration, int64_t position)
+int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel)
 {
     int result = REX_OK;
     rex_registry_lock();
-    if (registration->view != NULL &&
-        !(rex_table_facts(&registration->table, position).flags & REX_FACT_MATCHED))
-        result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view,
-                                 registration->image_path, registration->release);
+    if (registration->view != NULL && !(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED))
+        result = rex_kernel_match(&registration->table, kernel, registration->view,
+                                  registration->image_path, registration->release);
     rex_registry_unlock();
     return result;
 }

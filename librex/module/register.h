@@ -15,8 +15,8 @@
 int rex_register(struct rex_registration *registration, const char *name);
 
 /*
- * Compare the kernel at POSITION with the image, as is put off with REX_CHECK=off. 0 or an error.
+ * Compare KERNEL with the image, as is put off with REX_CHECK=off. 0 or an error.
  */
-int rex_registration_match(struct rex_registration *registration, int64_t position);
+int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel);
 
 #endif

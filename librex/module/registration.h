@@ -32,7 +32,7 @@ enum {
 /* Lives as long as the process, from the first time that librex sees the module. */
 struct rex_registration {
     /* the last one at each index; never NULL once registered */
-    const struct rex_launched *recent[REX_RECENT];
+    const struct rex_kernel *recent[REX_RECENT];
     struct rex_module *module;
     const struct rex_release *release;
     ident_t *location;   /* of its launches, in the source */

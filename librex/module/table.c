@@ -12,9 +12,6 @@
 #include "base/error.h"
 #include "module/registration.h"
 
-_Static_assert(sizeof(struct rex_kernel_facts) == sizeof(uint64_t),
-               "they are read and written whole");
-
 /* True with both binaries if the table lies in another loaded binary than the module does. */
 static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
@@ -58,7 +55,7 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
-/* Shapes and signatures, which are found by way of the facts. */
+/* Shapes and signatures. */
 static void free_found(struct rex_table *table)
 {
     while (table->signatures != NULL) {
@@ -66,54 +63,34 @@ static void free_found(struct rex_table *table)
         table->signatures = signature->older;
         free(signature);
     }
-    for (uint32_t i = 0; table->launched != NULL && i < table->count; i++) {
-        table->signature[i] = NULL;
-        while (table->launched[i].shapes != NULL) {
-            struct rex_shape *shape = table->launched[i].shapes;
-            table->launched[i].shapes = shape->next;
+    for (uint32_t i = 0; table->kernels != NULL && i < table->count; i++)
+        while (table->kernels[i].shapes != NULL) {
+            struct rex_shape *shape = table->kernels[i].shapes;
+            table->kernels[i].shapes = shape->next;
             free(shape);
         }
-    }
 }
 
-static int allocate(struct rex_table *table, size_t count, size_t slots)
-{
-    uint32_t *index = malloc(slots * sizeof *index);
-    uint64_t *facts = malloc(count * sizeof *facts);
-    struct rex_launched *launched = calloc(count, sizeof *launched); /* no shapes */
-    struct rex_misfit *misfit = malloc(count * sizeof *misfit);
-    const struct rex_signature **signature = calloc(count, sizeof(void *)); /* none */
-    if (index == NULL || facts == NULL || launched == NULL || misfit == NULL || signature == NULL) {
-        free(index);
-        free(facts);
-        free(launched);
-        free(misfit);
-        free(signature);
-        return rex_fail_memory(slots * sizeof *index + count * (sizeof *facts + sizeof *launched +
-                                                                sizeof *misfit + sizeof(void *)),
-                               "the index of host keys");
-    }
-    free(table->index);
-    free(table->facts);
-    free(table->launched);
-    free(table->misfit);
-    free(table->signature);
-    table->index = index;
-    table->facts = facts;
-    table->launched = launched;
-    table->misfit = misfit;
-    table->signature = signature;
-    return REX_OK;
-}
-
-/* The index with nothing in it, and room for COUNT of all the rest. */
+/* An empty index, and room for COUNT kernels. */
 static int reserve(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
     while (slots < count + count / 2)
         slots *= 2;
-    if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
-        return REX_ENOMEM;
+    if (table->index == NULL || table->count != count) {
+        uint32_t *index = malloc(slots * sizeof *index);
+        struct rex_kernel *kernels = calloc(count, sizeof *kernels);
+        if (index == NULL || kernels == NULL) {
+            free(index);
+            free(kernels);
+            return rex_fail_memory(slots * sizeof *index + count * sizeof *kernels,
+                                   "the index of host keys");
+        }
+        free(table->index);
+        free(table->kernels);
+        table->index = index;
+        table->kernels = kernels;
+    }
     memset(table->index, 0, slots * sizeof *table->index);
     table->count = (uint32_t)count;
     table->mask = (uint32_t)(slots - 1);
@@ -128,11 +105,12 @@ static int add(struct rex_table *table, uint32_t position)
     if (entry->addr == NULL)
         return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position,
                         entry->name);
-    int64_t other = rex_table_find(table, entry->addr);
-    if (other >= 0)
+    const struct rex_kernel *other = rex_table_find(table, entry->addr);
+    if (other != NULL)
         return rex_fail(REX_EKEY,
                         "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
-                        (unsigned)other, table->entries[other].name, position, entry->name);
+                        (unsigned)(other - table->kernels),
+                        table->entries[other - table->kernels].name, position, entry->name);
     uint32_t at = rex_hash_address(entry->addr) & table->mask;
     while (table->index[at] != 0)
         at = (at + 1) & table->mask;
@@ -159,7 +137,7 @@ static bool is_indexed(const struct rex_table *table, const struct rex_module *m
         table->index != NULL && table->entries == module->entries_begin && table->count == count;
     for (uint32_t i = 0; same && i < count; i++)
         same = table->entries[i].name != NULL && *table->entries[i].name != '\0' &&
-               rex_table_find(table, table->entries[i].addr) == (int64_t)i;
+               rex_table_find(table, table->entries[i].addr) == &table->kernels[i];
     return same;
 }
 
@@ -174,9 +152,8 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         result = make_index(table, module, count);
     if (result != REX_OK)
         return result;
-    memset(table->facts, 0, count * sizeof *table->facts);
-    memset(table->launched, 0, count * sizeof *table->launched);
-    memset(table->misfit, 0, count * sizeof *table->misfit);
+    for (size_t i = 0; i < count; i++)
+        table->kernels[i] = (struct rex_kernel){.entry = &table->entries[i]};
     return REX_OK;
 }
 
@@ -184,24 +161,20 @@ void rex_table_free(struct rex_table *table)
 {
     free_found(table);
     free(table->index);
-    free(table->facts);
-    free(table->launched);
-    free(table->misfit);
-    free(table->signature);
+    free(table->kernels);
 }
 
 /* ---- after a launch -------------------------------------------------------------------------- */
 
-const struct rex_launched rex_never_launched = {.key = &rex_never_launched};
+const struct rex_kernel rex_no_kernel = {.key = &rex_no_kernel};
 
-const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position,
-                                              uint32_t version, uint32_t rows)
+void rex_kernel_launched(struct rex_kernel *kernel, uint32_t version, uint32_t rows)
 {
-    struct rex_launched *launched = &table->launched[position];
     rex_registry_lock();
-    if (launched->key == NULL)
-        launched->version = version, launched->rows = rows,
-        launched->key = table->entries[position].addr;
+    if (kernel->key == NULL) {
+        kernel->version = version;
+        kernel->rows = rows;
+        kernel->key = kernel->entry->addr;
+    }
     rex_registry_unlock();
-    return launched;
 }

@@ -46,18 +46,17 @@ int rex_table_lacks(const struct rex_view *view, const char *path, const char *n
  * Parameters of other widths than 8 bytes are right where the driver launches; a launch through
  * libomptarget is refused.
  */
-static void find_misfit(struct rex_table *table, uint32_t position,
-                        const struct rex_image_symbol *kernel, const char *path,
-                        const struct rex_release *release)
+static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol *symbol,
+                        const char *path, const struct rex_release *release)
 {
-    if (kernel->odd_size <= 8 && (kernel->odd_size == 0 || !release->packed_slots))
+    if (symbol->odd_size <= 8 && (symbol->odd_size == 0 || !release->packed_slots))
         return;
-    uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
-    table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
+    uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
+    kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
     rex_log(REX_LOG_INFO,
             "kernel \"%s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
             "it, not LLVM %d",
-            kernel->name, path, kernel->odd_index, kernel->odd_size, release->number);
+            symbol->name, path, symbol->odd_index, symbol->odd_size, release->number);
 }
 
 #define MODE_GENERIC 1   /* of a kernel's environment; 3 is generic and SPMD */
@@ -76,12 +75,12 @@ static uint32_t most_for_registers(uint32_t registers)
  * __launch_bounds__ and registers may allow less than the hardware does. A host image runs a kernel
  * once, whatever the grid.
  */
-static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_view *view)
+static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
     if (view->kind == REX_IMAGE_HOST)
         return INT32_MAX;
-    uint32_t bound = kernel->max_threads > 0 ? kernel->max_threads : REX_MOST_THREADS,
-             most = most_for_registers(kernel->registers);
+    uint32_t bound = symbol->max_threads > 0 ? symbol->max_threads : REX_MOST_THREADS,
+             most = most_for_registers(symbol->registers);
     most = most < bound ? most : bound;
     return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
 }
@@ -90,23 +89,23 @@ static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct
  * A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told
  * that the grid is exact (23).
  */
-static int check_environment(const struct rex_image_symbol *kernel, const char *path,
-                             const struct rex_release *release, struct rex_kernel_facts *facts)
+static int check_environment(const struct rex_image_symbol *symbol, const char *path,
+                             const struct rex_release *release, uint8_t *flags)
 {
-    if (kernel->environment_size == 0 || release->environment_size == 0)
+    if (symbol->environment_size == 0 || release->environment_size == 0)
         return REX_OK;
-    if (kernel->environment_size != release->environment_size)
+    if (symbol->environment_size != release->environment_size)
         return rex_fail(REX_EIMAGE,
                         "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
                         "LLVM %d aborts unless it is %u",
-                        kernel->name, path, kernel->name, kernel->environment_size, release->number,
+                        symbol->name, path, symbol->name, symbol->environment_size, release->number,
                         release->environment_size);
-    facts->flags |= REX_FACT_MANAGED;
-    if ((kernel->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
+    *flags |= REX_KERNEL_MANAGED;
+    if ((symbol->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
         rex_log(REX_LOG_INFO,
                 "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
                 "block",
-                kernel->name, path, release->number);
+                symbol->name, path, release->number);
     return REX_OK;
 }
 
@@ -142,21 +141,21 @@ add_signature(struct rex_table *table, const struct rex_image_parameter *paramet
 }
 
 /* A signature is kept for launches; the view may be closed. */
-static int keep_signature(struct rex_table *table, uint32_t position,
-                          const struct rex_image_symbol *kernel, const struct rex_view *view)
+static int keep_signature(struct rex_table *table, struct rex_kernel *kernel,
+                          const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
     static const struct rex_image_parameter none;
-    if (!kernel->signature)
+    if (!symbol->signature)
         return REX_OK;
-    size_t count = (size_t)kernel->parameters - kernel->env;
+    size_t count = (size_t)symbol->parameters - symbol->env;
     const struct rex_image_parameter *parameters =
-        count > 0 ? view->parameters + kernel->first + kernel->env : &none;
+        count > 0 ? view->parameters + symbol->first + symbol->env : &none;
     const struct rex_signature *kept = find_signature(table, parameters, count);
     if (kept == NULL)
         kept = add_signature(table, parameters, count);
     if (kept == NULL)
         return REX_ENOMEM;
-    table->signature[position] = kept;
+    kernel->signature = kept;
     return REX_OK;
 }
 
@@ -170,92 +169,73 @@ static bool is_of_kernel_header(const struct rex_view *view, const char *name)
 }
 
 /* Whether the release's host device can call the kernel, and how. */
-static int check_call(const struct rex_image_symbol *kernel, const struct rex_view *view,
-                      const char *path, const struct rex_release *release,
-                      struct rex_kernel_facts *facts)
+static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,
+                      const char *path, const struct rex_release *release, uint8_t *flags)
 {
     if (view->kind != REX_IMAGE_HOST || release->host.version == 0)
         return REX_OK;
-    if (kernel->call != NULL) {
-        facts->flags |= REX_FACT_CALLED;
+    if (symbol->call != NULL) {
+        *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    if (is_of_kernel_header(view, kernel->name))
+    if (is_of_kernel_header(view, symbol->name))
         return rex_fail(
             REX_EUNSUPPORTED,
             "device image %s: kernel \"%s\" has no function by which the host device of "
             "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
             "compile it again",
-            path, kernel->name, release->number);
+            path, symbol->name, release->number);
     return release->host_argument_array
                ? rex_fail(REX_EUNSUPPORTED,
                           "device image %s: the host device of LLVM %d calls kernels with one "
                           "array of arguments, which kernel \"%s\" does not take: write it with "
                           "REX_DEVICE_KERNEL (rex/kernel.h)",
-                          path, release->number, kernel->name)
+                          path, release->number, symbol->name)
                : REX_OK;
 }
 
-/* What the release that is to launch the kernel makes of it. */
-static int check_release(struct rex_table *table, uint32_t position,
-                         const struct rex_image_symbol *kernel, const struct rex_view *view,
-                         const char *path, const struct rex_release *release,
-                         struct rex_kernel_facts *facts)
+/*
+ * An entry of a kernel against the image. The flags are set last, because a thread that sees
+ * REX_KERNEL_MATCHED reads the other facts.
+ */
+static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
+                        const struct rex_view *view, const char *path,
+                        const struct rex_release *release)
 {
-    int result = check_environment(kernel, path, release, facts);
+    const char *name = kernel->entry->name;
+    const struct rex_image_symbol *symbol = rex_view_find(view, name);
+    uint8_t flags = REX_KERNEL_MATCHED;
+    if (symbol == NULL || !symbol->kernel)
+        return rex_table_lacks(view, path, name, true);
+    if (symbol->odd_size > 0 && symbol->odd_index == 0)
+        flags |= REX_KERNEL_NARROW_FIRST;
+    int result = release != NULL ? check_environment(symbol, path, release, &flags) : REX_OK;
+    if (result == REX_OK && release != NULL)
+        result = check_call(symbol, view, path, release, &flags);
     if (result == REX_OK)
-        result = check_call(kernel, view, path, release, facts);
-    if (result == REX_OK)
-        find_misfit(table, position, kernel, path, release);
-    return result;
-}
-
-/* All but flags is 0 before; a launch of another thread may have set one. */
-static void add_facts(struct rex_table *table, uint32_t position, struct rex_kernel_facts facts)
-{
-    struct rex_kernel_facts known = rex_table_facts(table, position), found = facts;
-    do {
-        found.flags = known.flags | facts.flags;
-    } while (!rex_table_change_facts(table, position, &known, found));
-}
-
-static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_view *view,
-                        const char *path, const struct rex_release *release)
-{
-    const struct __tgt_offload_entry *entry = &table->entries[position];
-    const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
-    struct rex_kernel_facts facts = {.flags = REX_FACT_MATCHED};
-    if (kernel == NULL || !kernel->kernel)
-        return rex_table_lacks(view, path, entry->name, entry->size == 0);
-    facts.parameters = kernel->parameters;
-    if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
-        facts.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
-    if (kernel->odd_size > 0 && kernel->odd_index == 0)
-        facts.flags |= REX_FACT_NARROW_FIRST;
-    int result = release != NULL
-                     ? check_release(table, position, kernel, view, path, release, &facts)
-                     : REX_OK;
-    if (result == REX_OK)
-        result = keep_signature(table, position, kernel, view);
+        result = keep_signature(table, kernel, symbol, view);
     if (result != REX_OK)
         return result;
-    table->launched[position].most_threads = most_threads(kernel, view);
-    table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
-    add_facts(table, position, facts);
+    if (release != NULL)
+        find_misfit(kernel, symbol, path, release);
+    kernel->parameters = symbol->parameters;
+    if (symbol->parameters == REX_PARAMETERS_UNKNOWN || symbol->env != symbol->plain)
+        kernel->form = symbol->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+    kernel->most_threads = most_threads(symbol, view);
+    kernel->shared_memory = rex_view_own_memory(view, symbol);
+    __atomic_fetch_or(&kernel->flags, flags, __ATOMIC_RELEASE);
     return REX_OK;
 }
 
-static int match_global(struct rex_table *table, uint32_t position, const struct rex_view *view,
-                        const char *path)
+static int match_global(struct rex_kernel *kernel, const struct rex_view *view, const char *path)
 {
-    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct __tgt_offload_entry *entry = kernel->entry;
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
-    add_facts(table, position,
-              (struct rex_kernel_facts){.flags = REX_FACT_GLOBAL | REX_FACT_MATCHED});
+    __atomic_fetch_or(&kernel->flags, REX_KERNEL_GLOBAL | REX_KERNEL_MATCHED, __ATOMIC_RELEASE);
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)
-        return rex_table_lacks(view, path, entry->name, entry->size == 0);
+        return rex_table_lacks(view, path, entry->name, false);
     if (global->size != entry->size)
         return rex_fail(REX_ENOKERNEL,
                         "global \"%s\" has %zu bytes in the program and %llu in device image %s",
@@ -263,13 +243,19 @@ static int match_global(struct rex_table *table, uint32_t position, const struct
     return REX_OK;
 }
 
-int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
-                    const struct rex_view *view, const char *path,
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release)
+{
+    return kernel->entry->size == 0 ? match_kernel(table, kernel, view, path, release)
+                                    : match_global(kernel, view, path);
+}
+
+int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release)
 {
     int result = REX_OK;
-    for (uint32_t i = first; result == REX_OK && i < first + count; i++)
-        result = table->entries[i].size == 0 ? match_kernel(table, i, view, path, release)
-                                             : match_global(table, i, view, path);
+    for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
+        result = rex_kernel_match(table, &table->kernels[i], view, path, release);
     return result;
 }

@@ -11,13 +11,15 @@
 #include "omp/release.h"
 
 /*
- * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and
- * take the kernels' parameters from it. RELEASE: whose libomptarget is to launch them; NULL: none.
- * By one thread at a time. 0 or an error.
+ * Check all entries of TABLE, or KERNEL alone, against the image that VIEW shows and messages call
+ * PATH, and take the kernels' facts from it. RELEASE: whose libomptarget is to launch them; NULL:
+ * none. By one thread at a time. 0 or an error.
  */
-int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
-                    const struct rex_view *view, const char *path,
+int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release);
 
 /* The image that VIEW shows and messages call PATH has no such KERNEL, or global: REX_ENOKERNEL. */
 int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel);

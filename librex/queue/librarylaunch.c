@@ -128,11 +128,11 @@ static int find_kernel(const struct rex_library *library, const struct rex_launc
                        uint32_t *position)
 {
     const struct rex_registration *registration = rex_library_registration(library);
-    int64_t found = rex_table_find(&registration->table, launch->key);
-    if (found < 0 || library->table.entries[found].size > 0)
+    const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
+    if (found == NULL || found->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
                         launch->key, library->image.path);
-    *position = (uint32_t)found;
+    *position = (uint32_t)(found - registration->table.kernels);
     return REX_OK;
 }
 

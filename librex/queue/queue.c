@@ -225,7 +225,7 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
 
 /* ---- globals --------------------------------------------------------------------------------- */
 
-static void *global_address(struct rex_registration *registration, int64_t position,
+static void *global_address(struct rex_registration *registration, const char *name,
                             struct rex_queue *queue, const void *variable)
 {
     if (queue->immediate)
@@ -236,8 +236,7 @@ static void *global_address(struct rex_registration *registration, int64_t posit
         return NULL;
     }
     void *address =
-        rex_loaded_global_address(registration, registration->table.entries[position].name,
-                                  queue->gpu.ordinal, queue->gpu.context);
+        rex_loaded_global_address(registration, name, queue->gpu.ordinal, queue->gpu.context);
     rex_context_leave(entered);
     return address;
 }
@@ -249,14 +248,16 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
         rex_queue_enter(queue, "rex_queue_global") != REX_OK)
         return NULL;
     struct rex_registration *registration = rex_registration_of(module);
-    int64_t position = registration != NULL ? rex_table_find(&registration->table, variable) : -1;
+    const struct rex_kernel *global =
+        registration != NULL ? rex_table_find(&registration->table, variable) : NULL;
     void *address = NULL;
-    if (position < 0 || registration->table.entries[position].size == 0)
+    if (global == NULL || global->entry->size == 0)
         rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
-    else if ((address = global_address(registration, position, queue, variable)) == NULL &&
+    else if ((address = global_address(registration, global->entry->name, queue, variable)) ==
+                 NULL &&
              queue->immediate)
         rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
-                 registration->table.entries[position].name, queue->gpu.number);
+                 global->entry->name, queue->gpu.number);
     rex_unlock(&queue->lock);
     return address;
 }

@@ -243,8 +243,8 @@ TEST_IN_CHILD(most_threads)
         CHECK_EQUAL(rex_view_add(&view, &kernel), 0);
         CHECK_EQUAL(rex_view_index(&view), 0);
         CHECK_EQUAL(rex_table_build(&made, &first), REX_OK);
-        CHECK_EQUAL(rex_table_match(&made, 0, 1, &view, "an.image", rex_release_row(19)), REX_OK);
-        CHECK_EQUAL(made.launched[0].most_threads, limits[i].threads);
+        CHECK_EQUAL(rex_kernel_match(&made, &made.kernels[0], &view, "an.image", rex_release_row(19)), REX_OK);
+        CHECK_EQUAL(made.kernels[0].most_threads, limits[i].threads);
         rex_table_free(&made);
         rex_view_close(&view);
     }
