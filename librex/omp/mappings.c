@@ -10,8 +10,6 @@
  */
 #include "omp/mappings.h"
 
-#include <pthread.h>
-
 #include "base/fork.h"
 #include "base/log.h"
 #include "omp/mappingindex.h"
@@ -20,13 +18,29 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_index all;
+
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
     rex_index_clear(&all);
 }
 
-REX_FORK_RENEWED(16, forget_in_child);
+REX_FORK_RENEWED(15, forget_in_child);
+
+void rex_present_lock(void)
+{
+    rex_lock(&lock);
+}
+
+void rex_present_unlock(void)
+{
+    rex_unlock(&lock);
+}
+
+void rex_present_wait(pthread_cond_t *condition)
+{
+    pthread_cond_wait(condition, &lock);
+}
 
 /* ---- asked ----------------------------------------------------------------------------------- */
 
@@ -90,23 +104,19 @@ static void place_one(struct rex_place *place, int number, size_t *last)
 void rex_mappings_place(struct rex_place *place, size_t count, int number)
 {
     size_t last = 0;
-    rex_lock(&lock);
     for (size_t i = 0; i < count; i++)
         place_one(&place[i], number, &last);
-    rex_unlock(&lock);
 }
 
 void rex_mappings_widen(struct rex_place *place, int number)
 {
     const struct rex_mapping wanted = {place->begin, place->end, number, 0};
-    rex_lock(&lock);
     for (size_t i = rex_index_behind(&all, number, wanted.begin);
          rex_index_touching(&all, i, &wanted) != NULL; i++) {
         const struct rex_mapping *mapping = &all.entries[i].mapping;
         place->begin = mapping->begin < place->begin ? mapping->begin : place->begin;
         place->end = mapping->end > place->end ? mapping->end : place->end;
     }
-    rex_unlock(&lock);
 }
 
 /* ---- asked of libomptarget ------------------------------------------------------------------- */

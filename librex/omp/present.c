@@ -23,18 +23,16 @@
 #include "omp/sender.h"
 #include "rex/queue.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct rex_claim *claims;
 
 static void forget_in_child(void)
 {
-    rex_fork_renew(&lock);
     ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     claims = NULL;
 }
 
-REX_FORK_RENEWED(15, forget_in_child);
+REX_FORK_RENEWED(16, forget_in_child);
 
 /* ---- who has to wait ------------------------------------------------------------------------- */
 
@@ -186,7 +184,7 @@ static void wait_for(struct rex_claim *claim, int kinds)
         find_extent(claim);
         if (!meets_any(claim, kinds))
             break;
-        pthread_cond_wait(&ended, &lock);
+        rex_present_wait(&ended);
     }
 }
 
@@ -197,24 +195,24 @@ static void wait_for(struct rex_claim *claim, int kinds)
 void rex_present_pin(struct rex_claim *claim)
 {
     put_in_order(claim);
-    rex_lock(&lock);
+    rex_present_lock();
     wait_for(claim, is_data_call(claim) ? OF_DATA_CALLS : OF_DATA_CALLS | OF_OTHERS);
     add(claim);
     while (is_data_call(claim) && meets_any(claim, OF_OTHERS))
-        pthread_cond_wait(&ended, &lock);
-    rex_unlock(&lock);
+        rex_present_wait(&ended);
+    rex_present_unlock();
 }
 
 void rex_present_unpin(struct rex_claim *claim)
 {
-    rex_lock(&lock);
+    rex_present_lock();
     struct rex_claim **at = &claims;
     while (*at != NULL && *at != claim)
         at = &(*at)->next;
     if (*at != NULL)
         __atomic_store_n(at, claim->next, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&ended);
-    rex_unlock(&lock);
+    rex_present_unlock();
 }
 
 /* ---- what the index cannot know -------------------------------------------------------------- */
