@@ -139,10 +139,10 @@ TEST_IN_CHILD(refuse_memory)
 /* A strict launch leaves nothing to choose. */
 TEST_IN_CHILD(refuse_strict)
 {
-    struct rex_launch_config launch = {.key = &none_id, .trip_count = 1000, .threads = {100}, .flags = REX_LAUNCH_STRICT};
+    struct rex_launch_config launch = {.key = &none_id, .trip_count = 1000, .teams = {7}, .flags = REX_LAUNCH_STRICT};
     start();
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 0 teams of 100 threads");
+    CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 7 teams of 0 threads");
 }
 
 /* Where modules are not compared with their images, what is not in one shows at the launch. */

@@ -422,16 +422,39 @@ TEST(places_between_places, .gpu = ON_GPU)
     assert_int_equal(from[2], 1);
 }
 
+static int stays_on_two(void)
+{
+    int64_t *high = &from[4], *low = from;
+    REX_MAP(rows, REX_IS_DEVICE_PTR(flags), REX_TOFROM(high, 1), REX_NO_PARAM(REX_TOFROM(low, 1)));
+    return launch(REX_KERNEL_ID(stay), 0, &rows);
+}
+
+/* Rows that lie between those of the kernel, and both not in the order of their addresses. */
+TEST(rows_between_rows, .gpu = ON_GPU)
+{
+    int64_t *high = &from[6], *low = &from[2];
+    struct call kernel;
+    start();
+    start_kernel(&kernel, stays_on_two);
+    REX_MAP(rows, REX_VALUE(UINT64_C(1)), REX_NO_PARAM(REX_TOFROM(high, 1)),
+            REX_NO_PARAM(REX_TOFROM(low, 1)));
+    OK(launch(REX_KERNEL_ID(nothing), 0, &rows));
+    OK(end_kernel(&kernel));
+    assert_int_equal(from[4], 1);
+}
+
 /* ---- memory of a queue ----------------------------------------------------------------------- */
 
-/* What a queue works with is not ended before, however much it is; what it does not is. */
-TEST(memory_of_a_queue, .gpu = ON_GPU)
+/* What a queue or its graph works with is not ended before, however much it is; what it does not is.
+ */
+static void hold_memory(bool in_graph)
 {
     enum { ARRAYS = 90, RANGES = 20 };
     static const uint32_t zero;
     struct rex_launch_config holds = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1),
                              adds = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
     struct rex_queue *queue;
+    struct rex_graph *graph = NULL;
     start();
     flags = rex_host_alloc(sizeof flags_of_host);
     assert_non_null(flags);
@@ -440,9 +463,12 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
     for (int i = 0; i <= ARRAYS; i++)
         OK(data(rex_data_enter, &from[i * CELLS], TOFROM));
     OK(rex_queue_create(&queue, -1, NULL, 0));
+    if (in_graph)
+        OK(rex_graph_begin(queue));
     REX_MAP(held, REX_IS_DEVICE_PTR(flags), REX_ALLOC(y, CELLS));
     OK(launch_in(queue, &holds, &held));
-    FAILS(ends(), REX_EBUSY, "unfinished work");
+    if (!in_graph)
+        FAILS(ends(), REX_EBUSY, "unfinished work");
     OK(data(rex_data_exit, &from[ARRAYS * CELLS], TOFROM));
     for (int i = 0; i < ARRAYS; i++) {
         REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)),
@@ -452,6 +478,10 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
         else
             OK(launch_in(queue, &adds, &map));
     }
+    if (in_graph) {
+        OK(rex_graph_end(&graph, queue));
+        OK(rex_graph_launch(graph, queue));
+    }
     for (int i = 0; i < ARRAYS; i++)
         FAILS(data(rex_data_exit, &from[i * CELLS], TOFROM), REX_EBUSY, "unfinished work");
     FAILS(ends(), REX_EBUSY, "unfinished work");
@@ -460,8 +490,19 @@ TEST(memory_of_a_queue, .gpu = ON_GPU)
     for (int i = 0; i < ARRAYS; i++)
         OK(data(rex_data_exit, &from[i * CELLS], TOFROM));
     assert_int_equal(from[(ARRAYS - 1) * CELLS], 1);
+    rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
     OK(ends());
+}
+
+TEST(memory_of_a_queue, .gpu = ON_GPU)
+{
+    hold_memory(false);
+}
+
+TEST(memory_of_a_graph, .gpu = ON_GPU)
+{
+    hold_memory(true);
 }
 
 /* ---- who launches, and why ------------------------------------------------------------------- */
