@@ -281,6 +281,21 @@ TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
     CHECK_EQUAL(device_bytes(), before);
 }
 
+/* A launch context that cannot grow is as good as a new one. */
+TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuMemAlloc:2:0")
+{
+    enum { MORE = (1 << 19) / 8 };
+    static uint64_t in[MORE], out[MORE];
+    start(22);
+    fill(x, y, CELLS);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", call, 1);
+    REFUSED(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_ENOMEM, "axpy__kernel__: 2097152 bytes of ");
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    expect_axpy(x, y, CELLS, 1, 2);
+}
+
 /* What fails names the whole grid; what comes after it, what was lost with it. */
 TEST_IN_CHILD(name_grids)
 {
