@@ -59,9 +59,8 @@ static int load_on_gpu(const struct rex_library *library, int ordinal, const cha
 /* An empty region loads every image that is registered, on every release. */
 static int load_by_runtime(int number)
 {
-    int result = rex_device_lost(number, "rex_library_load");
-    if (result != REX_OK || number == rex_device_count())
-        return result;
+    if (number == rex_device_count())
+        return REX_OK;
     rex_device_used();
     return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
 }

@@ -7,3 +7,8 @@ REX_DEVICE_KERNEL(count, (int64_t) by)
 {
     counter += by;
 }
+
+REX_DEVICE_KERNEL(increment, (int64_t *) value)
+{
+    *value += 1;
+}

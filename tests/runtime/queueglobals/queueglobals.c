@@ -11,6 +11,7 @@
 static int64_t counter = 100;
 REX_GLOBAL(counter);
 REX_KERNEL(count);
+REX_KERNEL(increment);
 
 static int put(struct rex_queue *queue, int64_t by)
 {
@@ -59,5 +60,18 @@ TEST(told)
     assert_int_equal(in_the_runtime(), rex_queue_is_synchronous(queue) ? 114 : 100);
     assert_null(rex_queue_global(queue, &stray));
     assert_int_equal(rex_last_error_code(), REX_EKEY);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+/* libomptarget maps a global when it loads the image, which nothing has asked for before this launch. */
+TEST(row_of_the_first_launch)
+{
+    struct rex_queue *queue;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(increment), 1, 1);
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, REX_QUEUE_OWN_GLOBALS), 0);
+    REX_MAP(args, REX_ALLOC(&counter, 1));
+    assert_int_equal(launch_in(queue, &launch, &args), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    assert_int_equal(in_the_runtime(), 101);
     assert_int_equal(rex_queue_destroy(queue), 0);
 }
