@@ -1,5 +1,6 @@
 /*
- * file.c - read a file; write to one; names of files that have the number of the process in them.
+ * file.c - read a file; write to one; keep one open that is written at its end; names of files that
+ * have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -50,19 +51,23 @@ static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
 
 #define LARGEST ((off_t)1 << 30)
 
+/* Why a file with STATUS is not read; NULL where it can be. */
+static const char *against(const struct stat *status)
+{
+    return S_ISDIR(status->st_mode)    ? "it is a directory"
+           : !S_ISREG(status->st_mode) ? "it is not a regular file"
+           : status->st_size == 0      ? "it is empty"
+           : status->st_size > LARGEST ? "it is longer than a GiB"
+                                       : NULL;
+}
+
 static int read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
         return failed("fstat", why, why_size);
-    if (S_ISDIR(status.st_mode))
-        return refused("it is a directory", why, why_size);
-    if (!S_ISREG(status.st_mode))
-        return refused("it is not a regular file", why, why_size);
-    if (status.st_size == 0)
-        return refused("it is empty", why, why_size);
-    if (status.st_size > LARGEST)
-        return refused("it is longer than a GiB", why, why_size);
+    if (against(&status) != NULL)
+        return refused(against(&status), why, why_size);
     size_t size = (size_t)status.st_size;
     unsigned char *bytes = malloc(size);
     if (bytes == NULL)
@@ -141,39 +146,153 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
     return error;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* TEXT goes to PATH at *LENGTH, as much of it as there is room for. */
-static bool add(char path[PATH_MAX], size_t *length, const char *text, size_t size)
+void rex_file_say(const char *text)
 {
-    size_t room = PATH_MAX - 1 - *length, copied = size < room ? size : room;
-    memcpy(path + *length, text, copied);
-    *length += copied;
-    path[*length] = '\0';
-    return copied == size;
+    size_t done;
+    rex_file_write(STDERR_FILENO, text, strlen(text), &done);
 }
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered)
 {
-    char number[24];
-    int digits = snprintf(number, sizeof number, "%ld", (long)getpid());
     size_t length = 0;
-    bool fits = true;
     *is_numbered = false;
-    for (const char *from = pattern; *from != '\0' && fits; from++) {
-        bool is_number = from[0] == '%' && from[1] == 'p';
-        bool is_double = is_number || (from[0] == '%' && from[1] == '%');
-        fits = is_number ? add(path, &length, number, (size_t)digits) : add(path, &length, from, 1);
+    path[0] = '\0';
+    for (const char *from = pattern; *from != '\0' && length < PATH_MAX; from++) {
+        bool is_number = strncmp(from, "%p", 2) == 0;
+        bool is_double = is_number || strncmp(from, "%%", 2) == 0;
+        size_t room = PATH_MAX - length;
+        length += (size_t)(is_number ? snprintf(path + length, room, "%ld", (long)getpid())
+                                     : snprintf(path + length, room, "%c", *from));
         from += is_double;
         *is_numbered = *is_numbered || is_number;
     }
-    return fits;
+    return length < PATH_MAX;
 }
 
 bool rex_file_number(char path[PATH_MAX])
 {
     char number[24];
     int size = snprintf(number, sizeof number, ".%ld", (long)getpid());
-    size_t length = strlen(path);
-    return length + (size_t)size < PATH_MAX && add(path, &length, number, (size_t)size);
+    bool fits = strlen(path) + (size_t)size < PATH_MAX;
+    if (fits)
+        strcat(path, number);
+    return fits;
+}
+
+/* ---- a file that stays open ------------------------------------------------------------------ */
+
+#define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
+
+/* Above what programs use, and below the 1024 that select() knows and that is the usual limit. */
+#define HIGH 960
+
+/*
+ * DESCRIPTOR under a number that no program counts on, as on the one of the file that it opens
+ * first; where the limit is too low, at least not under 0 to 2. -1 and errno where it can have no
+ * such number.
+ */
+static int move_away(int descriptor)
+{
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
+    if (moved < 0)
+        moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return moved;
+}
+
+/* Why the file at PATH could not be opened, by errno, which may mean a device that is missing. */
+static int why_not_open(const char *path)
+{
+    int error = errno;
+    struct stat status;
+    bool is_pipe = error == ENXIO && stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+    return is_pipe ? REX_OUTPUT_UNREAD : error;
+}
+
+/*
+ * Non-blocking for open() alone, which would wait for a pipe's reader: a slow reader loses nothing.
+ */
+static int open_path(struct rex_output *output, int flags)
+{
+    int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666);
+    output->descriptor = descriptor < 0 ? -1 : move_away(descriptor);
+    if (output->descriptor < 0)
+        return why_not_open(output->path);
+    fcntl(output->descriptor, F_SETFL, FLAGS);
+    if (fstat(output->descriptor, &output->status) == 0)
+        return 0;
+    int error = errno;
+    close(output->descriptor);
+    output->descriptor = -1;
+    return error;
+}
+
+/* A relative path that would be too long stays as it is. */
+static void make_absolute(char absolute[PATH_MAX], const char *path)
+{
+    char folder[PATH_MAX];
+    bool is_made = *path != '/' && getcwd(folder, sizeof folder) != NULL &&
+                   snprintf(absolute, PATH_MAX, "%s/%s", folder, path) < PATH_MAX;
+    if (!is_made)
+        snprintf(absolute, PATH_MAX, "%s", path);
+}
+
+int rex_output_open(struct rex_output *output, const char *pattern, bool add_number)
+{
+    output->descriptor = -1;
+    if (!rex_file_name(pattern, output->name, &output->is_numbered) ||
+        (add_number && !rex_file_number(output->name)))
+        return ENAMETOOLONG;
+    make_absolute(output->path, output->name);
+    return open_path(output, O_CREAT);
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/*
+ * By the way in which it is open, too: the program may read the very file. An error is no sign, as
+ * of a file whose server is gone: to take it for the program's would lose a descriptor at each
+ * line.
+ */
+bool rex_output_is_open(const struct rex_output *output)
+{
+    struct stat status;
+    int flags = fcntl(output->descriptor, F_GETFL), own = O_ACCMODE | O_APPEND;
+    if (flags == -1 || fstat(output->descriptor, &status) != 0)
+        return errno != EBADF;
+    return is_same(&status, &output->status) && (flags & own) == (FLAGS & own);
+}
+
+int rex_output_reopen(struct rex_output *output, bool only_same)
+{
+    struct stat before = output->status;
+    int error = open_path(output, only_same ? 0 : O_CREAT);
+    if (error != 0 || !only_same || is_same(&before, &output->status))
+        return error;
+    rex_output_close(output);
+    return REX_OUTPUT_REPLACED;
+}
+
+int rex_output_close(struct rex_output *output)
+{
+    int error = rex_output_is_open(output) && close(output->descriptor) != 0 ? errno : 0;
+    output->descriptor = -1;
+    return error;
+}
+
+const char *rex_output_why(int error)
+{
+    switch (error) {
+    case REX_OUTPUT_UNREAD: return "nobody reads from this pipe";
+    case EPIPE: return "nobody reads from this pipe any more";
+    case REX_OUTPUT_REPLACED: return "the program has closed it, and it is another file now";
+    default: return strerror(error);
+    }
 }

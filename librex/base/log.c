@@ -23,7 +23,6 @@
 #include "base/fork.h"
 #include "base/hash.h"
 #include "base/names.h"
-#include "base/output.h"
 #include "base/settings.h"
 #include "base/thread.h"
 
@@ -34,76 +33,69 @@ REX_FORK_TAKEN(90, NULL);
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static struct {
-    char name[REX_SETTING_MAX]; /* as it was given; "": standard error */
-    char path[PATH_MAX];        /* what the name stands for */
-    bool is_used;               /* else lines go to standard error */
-    bool is_numbered;           /* each process has a file of its own */
+    char pattern[REX_SETTING_MAX]; /* of its name; "": standard error */
+    bool is_used;                  /* else lines go to standard error */
     pid_t opened_by;
     struct rex_output output;
 } file = {.output = {.descriptor = -1}};
-
-/* The program may have closed it, or may read another file there: then the line is dropped. */
-static void write_to_standard_error(const char *line, size_t length)
-{
-    size_t done;
-    rex_file_write(STDERR_FILENO, line, length, &done);
-}
 
 /* The file is given up: ERROR is why it cannot be DONE. */
 static __attribute__((noinline)) void give_up(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
+    rex_output_close(&file.output);
     file.is_used = false;
     snprintf(message, most,
-             "librex: warning: the log %.3000s cannot be %s: %s; standard error is used", file.path,
-             done, rex_output_why(error));
+             "librex: warning: the log %.3000s cannot be %s: %s; standard error is used",
+             file.output.name, done, rex_output_why(error));
     rex_escape(message, most);
     strcat(message, "\n");
-    write_to_standard_error(message, strlen(message));
+    rex_file_say(message);
 }
 
 static void open_file(void)
 {
-    bool fits = rex_file_name(file.name, file.path, &file.is_numbered);
-    int error = fits ? rex_output_open(&file.output, file.path) : ENAMETOOLONG;
     file.opened_by = getpid();
     file.is_used = true;
+    int error = rex_output_open(&file.output, file.pattern, false);
     if (error != 0)
         give_up("opened", error);
 }
 
-static void use_file(const char *name)
+static void use_file(const char *pattern)
 {
-    if (strcmp(name, file.name) == 0)
+    if (strcmp(pattern, file.pattern) == 0)
         return;
     rex_output_close(&file.output);
     file.is_used = false;
-    snprintf(file.name, sizeof file.name, "%s", name);
-    if (*name != '\0')
+    snprintf(file.pattern, sizeof file.pattern, "%s", pattern);
+    if (*pattern != '\0')
         open_file();
 }
 
 /* A child of fork has a file of its own where the name says so. */
 static void follow_fork(void)
 {
-    if (!file.is_used || !file.is_numbered || file.opened_by == getpid())
+    if (!file.is_used || !file.output.is_numbered || file.opened_by == getpid())
         return;
     rex_output_close(&file.output);
     open_file();
 }
 
-static void write_to_file(const char *line, size_t length)
+/* false: there is no file, or there is none any more. */
+static bool write_to_file(const char *line)
 {
     size_t done;
-    int error = rex_output_is_open(&file.output) ? 0 : rex_output_reopen(&file.output);
+    follow_fork();
+    if (!file.is_used)
+        return false;
+    int error = rex_output_is_open(&file.output) ? 0 : rex_output_reopen(&file.output, false);
     if (error == 0)
-        error = rex_file_write(file.output.descriptor, line, length, &done);
-    if (error == 0)
-        return;
-    rex_output_close(&file.output);
-    give_up("written", error);
-    write_to_standard_error(line, length);
+        error = rex_file_write(file.output.descriptor, line, strlen(line), &done);
+    if (error != 0)
+        give_up("written", error);
+    return error == 0;
 }
 
 static __attribute__((noinline)) void write_line(enum rex_log_level level, const char *message)
@@ -113,14 +105,11 @@ static __attribute__((noinline)) void write_line(enum rex_log_level level, const
                                         [REX_LOG_INFO] = "info",
                                         [REX_LOG_DEBUG] = "debug"};
     char line[REX_PRINTED_MAX + 32];
-    size_t length = (size_t)snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
+    snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     rex_shelter_begin();
     pthread_mutex_lock(&lock);
-    follow_fork();
-    if (file.is_used)
-        write_to_file(line, length);
-    else
-        write_to_standard_error(line, length);
+    if (!write_to_file(line))
+        rex_file_say(line);
     pthread_mutex_unlock(&lock);
     rex_shelter_end();
 }
@@ -128,62 +117,39 @@ static __attribute__((noinline)) void write_line(enum rex_log_level level, const
 /* ---- the level ------------------------------------------------------------------------------- */
 
 int rex_log_level_now = REX_LOG_UNKNOWN;
-static void (*when_debug)(void);
-
-/* Read REX_LOG, if nobody has or if it CHANGED; what the level was before. */
-static __attribute__((noinline)) int read_setting(bool changed)
-{
-    char name[REX_SETTING_MAX];
-    rex_shelter_begin();
-    pthread_mutex_lock(&lock);
-    int before = rex_log_level_now;
-    if (before == REX_LOG_UNKNOWN || changed) {
-        enum rex_log_level level = rex_setting_log(name);
-        use_file(name);
-        __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
-    }
-    pthread_mutex_unlock(&lock);
-    rex_shelter_end();
-    return before;
-}
-
-static int decide(bool changed)
-{
-    int before = read_setting(changed);
-    /* Relaxed: the level stands for itself; a thread may see a change a line late. */
-    int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
-    void (*call)(void) = __atomic_load_n(&when_debug, __ATOMIC_ACQUIRE);
-    rex_log_review();
-    if (now == REX_LOG_DEBUG && before != REX_LOG_DEBUG && call != NULL)
-        call();
-    return now;
-}
 
 int rex_log_decide(void)
 {
-    int error = errno, now = decide(false);
+    char pattern[REX_SETTING_MAX];
+    int error = errno;
+    rex_shelter_begin();
+    pthread_mutex_lock(&lock);
+    enum rex_log_level level = rex_setting_log(pattern);
+    use_file(pattern);
+    __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&lock);
+    rex_shelter_end();
+    rex_settings_review();
+    if (level == REX_LOG_DEBUG)
+        rex_launches_forget();
     errno = error;
-    return now;
+    return (int)level;
 }
 
-void rex_log_changed(void)
+/* ---- launches that ask for nothing ----------------------------------------------------------- */
+
+static void (*forget_launches)(void); /* atomic */
+
+void rex_launches_on_forget(void (*forget)(void))
 {
-    decide(true);
+    __atomic_store_n(&forget_launches, forget, __ATOMIC_RELEASE);
 }
 
-static void warn(const char *complaint)
+void rex_launches_forget(void)
 {
-    rex_log(REX_LOG_WARN, "%s", complaint);
-}
-
-void rex_log_review(void)
-{
-    rex_settings_review(warn);
-}
-
-void rex_log_on_debug(void (*call)(void))
-{
-    __atomic_store_n(&when_debug, call, __ATOMIC_RELEASE);
+    void (*forget)(void) = __atomic_load_n(&forget_launches, __ATOMIC_ACQUIRE);
+    if (forget != NULL)
+        forget();
 }
 
 /* ---- the program's function ------------------------------------------------------------------ */

@@ -29,10 +29,16 @@ void rex_log(enum rex_log_level level, const char *format, ...)
  */
 void rex_log_once(enum rex_log_level level, const char *message);
 
+/*
+ * The level, as REX_LOG says it now, whose file is opened. Warns of what is wrong in the
+ * environment, once of each variable. errno stays. The first thing that librex says or would say
+ * gets here, and so does each change of REX_LOG.
+ */
+int rex_log_decide(void);
+
 /* Whether REX_LOG lets LEVEL through: for those who would have to prepare what they say. */
 #define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* nobody has asked yet */
 extern int rex_log_level_now;
-int rex_log_decide(void);
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
     /* Relaxed: the level stands for itself; a thread may see a change a line late. */
@@ -40,17 +46,13 @@ static inline bool rex_log_wanted(enum rex_log_level level)
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
 
-/* REX_LOG has another value. */
-void rex_log_changed(void);
-
 /*
- * Warn of what is wrong in the environment, once of each variable. It is done with the first look
- * at REX_LOG, which comes with the first thing that librex does.
+ * A launch like the one before asks for nothing, not even for the level of the log. FORGET makes
+ * each launch ask from now on. It is called when the level becomes debug, and by who wants no
+ * launch to begin.
  */
-void rex_log_review(void);
-
-/* CALL is called when the level becomes debug, by the thread that made it so. */
-void rex_log_on_debug(void (*call)(void));
+void rex_launches_on_forget(void (*forget)(void));
+void rex_launches_forget(void);
 
 /*
  * What a thread says between these two reaches the program's own function after the second, so that

@@ -18,26 +18,44 @@
 
 /* ---- what holds ------------------------------------------------------------------------------ */
 
+/* What OPTION means: one of the values of its function below. */
+int rex_setting_read(enum rex_option option);
+
 /* How a thread waits for a GPU. */
 enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, REX_WAIT_RUNTIME };
-enum rex_wait rex_setting_wait(void);
+static inline enum rex_wait rex_setting_wait(void)
+{
+    return (enum rex_wait)rex_setting_read(REX_OPTION_WAIT);
+}
 
 /* Whether code of other compilers is adopted. */
-bool rex_setting_adopt(void);
+static inline bool rex_setting_adopt(void)
+{
+    return rex_setting_read(REX_OPTION_ADOPT);
+}
 
 /*
  * Whether a registration compares all entries with the image; full: what a launch maps has
  * allocations of its own as well, so that tools see where each begins and ends.
  */
 enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
-enum rex_check rex_setting_check(void);
+static inline enum rex_check rex_setting_check(void)
+{
+    return (enum rex_check)rex_setting_read(REX_OPTION_CHECK);
+}
 
 /* Who may send a waiting launch to a GPU. */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
-enum rex_launch_by rex_setting_launch_by(void);
+static inline enum rex_launch_by rex_setting_launch_by(void)
+{
+    return (enum rex_launch_by)rex_setting_read(REX_OPTION_LAUNCH_BY);
+}
 
 /* Whether the end of a region or module waits for unfinished commands, instead of failing. */
-bool rex_setting_wait_for_unfinished(void);
+static inline bool rex_setting_wait_for_unfinished(void)
+{
+    return rex_setting_read(REX_OPTION_UNFINISHED);
+}
 
 /* The level of the log, and in FILE the name of its file, "" for standard error. */
 enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX]);
@@ -47,10 +65,16 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
 enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX]);
 
 /* How many threads copy; -1: as many as the processors allow. */
-int rex_setting_copy_threads(void);
+static inline int rex_setting_copy_threads(void)
+{
+    return rex_setting_read(REX_OPTION_COPY_THREADS);
+}
 
 /* Whether the host device is an error where a GPU was to be used. */
-bool rex_setting_require_gpu(void);
+static inline bool rex_setting_require_gpu(void)
+{
+    return rex_setting_read(REX_OPTION_REQUIRE_GPU);
+}
 
 /* The text of any other; of those above as it was given. false: nobody gave one. */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
@@ -69,25 +93,10 @@ const char *rex_setting_default(enum rex_option option);
 /* Whether the program itself gave the value, by rex_configure(). */
 bool rex_setting_by_program(enum rex_option option);
 
-/* ---- changing and checking them -------------------------------------------------------------- */
-
-/* Longest sentence about a value, in bytes with its NUL. */
-#define REX_COMPLAINT_MAX 512
-
 /*
- * Whether OPTION may be VALUE, which is not empty. If not, COMPLAINT names the variable, the value
- * and what it may be.
+ * Warn of what is wrong in the environment, of each variable once in the life of the process: a
+ * value that it cannot have, and a name that is nearly one of librex's.
  */
-bool rex_setting_may_be(enum rex_option option, const char *value,
-                        char complaint[REX_COMPLAINT_MAX]);
-
-/* The program wants VALUE, malloc'ed and good; NULL: what the environment says. */
-void rex_setting_choose(enum rex_option option, char *value);
-
-/*
- * SAY what is wrong in the environment, of each variable once in the life of the process: a value
- * that it cannot have, and a name that is nearly one of librex's.
- */
-void rex_settings_review(void (*say)(const char *complaint));
+void rex_settings_review(void);
 
 #endif

@@ -113,8 +113,7 @@ static void forget_all_launches(void)
 /* What a launch like the one before asks. */
 static void prepare_launches(struct rex_registration *registration)
 {
-    rex_log_on_debug(forget_all_launches);
-    rex_flight_on_stop(forget_all_launches);
+    rex_launches_on_forget(forget_all_launches);
     forget_launches(registration);
     rex_flight_devices((uint64_t)rex_devices_known() + 2,
                        rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());

@@ -15,7 +15,7 @@
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracefile.h"
 
 #define LITERAL 0x100
 
@@ -36,12 +36,12 @@ static void name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, c
 
 static void log_row(const char *what, const struct __tgt_kernel_arguments *packet, uint32_t row)
 {
-    char type[256], name[256];
+    char type[REX_TYPE_MAX], name[256];
     ptrdiff_t offset = (ptrdiff_t)((uintptr_t)packet->Args[row] - (uintptr_t)packet->ArgsBase[row]);
     int64_t size = packet->ArgSizes[row];
     const char *mapper =
         packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL ? ", through a mapper" : "";
-    rex_type_text(packet->ArgTypes[row], type, sizeof type);
+    rex_type_text(packet->ArgTypes[row], type);
     name_of(packet, row, name, sizeof name);
     if (packet->ArgTypes[row] & LITERAL)
         rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes", what, row,
@@ -76,8 +76,7 @@ static void write_call(struct rex_line *line, const struct rex_call_trace *trace
 {
     rex_line_text(line, "\"function\":\"");
     rex_line_text(line, trace->function);
-    rex_line_text(line, "\",\"device\":");
-    rex_line_number(line, trace->device);
+    rex_line_number(line, "\",\"device\":", trace->device);
 }
 
 static void write_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
@@ -101,11 +100,10 @@ static void write_launch(struct rex_line *line, const void *context)
     rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
                     (const uint32_t *)packet->Threads, packet->NumArgs);
     if (packet->DynCGroupMem != 0)
-        rex_line_add(line, ",\"dynamic_memory\":%d", packet->DynCGroupMem);
+        rex_line_number(line, ",\"dynamic_memory\":", packet->DynCGroupMem);
     if (packet->Tripcount > 0)
-        rex_line_add(line, ",\"trip_count\":%lld", (long long)packet->Tripcount);
-    rex_line_text(line, ",\"result\":");
-    rex_line_number(line, trace->result);
+        rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
+    rex_line_number(line, ",\"result\":", trace->result);
     write_rows(line, packet);
 }
 

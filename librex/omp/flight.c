@@ -31,8 +31,7 @@ static struct rex_flight *all;
 static uint64_t numbers_now, devices_now; /* rex_flight_devices(); atomic */
 static const struct rex_flight *holder;   /* a module is being registered, or ended */
 static bool gate;                         /* nobody may enter; atomic */
-static void (*forget_launches)(void);
-static int closed; /* REX_EFORK or REX_EINVAL: nobody may enter any more */
+static int closed;                        /* REX_EFORK or REX_EINVAL: nobody may enter any more */
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
@@ -141,13 +140,6 @@ int rex_flight_join(void)
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-void rex_flight_on_stop(void (*forget)(void))
-{
-    pthread_mutex_lock(&lock);
-    forget_launches = forget;
-    pthread_mutex_unlock(&lock);
-}
-
 static bool is_anybody_inside(void)
 {
     for (const struct rex_flight *flight = all; flight != NULL; flight = flight->next)
@@ -156,22 +148,16 @@ static bool is_anybody_inside(void)
     return false;
 }
 
-static void empty_recent(void)
-{
-    if (forget_launches != NULL)
-        forget_launches();
-}
-
 /*
  * With the gate up: no other thread is inside, and none can come in. A launch that was inside when
  * the gate went up may have been remembered since: hence twice.
  */
 static bool is_alone(void)
 {
-    empty_recent();
+    rex_launches_forget();
     if (is_anybody_inside())
         return false;
-    empty_recent();
+    rex_launches_forget();
     return !is_anybody_inside();
 }
 
@@ -259,7 +245,7 @@ static void close_at_exit(void)
     pthread_mutex_lock(&lock);
     if (closed == REX_OK)
         __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
-    empty_recent();
+    rex_launches_forget();
     pthread_mutex_unlock(&lock);
 }
 
@@ -298,7 +284,7 @@ static void begin_in_child(void)
     rex_flight.next = NULL;
     if (was_inside)
         __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
-    empty_recent();
+    rex_launches_forget();
     if (holder != &rex_flight)
         holder = NULL;
     set_gate(holder != NULL);

@@ -39,7 +39,7 @@ extern __thread struct rex_flight rex_flight_again;
 /*
  * A launch like the one before is in flight from before it looks for that one, in
  * registration->recent, to its end. It asks for nothing: who wants no launch to begin has emptied
- * `recent` (rex_flight_on_stop()), and looks at the counts after that.
+ * `recent` (rex_launches_forget()), and looks at the counts after that.
  */
 static inline void rex_flight_begin(void)
 {
@@ -116,8 +116,5 @@ void rex_flight_registered(void);
  * libomptarget has COUNT devices, and device numbers below NUMBERS - 1, and -1, need no question.
  */
 void rex_flight_devices(uint64_t numbers, uint64_t count);
-
-/* FORGET makes every launch ask from now on, as one that is not like the one before. */
-void rex_flight_on_stop(void (*forget)(void));
 
 #endif

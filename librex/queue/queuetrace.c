@@ -14,7 +14,7 @@
 #include "cuda/context.h"
 #include "cuda/hostmemory.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracefile.h"
 
 #define TIMED_MOST 1024 /* commands of one queue that are not written down yet */
 /* nanoseconds after which the time is made sure of: the GPU's clock and the host's drift apart */
@@ -186,15 +186,12 @@ static void write_details(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
     const struct rex_launch_config *launch = &call->command->launch.description;
-    rex_line_text(line, "\"device\":");
-    rex_line_number(line, call->queue->gpu.number);
-    rex_line_text(line, ",\"queue\":");
-    rex_line_string(line, call->queue->name);
+    rex_line_number(line, "\"device\":", call->queue->gpu.number);
+    rex_line_string(line, ",\"queue\":", call->queue->name);
     if (call->command->kind != REX_COMMAND_LAUNCH)
         return;
     const struct rex_map *map = &call->command->launch.map;
-    rex_line_text(line, ",\"kernel\":");
-    rex_line_string(line, call->kernel);
+    rex_line_string(line, ",\"kernel\":", call->kernel);
     rex_line_launch(line, launch->key, launch->teams, launch->threads, map->count);
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }

@@ -20,7 +20,6 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "trace/tracefile.h"
-#include "trace/traceline.h"
 #include "trace/tracesum.h"
 
 enum rex_trace_to rex_tracing;
@@ -172,8 +171,7 @@ void rex_trace_slice(const struct rex_slice *slice)
 
 static void write_object(struct rex_line *line, const void *object)
 {
-    rex_line_text(line, "\"object\":");
-    rex_line_string(line, object);
+    rex_line_string(line, "\"object\":", object);
 }
 
 void rex_phase_took(uint64_t begin, const char *name, const char *object)
@@ -190,8 +188,7 @@ void rex_phase_took(uint64_t begin, const char *name, const char *object)
 
 static void write_device(struct rex_line *line, const void *number)
 {
-    rex_line_text(line, "\"device\":");
-    rex_line_number(line, *(const int *)number);
+    rex_line_number(line, "\"device\":", *(const int *)number);
 }
 
 void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number)

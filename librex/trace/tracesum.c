@@ -94,12 +94,11 @@ void rex_summary_forget(void)
 static __attribute__((format(printf, 1, 2))) void print(const char *format, ...)
 {
     char text[512];
-    size_t done;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    rex_file_write(STDERR_FILENO, text, strlen(text), &done);
+    rex_file_say(text);
 }
 
 /* The longest first, free rows last. */

@@ -19,7 +19,7 @@
 #include "rex/queue.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
-#include "trace/traceline.h"
+#include "trace/tracefile.h"
 #include "trace/tracesum.h"
 
 MESSAGES("configure");
@@ -241,30 +241,28 @@ TEST(test_strings)
     char name[3000];
     for (size_t i = 0; i < COUNT(strings); i++) {
         struct rex_line line = new_line();
-        rex_line_string(&line, strings[i].text);
+        rex_line_string(&line, "", strings[i].text);
         assert_string_equal(line.text, strings[i].expected);
         assert_false(line.full);
     }
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     struct rex_line line = new_line();
-    rex_line_string(&line, name);
+    rex_line_string(&line, "", name);
     assert_int_equal(line.length, 1024 + strlen("\"...\""));
     /* The longest that a name can become, and all rows, still fit. */
     memset(name, '\x01', sizeof name - 1);
-    rex_line_string(&line, name);
+    rex_line_string(&line, "", name);
     assert_false(line.full);
 }
 
 TEST(test_numbers)
 {
     struct rex_line line = new_line();
-    rex_line_number(&line, INT64_MIN);
-    rex_line_hexadecimal(&line, UINT64_MAX);
-    for (int i = 0; i < 3; i++) {
-        rex_line_text(&line, " ");
-        rex_line_time(&line, (uint64_t[]){5, 1999, 7002010}[i]);
-    }
+    rex_line_number(&line, "", INT64_MIN);
+    rex_line_hexadecimal(&line, "", UINT64_MAX);
+    for (int i = 0; i < 3; i++)
+        rex_line_time(&line, " ", (uint64_t[]){5, 1999, 7002010}[i]);
     assert_string_equal(line.text, "-92233720368547758080xffffffffffffffff 0.005 1.999 7002.010");
     /* As much as there is room for; what has none is left out whole. */
     while (!line.full)
