@@ -16,11 +16,6 @@
 
 /* ---- the last error of each thread ----------------------------------------------------------- */
 
-struct failure {
-    int code;
-    char message[REX_MESSAGE_MAX];
-};
-
 /* The code of an error that came when there was no memory for its text. */
 static int code_without_room(void)
 {
@@ -30,7 +25,7 @@ static int code_without_room(void)
 int rex_fail_again(int code, const char *message)
 {
     int error = errno;
-    struct failure *last = rex_part(REX_PART_FAILURE, sizeof *last);
+    struct rex_kept_error *last = rex_part(REX_PART_FAILURE, sizeof *last);
     rex_thread.has_no_room = last == NULL;
     if (last != NULL) {
         last->code = code;
@@ -42,7 +37,7 @@ int rex_fail_again(int code, const char *message)
 
 const char *rex_last_error(void)
 {
-    const struct failure *last = rex_part_if_any(REX_PART_FAILURE);
+    const struct rex_kept_error *last = rex_part_if_any(REX_PART_FAILURE);
     if (rex_thread.has_no_room)
         return rex_thread_is_over() ? REX_THREAD_IS_OVER : "out of memory, also for the message";
     return last != NULL ? last->message : "";
@@ -50,7 +45,7 @@ const char *rex_last_error(void)
 
 int rex_last_error_code(void)
 {
-    const struct failure *last = rex_part_if_any(REX_PART_FAILURE);
+    const struct rex_kept_error *last = rex_part_if_any(REX_PART_FAILURE);
     if (rex_thread.has_no_room)
         return code_without_room();
     return last != NULL ? last->code : REX_OK;

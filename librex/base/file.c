@@ -17,21 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int failed(const char *what, char *why, size_t why_size)
-{
-    int error = errno;
-    snprintf(why, why_size, "%s: %s", what, strerror(error));
-    errno = error;
-    return -1;
-}
-
-static int refused(const char *because, char *why, size_t why_size)
-{
-    snprintf(why, why_size, "%s", because);
-    errno = 0;
-    return -1;
-}
-
 /* SIZE bytes, or fewer where the file shrank while it was read. */
 static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
 {
@@ -61,39 +46,46 @@ static const char *against(const struct stat *status)
                                        : NULL;
 }
 
-static int read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
+/*
+ * NULL; or the call that failed, with errno set; or with errno 0 the reason why nothing was read.
+ */
+static const char *read_open(int fd, struct rex_bytes *file)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
-        return failed("fstat", why, why_size);
+        return "fstat";
+    errno = 0;
     if (against(&status) != NULL)
-        return refused(against(&status), why, why_size);
+        return against(&status);
     size_t size = (size_t)status.st_size;
     unsigned char *bytes = malloc(size);
     if (bytes == NULL)
-        return failed("malloc", why, why_size);
+        return "malloc";
     ssize_t got = read_all(fd, bytes, size);
-    if (got != (ssize_t)size) {
-        int result = got < 0 ? failed("read", why, why_size)
-                             : refused("it shrank while it was read", why, why_size);
-        free(bytes);
-        return result;
+    if (got == (ssize_t)size) {
+        *file = (struct rex_bytes){bytes, size, status};
+        return NULL;
     }
-    *file = (struct rex_bytes){bytes, size, status};
-    return 0;
+    int error = got < 0 ? errno : 0;
+    free(bytes);
+    errno = error;
+    return got < 0 ? "read" : "it shrank while it was read";
 }
 
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
 {
     /* Non-blocking, so that a FIFO is refused below instead of waited for. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return failed("open", why, why_size);
-    int result = read_open(fd, file, why, why_size);
+    const char *reason = fd < 0 ? "open" : read_open(fd, file);
     int error = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    if (reason == NULL)
+        return 0;
+    snprintf(why, why_size, "%s%s%s", reason, error != 0 ? ": " : "",
+             error != 0 ? strerror(error) : "");
     errno = error;
-    return result;
+    return -1;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -44,15 +44,12 @@ static void unlock_in_parent(void)
             pthread_mutex_unlock(handlers[i]->taken);
 }
 
-static void renew_locks(void)
+static void in_child(void)
 {
+    rex_fork_count++;
     for (size_t i = 0; i < REX_FORK_RANKS; i++)
         if (handlers[i] != NULL && handlers[i]->taken == NULL)
             handlers[i]->in_child();
-}
-
-static void unlock_in_child(void)
-{
     for (size_t i = REX_FORK_RANKS; i-- > 0;) {
         if (handlers[i] == NULL || handlers[i]->taken == NULL)
             continue;
@@ -60,13 +57,6 @@ static void unlock_in_child(void)
             handlers[i]->in_child();
         pthread_mutex_unlock(handlers[i]->taken);
     }
-}
-
-static void in_child(void)
-{
-    rex_fork_count++;
-    renew_locks();
-    unlock_in_child();
 }
 
 bool rex_fork_is_watched(void)

@@ -41,50 +41,36 @@ size_t rex_utf8_length(const char *text)
     return 0;
 }
 
-/* U+0080 to U+009F are 0xc2 and a byte in UTF-8. */
-static bool is_control(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    return at[0] < 0x20 || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
-}
-
 /* Bytes of the character at TEXT, if it can stay; else 0. */
 static size_t stays(const char *text, bool lines)
 {
-    if (*text >= ' ' && *text < 0x7f) /* as nearly all do */
+    const unsigned char *at = (const unsigned char *)text;
+    if (lines && *at == '\n')
         return 1;
-    return lines && *text == '\n' ? 1 : is_control(text) ? 0 : rex_utf8_length(text);
-}
-
-/* FROM, escaped, becomes TO, of SIZE bytes. */
-static void escape_from(const char *from, char *to, size_t size, bool lines)
-{
-    size_t used = 0;
-    while (*from != '\0') {
-        char piece[8];
-        size_t length = stays(from, lines), bytes = length > 0 ? length : 1;
-        int added = length > 0
-                        ? snprintf(piece, sizeof piece, "%.*s", (int)length, from)
-                        : snprintf(piece, sizeof piece, "\\x%02x", (unsigned)(unsigned char)*from);
-        if (used + (size_t)added >= size)
-            break;
-        memcpy(to + used, piece, (size_t)added);
-        used += (size_t)added;
-        from += bytes;
-    }
-    to[used] = '\0';
+    bool is_above = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
+    return at[0] < 0x20 || at[0] == 0x7f || is_above ? 0 : rex_utf8_length(text);
 }
 
 static void escape(char *text, size_t size, bool lines)
 {
-    char rest[REX_MESSAGE_MAX];
-    char *at = text;
-    for (size_t length = 1; *at != '\0' && length > 0; at += length)
-        length = stays(at, lines);
-    if (*at == '\0')
-        return;
-    snprintf(rest, sizeof rest, "%s", at);
-    escape_from(rest, at, size - (size_t)(at - text), lines);
+    char given[REX_MESSAGE_MAX], code[8];
+    char *to = text;
+    snprintf(given, sizeof given, "%s", text);
+    for (const char *from = given; *from != '\0';) {
+        size_t length = stays(from, lines), written = length;
+        const char *piece = from;
+        if (length == 0) {
+            written = (size_t)snprintf(code, sizeof code, "\\x%02x", (unsigned char)*from);
+            piece = code;
+            length = 1;
+        }
+        if (written >= size - (size_t)(to - text))
+            break;
+        memcpy(to, piece, written);
+        to += written;
+        from += length;
+    }
+    *to = '\0';
 }
 
 void rex_escape(char *text, size_t size)

@@ -10,12 +10,9 @@
 #ifndef REX_INTERNAL_STACKGUARD_H
 #define REX_INTERNAL_STACKGUARD_H
 
-#if defined __has_attribute
 #if __has_attribute(no_stack_protector)
 #define REX_NO_STACK_GUARD __attribute__((no_stack_protector))
-#endif
-#endif
-#ifndef REX_NO_STACK_GUARD
+#else
 #define REX_NO_STACK_GUARD
 #endif
 

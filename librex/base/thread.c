@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/loader.h"
+#include "base/process.h"
 
 __thread struct rex_thread rex_thread;
 

@@ -18,8 +18,8 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "base/launcher.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "image/cubin.h"
 

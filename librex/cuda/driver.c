@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/fork.h"
-#include "base/loader.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/thread.h"
 #include "cuda/nogpu.h"
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/loader.h"
+#include "base/process.h"
 
 /* ---- members --------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "base/processors.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "base/thread.h"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/loader.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"

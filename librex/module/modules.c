@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/loader.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "omp/flight.h"
 #include "omp/runtime.h"
 

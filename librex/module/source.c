@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/loader.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "module/modules.h"
 

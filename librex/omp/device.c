@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/launcher.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"

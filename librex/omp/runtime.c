@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "base/loader.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "omp/flight.h"
 #include "omp/memorycalls.h"

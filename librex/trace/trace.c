@@ -52,7 +52,6 @@ const char *rex_trace_name(const void *key)
 #define LANES 32 /* of a device, on which as many threads may call at once */
 
 static struct rex_track lanes[DEVICES][LANES];
-static uint32_t busy[DEVICES]; /* a bit for each lane */
 
 uint32_t rex_track_queue(void)
 {
@@ -63,33 +62,20 @@ uint32_t rex_track_queue(void)
 
 struct rex_track *rex_track_take(int64_t number)
 {
-    if (number < 0 || number >= DEVICES)
-        return NULL;
-    /* Relaxed: a first guess, which the compare-and-swap checks. */
-    uint32_t taken = __atomic_load_n(&busy[number], __ATOMIC_RELAXED);
-    while (taken != UINT32_MAX) {
-        uint32_t lane = (uint32_t)__builtin_ctz(~taken);
-        /* Relaxed: where it fails nothing was taken, and the loop looks at the new bits alone. */
-        if (__atomic_compare_exchange_n(&busy[number], &taken, taken | UINT32_C(1) << lane, 0,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            lanes[number][lane].id = DEVICE_TRACKS + (uint32_t)number * LANES + lane;
-            return &lanes[number][lane];
-        }
+    for (uint32_t i = 0; number >= 0 && number < DEVICES && i < LANES; i++) {
+        struct rex_track *lane = &lanes[number][i];
+        if (__atomic_exchange_n(&lane->is_taken, true, __ATOMIC_ACQUIRE))
+            continue;
+        lane->id = DEVICE_TRACKS + (uint32_t)number * LANES + i;
+        return lane;
     }
     return NULL;
 }
 
 void rex_track_drop(struct rex_track *track)
 {
-    if (track == NULL)
-        return;
-    uint32_t at = track->id - DEVICE_TRACKS;
-    __atomic_fetch_and(&busy[at / LANES], ~(UINT32_C(1) << at % LANES), __ATOMIC_RELEASE);
-}
-
-void rex_track_forget(void)
-{
-    memset(busy, 0, sizeof busy);
+    if (track != NULL)
+        __atomic_store_n(&track->is_taken, false, __ATOMIC_RELEASE);
 }
 
 static void label_thread(uint32_t id, char *name, size_t size)
@@ -104,7 +90,8 @@ static void label_device(uint32_t at, char *name, size_t size)
              (unsigned)(at % LANES + 1));
 }
 
-void rex_track_label(const struct rex_track *track, char *name, size_t size)
+/* The name of TRACK, of the calling thread if it is a thread's. */
+static void label_track(const struct rex_track *track, char *name, size_t size)
 {
     if (track->name != NULL)
         snprintf(name, size, "%s", track->name);
@@ -133,7 +120,7 @@ static void announce(struct rex_track *track)
     if (track->process == process)
         return;
     track->process = process;
-    rex_track_label(track, name, sizeof name);
+    label_track(track, name, sizeof name);
     rex_trace_file_track(track->id, name);
 }
 
@@ -248,7 +235,7 @@ static void begin_in_child(void)
     struct rex_track *own = rex_part_if_any(REX_PART_TRACK);
     if (own != NULL)
         *own = (struct rex_track){0};
-    rex_track_forget();
+    memset(lanes, 0, sizeof lanes); /* a child uses no device */
 }
 
 /* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */

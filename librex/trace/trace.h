@@ -41,6 +41,7 @@ struct rex_track {
     uint32_t id;      /* a thread's is that of the system; rex_track_queue() makes one */
     unsigned process; /* counts forks: in which one its name was written, from 1 */
     const char *name; /* NULL: told from the id */
+    bool is_taken;    /* of a device's, atomic: a call is on it */
 };
 
 /* A new number for a queue's track. */
@@ -52,12 +53,6 @@ uint32_t rex_track_queue(void);
  */
 struct rex_track *rex_track_take(int64_t number);
 void rex_track_drop(struct rex_track *track);
-
-/* In a child of fork: nobody uses a device. */
-void rex_track_forget(void);
-
-/* The name of TRACK, of the calling thread if it is a thread's, in NAME of SIZE bytes. */
-void rex_track_label(const struct rex_track *track, char *name, size_t size);
 
 /* Where the summary counts a slice. */
 enum rex_counted {

@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-#include "base/processors.h"
+#include "base/process.h"
 
 static char root[PATH_MAX];
 

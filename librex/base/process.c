@@ -1,0 +1,240 @@
+/*
+ * process.c - what the process is: how it was linked, what it may open, its place in a job, its
+ * processors.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/process.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- shared objects -------------------------------------------------------------------------- */
+
+/* By a function of the C library whose address no program takes: a program that takes one has a
+ * stub for it. */
+bool rex_can_open_libraries(void)
+{
+    char path[PATH_MAX];
+    return !rex_in_program((const void *)(uintptr_t)&gnu_get_libc_version, path);
+}
+
+bool rex_in_program(const void *address, char path[PATH_MAX])
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    int found = dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP);
+    snprintf(path, PATH_MAX, "%s", found != 0 ? map->l_name : "");
+    return path[0] == '\0';
+}
+
+bool rex_keep_loaded(const void *address, char path[PATH_MAX])
+{
+    return rex_in_program(address, path) ||
+           dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != NULL;
+}
+
+/* ---- launchers of jobs ----------------------------------------------------------------------- */
+
+/*
+ * Their variables are there before MPI_Init() as after it. A launcher that was started by another
+ * one comes first: in a batch script Slurm sets SLURM_LOCALID to 0, which all that mpirun starts
+ * there inherit.
+ */
+
+/* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
+static int number_of(const char *text)
+{
+    char *end = NULL;
+    if (text == NULL || *text < '0' || *text > '9')
+        return -1;
+    long number = strtol(text, &end, 10);
+    return *end == '\0' && number <= INT_MAX ? (int)number : -1;
+}
+
+/* The number, from 0, of this process among those that its job has on this machine; else -1. */
+static int local_rank(void)
+{
+    static const char *const variables[] = {
+        "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
+        "MVP_COMM_WORLD_LOCAL_RANK",  /* MVAPICH 3 and later */
+        "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH 2 */
+        "MPI_LOCALRANKID",            /* hydra: MPICH and Intel MPI */
+        "PALS_LOCAL_RANKID",          /* Cray's mpiexec */
+        "PMI_LOCAL_RANK",             /* Cray's PMI */
+        "FLUX_TASK_LOCAL_ID",         /* Flux */
+        "PMIX_LOCAL_RANK",            /* some launchers with PMIx */
+        "SLURM_LOCALID",              /* srun */
+        "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
+    };
+    int rank = -1;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && rank < 0; i++)
+        rank = number_of(secure_getenv(variables[i]));
+    return rank;
+}
+
+int rex_launcher_device(int count)
+{
+    int chosen = number_of(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int rank = chosen < 0 ? local_rank() : 0;
+    return chosen >= 0 ? chosen : rank >= 0 && count > 0 ? rank % count : 0;
+}
+
+/* How many processes its job has on this machine; 1 where no launcher says it. */
+static int local_processes(void)
+{
+    static const char *const variables[] = {
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+        "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
+        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = secure_getenv(variables[i]);
+        long count = value != NULL ? strtol(value, NULL, 10) : 0;
+        if (count > 0)
+            return count < INT_MAX ? (int)count : INT_MAX;
+    }
+    return 1;
+}
+
+/* ---- processors ------------------------------------------------------------------------------ */
+
+/*
+ * All zeros where the kernel did not say, or there are more than such a set can have. A thread
+ * inherits the binding of the one that started it, as OpenMP's to one core, which says nothing
+ * about the process. So librex looks when it is loaded, before a thread is bound.
+ */
+static cpu_set_t at_load;
+
+__attribute__((constructor)) static void look_at_binding(void)
+{
+    /* where it fails nothing is written */
+    sched_getaffinity(0, sizeof at_load, &at_load);
+}
+
+void rex_processors_unbind(void)
+{
+    /* where it fails, as for no processor at all, the thread stays bound */
+    sched_setaffinity(0, sizeof at_load, &at_load);
+}
+
+static int at_most(int count, long most)
+{
+    return most > 0 && most < count ? (int)most : count;
+}
+
+/* Allocated, since threads may have little stack. */
+struct texts {
+    char mount[PATH_MAX], line[PATH_MAX]; /* of /proc/self/cgroup */
+    char folder[PATH_MAX], path[PATH_MAX], text[PATH_MAX + 2];
+};
+
+/* The first line of the file NAME of a control group, in TEXTS->text; false where there is none. */
+static bool read_in(struct texts *texts, const char *name)
+{
+    int length = snprintf(texts->path, sizeof texts->path, "%s/%s", texts->folder, name);
+    FILE *file = length < (int)sizeof texts->path ? fopen(texts->path, "re") : NULL;
+    bool has_line = file != NULL && fgets(texts->text, sizeof texts->text, file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return has_line;
+}
+
+/* "200000 100000": so many microseconds of processors in each so many; 0 or less: no limit. */
+static long quota_of(const char *text, long period)
+{
+    char *end;
+    long quota = strtol(text, &end, 10);
+    if (*end == ' ')
+        period = strtol(end, NULL, 10);
+    return period > 0 ? (quota + period - 1) / period : 0;
+}
+
+/* How many processors "0-3,8" are. */
+static long count_list(const char *text)
+{
+    long count = 0;
+    for (char *end; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end) {
+        long first = strtol(text, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        count += last >= first ? last - first + 1 : 0;
+    }
+    return count;
+}
+
+/* COUNT, or what the group whose folder it is leaves of it. */
+static int limit_by_folder(int count, struct texts *texts)
+{
+    if (read_in(texts, "cpu.max"))
+        count = at_most(count, quota_of(texts->text, 0));
+    long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+    if (period > 0 && read_in(texts, "cpu.cfs_quota_us"))
+        count = at_most(count, quota_of(texts->text, period));
+    if (read_in(texts, "cpuset.cpus.effective"))
+        count = at_most(count, count_list(texts->text));
+    return count;
+}
+
+/* The same of GROUP and of all groups around it, below the mount: the limits of each hold. */
+static int limit_by_groups(int count, struct texts *texts, const char *group)
+{
+    char *folder = texts->folder;
+    if (snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group) >=
+        (int)sizeof texts->folder)
+        return count;
+    while (strlen(folder) >= strlen(texts->mount)) {
+        char *slash = strrchr(folder, '/');
+        count = limit_by_folder(count, texts);
+        *slash = '\0';
+    }
+    return count;
+}
+
+/*
+ * Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of
+ * cpusets has nothing that the binding does not say.
+ */
+static int limit_by_control_groups(int count, const char *root, struct texts *texts)
+{
+    snprintf(texts->path, sizeof texts->path, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(texts->path, "re");
+    while (file != NULL && fgets(texts->line, sizeof texts->line, file) != NULL) {
+        char *controllers = strchr(texts->line, ':');
+        char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (group == NULL)
+            continue;
+        *group++ = '\0';
+        group[strcspn(group, "\n")] = '\0';
+        bool has_all = controllers[1] == '\0';
+        snprintf(texts->mount, sizeof texts->mount, "%s/sys/fs/cgroup%s", root,
+                 has_all ? "" : "/cpu");
+        snprintf(texts->text, sizeof texts->text, ",%s,", controllers + 1);
+        if (has_all || strstr(texts->text, ",cpu,") != NULL)
+            count = limit_by_groups(count, texts, group);
+    }
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+/*
+ * Processes of a job share what the job has. A binding of a process is its own already, and is not
+ * divided.
+ */
+int rex_processors(const char *root)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int all = online > 0 && online < INT_MAX ? (int)online : 1;
+    struct texts *texts = malloc(sizeof *texts);
+    if (texts != NULL)
+        all = limit_by_control_groups(all, root, texts);
+    free(texts);
+    int share = at_most(all / local_processes(), CPU_COUNT(&at_load));
+    return share > 0 ? share : 1;
+}
