@@ -34,9 +34,8 @@ REX_FORK_TAKEN(90, NULL);
 
 static struct {
     char pattern[REX_SETTING_MAX]; /* of its name; "": standard error */
-    bool is_used;                  /* else lines go to standard error */
     pid_t opened_by;
-    struct rex_output output;
+    struct rex_output output; /* without a descriptor lines go to standard error */
 } file = {.output = {.descriptor = -1}};
 
 /* The file is given up: ERROR is why it cannot be DONE. */
@@ -45,7 +44,6 @@ static __attribute__((noinline)) void give_up(const char *done, int error)
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
     rex_output_close(&file.output);
-    file.is_used = false;
     snprintf(message, most,
              "librex: warning: the log %.3000s cannot be %s: %s; standard error is used",
              file.output.name, done, rex_output_why(error));
@@ -57,7 +55,6 @@ static __attribute__((noinline)) void give_up(const char *done, int error)
 static void open_file(void)
 {
     file.opened_by = getpid();
-    file.is_used = true;
     int error = rex_output_open(&file.output, file.pattern, false);
     if (error != 0)
         give_up("opened", error);
@@ -68,27 +65,21 @@ static void use_file(const char *pattern)
     if (strcmp(pattern, file.pattern) == 0)
         return;
     rex_output_close(&file.output);
-    file.is_used = false;
     snprintf(file.pattern, sizeof file.pattern, "%s", pattern);
     if (*pattern != '\0')
         open_file();
-}
-
-/* A child of fork has a file of its own where the name says so. */
-static void follow_fork(void)
-{
-    if (!file.is_used || !file.output.is_numbered || file.opened_by == getpid())
-        return;
-    rex_output_close(&file.output);
-    open_file();
 }
 
 /* false: there is no file, or there is none any more. */
 static bool write_to_file(const char *line)
 {
     size_t done;
-    follow_fork();
-    if (!file.is_used)
+    /* A child of fork has a file of its own where the name says so. */
+    if (file.output.descriptor >= 0 && file.output.is_numbered && file.opened_by != getpid()) {
+        rex_output_close(&file.output);
+        open_file();
+    }
+    if (file.output.descriptor < 0)
         return false;
     int error = rex_output_is_open(&file.output) ? 0 : rex_output_reopen(&file.output, false);
     if (error == 0)
@@ -120,12 +111,13 @@ int rex_log_level_now = REX_LOG_UNKNOWN;
 
 int rex_log_decide(void)
 {
-    char pattern[REX_SETTING_MAX];
+    char value[REX_SETTING_MAX];
     int error = errno;
     rex_shelter_begin();
     pthread_mutex_lock(&lock);
-    enum rex_log_level level = rex_setting_log(pattern);
-    use_file(pattern);
+    enum rex_log_level level = rex_setting_log(value);
+    const char *colon = strchr(value, ':');
+    use_file(colon != NULL ? colon + 1 : "");
     __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&lock);
     rex_shelter_end();
@@ -246,32 +238,25 @@ void rex_log_say_held(void)
 static void say(enum rex_log_level level, const char *message)
 {
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
-    if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
-        write_line(level, message);
-    else if (rex_thread.holds > 0)
+    bool is_theirs = __atomic_load_n(&theirs.function, __ATOMIC_RELAXED) != NULL;
+    if (is_theirs && rex_thread.holds > 0)
         hold_back(level, message);
     else
         hand_over(level, message);
 }
 
-static __attribute__((noinline)) void say_formatted(enum rex_log_level level, const char *format,
-                                                    va_list arguments)
-{
-    char message[REX_MESSAGE_MAX];
-    vsnprintf(message, sizeof message, format, arguments);
-    rex_escape(message, sizeof message);
-    say(level, message);
-}
-
 void rex_log(enum rex_log_level level, const char *format, ...)
 {
+    char message[REX_MESSAGE_MAX];
     va_list arguments;
     int error = errno;
     if (!rex_log_wanted(level))
         return;
     va_start(arguments, format);
-    say_formatted(level, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    rex_escape(message, sizeof message);
+    say(level, message);
     errno = error;
 }
 

@@ -10,7 +10,6 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,11 @@
 
 /* ---- shared objects -------------------------------------------------------------------------- */
 
-/* By a function of the C library whose address no program takes: a program that takes one has a
- * stub for it. */
+/* By a text that lies in the C library. */
 bool rex_can_open_libraries(void)
 {
     char path[PATH_MAX];
-    return !rex_in_program((const void *)(uintptr_t)&gnu_get_libc_version, path);
+    return !rex_in_program(gnu_get_libc_version(), path);
 }
 
 bool rex_in_program(const void *address, char path[PATH_MAX])

@@ -27,9 +27,14 @@ struct word {
     int value;
 };
 
-static const struct word switches[] = {{"on", true},  {"off", false}, {"yes", true},
-                                       {"no", false}, {"true", true}, {"false", false},
-                                       {"1", true},   {"0", false},   {NULL, 0}};
+#define SWITCHES                                                                                  \
+    {"on", true}, {"off", false}, {"yes", true}, {"no", false}, {"true", true}, {"false", false}, \
+        {"1", true},                                                                              \
+    {                                                                                             \
+        "0", false                                                                                \
+    }
+static const struct word switches[] = {SWITCHES, {NULL, 0}};
+static const struct word checks[] = {SWITCHES, {"full", REX_CHECK_FULL}, {NULL, 0}};
 static const struct word waits[] = {{"auto", REX_WAIT_AUTO},       {"spin", REX_WAIT_SPIN},
                                     {"yield", REX_WAIT_YIELD},     {"block", REX_WAIT_BLOCK},
                                     {"runtime", REX_WAIT_RUNTIME}, {NULL, 0}};
@@ -75,11 +80,6 @@ static int read_trace(const char *value)
     return found == UNKNOWN ? REX_TRACE_TO_FILE : found ? UNKNOWN : REX_TRACE_NOWHERE;
 }
 
-static int read_check(const char *value)
-{
-    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL : find(switches, value, strlen(value));
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -97,7 +97,7 @@ static const struct {
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, NULL, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, NULL, "error or wait"},
     [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, read_trace, "the name of a file, - or off"},
-    [REX_OPTION_CHECK] = {"REX_CHECK", "on", NULL, read_check, "on, off or full"},
+    [REX_OPTION_CHECK] = {"REX_CHECK", "on", checks, NULL, "on, off or full"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, NULL, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts, NULL,
                                  "auto or a number from 0 to 8"},
@@ -199,14 +199,9 @@ int rex_configure(enum rex_option option, const char *value)
     return REX_OK;
 }
 
-static const char *by_program(enum rex_option option)
+const char *rex_setting_by_program(enum rex_option option)
 {
     return __atomic_load_n(&chosen[option], __ATOMIC_ACQUIRE);
-}
-
-bool rex_setting_by_program(enum rex_option option)
-{
-    return by_program(option) != NULL;
 }
 
 /*
@@ -222,7 +217,7 @@ static const char *in_environment(const char *variable)
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX])
 {
     char complaint[COMPLAINT_MAX];
-    const char *found = by_program(option);
+    const char *found = rex_setting_by_program(option);
     if (found == NULL) {
         found = in_environment(options[option].variable);
         if (found == NULL || !may_be(option, found, complaint))
@@ -232,8 +227,7 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX])
     return true;
 }
 
-/* What OPTION means, and its text in VALUE. */
-static int read_setting(enum rex_option option, char value[REX_SETTING_MAX])
+int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX])
 {
     if (!rex_setting_text(option, value))
         snprintf(value, REX_SETTING_MAX, "%s", options[option].otherwise);
@@ -243,21 +237,7 @@ static int read_setting(enum rex_option option, char value[REX_SETTING_MAX])
 int rex_setting_read(enum rex_option option)
 {
     char value[REX_SETTING_MAX];
-    return read_setting(option, value);
-}
-
-enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX])
-{
-    char value[REX_SETTING_MAX];
-    int level = read_setting(REX_OPTION_LOG, value);
-    const char *colon = strchr(value, ':');
-    snprintf(file, REX_SETTING_MAX, "%s", colon != NULL ? colon + 1 : "");
-    return (enum rex_log_level)level;
-}
-
-enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX])
-{
-    return (enum rex_trace_to)read_setting(REX_OPTION_TRACE, file);
+    return rex_setting_given(option, value);
 }
 
 /* ---- what is wrong in the environment -------------------------------------------------------- */
@@ -275,8 +255,8 @@ static void review_value(enum rex_option option)
     const char *value = in_environment(options[option].variable);
     const char *otherwise = options[option].otherwise;
     char complaint[COMPLAINT_MAX];
-    if (value == NULL || rex_setting_by_program(option) || may_be(option, value, complaint) ||
-        !first_time(option))
+    if (value == NULL || rex_setting_by_program(option) != NULL ||
+        may_be(option, value, complaint) || !first_time(option))
         return;
     rex_log(REX_LOG_WARN, "%s; %s is used", complaint, *otherwise != '\0' ? otherwise : "none");
 }

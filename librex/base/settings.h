@@ -21,6 +21,9 @@
 /* What OPTION means: one of the values of its function below. */
 int rex_setting_read(enum rex_option option);
 
+/* The same, and its text in VALUE. */
+int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX]);
+
 /* How a thread waits for a GPU. */
 enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, REX_WAIT_RUNTIME };
 static inline enum rex_wait rex_setting_wait(void)
@@ -57,12 +60,18 @@ static inline bool rex_setting_wait_for_unfinished(void)
     return rex_setting_read(REX_OPTION_UNFINISHED);
 }
 
-/* The level of the log, and in FILE the name of its file, "" for standard error. */
-enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX]);
+/* The level of the log. The name of its file follows a colon in VALUE. */
+static inline enum rex_log_level rex_setting_log(char value[REX_SETTING_MAX])
+{
+    return (enum rex_log_level)rex_setting_given(REX_OPTION_LOG, value);
+}
 
 /* Where a trace goes, and in FILE the name of its file if it goes to one. */
 enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
-enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX]);
+static inline enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX])
+{
+    return (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, file);
+}
 
 /* How many threads copy; -1: as many as the processors allow. */
 static inline int rex_setting_copy_threads(void)
@@ -90,8 +99,8 @@ const char *rex_setting_variable(enum rex_option option);
 /* What holds where nobody gave a value, as text; "" for nothing. */
 const char *rex_setting_default(enum rex_option option);
 
-/* Whether the program itself gave the value, by rex_configure(). */
-bool rex_setting_by_program(enum rex_option option);
+/* The value that the program itself gave, by rex_configure(); NULL for none. It stays. */
+const char *rex_setting_by_program(enum rex_option option);
 
 /*
  * Warn of what is wrong in the environment, of each variable once in the life of the process: a

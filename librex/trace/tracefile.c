@@ -265,11 +265,10 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
 static char buffer[BUFFER_BYTES];
 static size_t used; /* bytes of it */
 static uint64_t written_at;
-static struct rex_output file = {.descriptor = -1};
-static bool is_open;                  /* else nothing is written any more */
-static off_t whole;                   /* bytes of whole lines in the file */
-static char pattern[REX_SETTING_MAX]; /* of the file's name */
-static bool is_parents;               /* in a child of fork that has no file yet */
+static struct rex_output file = {.descriptor = -1}; /* without one nothing is written any more */
+static off_t whole;                                 /* bytes of whole lines in the file */
+static char pattern[REX_SETTING_MAX];               /* of the file's name */
+static bool is_parents;                             /* in a child of fork that has no file yet */
 
 static void warn(int error)
 {
@@ -286,12 +285,11 @@ static void warn(int error)
 static void give_up(size_t bytes, int error)
 {
     const char *end = memrchr(buffer, '\n', bytes);
-    whole += end != NULL ? end + 1 - buffer : 0;
-    if (rex_output_is_open(&file) && ftruncate(file.descriptor, whole) != 0)
+    off_t length = whole + (end != NULL ? end + 1 - buffer : 0);
+    if (rex_output_is_open(&file) && ftruncate(file.descriptor, length) != 0)
         rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", file.name, strerror(errno));
     warn(error);
     rex_output_close(&file);
-    is_open = false;
 }
 
 /* 0; EWOULDBLOCK: another process writes to it. Some file systems have no locks: nobody is asked.
@@ -322,12 +320,14 @@ static int open_again(void)
 static void write_all(void)
 {
     size_t done = 0;
-    int error = is_open && !rex_output_is_open(&file) ? open_again() : 0;
-    if (is_open && error == 0)
-        error = rex_file_write(file.descriptor, buffer, used, &done);
-    if (error != 0)
-        give_up(done, error);
-    whole += is_open ? (off_t)used : 0;
+    if (file.descriptor >= 0) {
+        int error = rex_output_is_open(&file) ? 0 : open_again();
+        if (error == 0)
+            error = rex_file_write(file.descriptor, buffer, used, &done);
+        if (error != 0)
+            give_up(done, error);
+        whole += (off_t)done;
+    }
     used = 0;
 }
 
@@ -336,7 +336,7 @@ static struct rex_line new_line(void)
 {
     if (sizeof buffer - used < REX_LINE_MAX)
         write_all();
-    return (struct rex_line){.text = buffer + used, .full = !is_open};
+    return (struct rex_line){.text = buffer + used, .full = file.descriptor < 0};
 }
 
 /* LINE is complete, at the time NOW. One that was too long is left out. */
@@ -431,7 +431,6 @@ static bool open_file(void)
                 rex_setting_variable(REX_OPTION_TRACE), file.name);
         error = open_named(true);
     }
-    is_open = error == 0;
     if (error != 0) {
         warn(error);
         return false;
@@ -465,16 +464,14 @@ void rex_trace_file_close(void)
     rex_line_text(&line, "]\n");
     used += line.full ? 0 : line.length;
     write_all();
-    int error = is_open ? rex_output_close(&file) : 0;
+    int error = rex_output_close(&file);
     if (error != 0)
         warn(error);
-    is_open = false;
 }
 
 void rex_trace_file_forget(void)
 {
     rex_output_close(&file); /* the lock stays with the parent */
-    is_open = false;
     used = 0;
     is_parents = true;
 }
