@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/names.h"
@@ -67,23 +68,18 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 /* ---- a new one ------------------------------------------------------------------------------- */
 
-/* The name behind the message is that of the error's man page. */
-static __attribute__((noinline)) void print(int code, const char *message)
-{
-    char line[REX_PRINTED_MAX];
-    snprintf(line, sizeof line, "%s [%s]", message, rex_error_name(code));
-    rex_log_once(REX_LOG_ERROR, line);
-}
-
 static int fail(int code, const char *format, va_list arguments,
                 void (*escape)(char *text, size_t size))
 {
-    char message[REX_MESSAGE_MAX]; /* the last one may be one of the arguments */
+    char message[REX_PRINTED_MAX]; /* the last one may be one of the arguments */
     int error = errno;
-    vsnprintf(message, sizeof message, format, arguments);
-    escape(message, sizeof message);
+    vsnprintf(message, REX_MESSAGE_MAX, format, arguments);
+    escape(message, REX_MESSAGE_MAX);
     int result = rex_fail_again(code, message);
-    print(code, message);
+    size_t length = strlen(message);
+    /* The name behind the message is that of the error's man page. */
+    snprintf(message + length, sizeof message - length, " [%s]", rex_error_name(code));
+    rex_log_once(REX_LOG_ERROR, message);
     errno = error;
     return result;
 }

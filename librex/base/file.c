@@ -90,42 +90,30 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The signals that a write may raise, blocked for this thread alone. */
-struct blocked {
-    sigset_t before, pending;
-};
-
-static void block(struct blocked *blocked)
-{
-    sigset_t both;
-    sigemptyset(&both);
-    sigaddset(&both, SIGPIPE);
-    sigaddset(&both, SIGXFSZ);
-    sigemptyset(&blocked->pending);
-    sigpending(&blocked->pending);
-    pthread_sigmask(SIG_BLOCK, &both, &blocked->before);
-}
-
-/* The signal that came with ERROR is taken, but one that was there before is the program's. */
-static void unblock(const struct blocked *blocked, int error)
+/* The signal that came with ERROR is taken, but one that was PENDING before is the program's. */
+static void take_signal(int error, const sigset_t *pending)
 {
     static const struct timespec at_once = {0, 0};
     int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
-    if (number != 0 && sigismember(&blocked->pending, number) == 0) {
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, number);
-        while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
-            ;
-    }
-    pthread_sigmask(SIG_SETMASK, &blocked->before, NULL);
+    sigset_t one;
+    if (number == 0 || sigismember(pending, number) != 0)
+        return;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
+        ;
 }
 
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
 {
-    struct blocked blocked;
+    sigset_t both, before, pending;
     int error = 0;
-    block(&blocked);
+    sigemptyset(&both);
+    sigaddset(&both, SIGPIPE);
+    sigaddset(&both, SIGXFSZ);
+    sigemptyset(&pending);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &both, &before); /* of this thread alone */
     for (*done = 0; *done < size && error == 0;) {
         ssize_t written = write(fd, (const char *)bytes + *done, size - *done);
         *done += written > 0 ? (size_t)written : 0;
@@ -134,7 +122,8 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
         else if (written < 0 && errno != EINTR)
             error = errno;
     }
-    unblock(&blocked, error);
+    take_signal(error, &pending);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 

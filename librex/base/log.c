@@ -21,7 +21,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/fork.h"
-#include "base/hash.h"
 #include "base/names.h"
 #include "base/settings.h"
 #include "base/thread.h"

@@ -17,28 +17,25 @@
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* RFC 3629, which has no surrogates and nothing above 0x10ffff. */
+/* RFC 3629, which has no longer form than need be, no surrogates and nothing above U+10FFFF. */
 size_t rex_utf8_length(const char *text)
 {
-    static const struct {
-        unsigned char first, last, second_first, second_last, length;
-    } forms[] = {
-        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
+    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
     const unsigned char *at = (const unsigned char *)text;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (at[0] < forms[i].first || at[0] > forms[i].last)
-            continue;
-        if (forms[i].length > 1 && (at[1] < forms[i].second_first || at[1] > forms[i].second_last))
+    size_t length = at[0] < 0x80   ? 1
+                    : at[0] < 0xc0 ? 0
+                    : at[0] < 0xe0 ? 2
+                    : at[0] < 0xf0 ? 3
+                    : at[0] < 0xf8 ? 4
+                                   : 0;
+    uint32_t character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
             return 0;
-        for (size_t j = 2; j < forms[i].length; j++)
-            if (at[j] < 0x80 || at[j] > 0xbf)
-                return 0;
-        return forms[i].length;
+        character = character << 6 | (at[i] & 0x3f);
     }
-    return 0;
+    bool is_one = character >= least[length] && character <= 0x10ffff;
+    return is_one && (character < 0xd800 || character > 0xdfff) ? length : 0;
 }
 
 /* Bytes of the character at TEXT, if it can stay; else 0. */

@@ -1,5 +1,6 @@
 /*
- * names.h - names that others gave: how one is printed, and which of some was meant.
+ * names.h - names that others gave: how one is printed, which of some was meant, and hashes of names
+ * and addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,6 +8,7 @@
 #define REX_INTERNAL_NAMES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
 size_t rex_utf8_length(const char *text);
@@ -31,5 +33,20 @@ struct rex_nearest {
 
 /* Have NAME, which stays, compared. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
+
+/* FNV-1a. */
+static inline uint64_t rex_hash_string(const char *string)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *string != '\0'; string++)
+        hash = (hash ^ (unsigned char)*string) * 0x100000001b3u;
+    return hash;
+}
+
+/* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
+static inline uint32_t rex_hash_address(const void *address)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u) >> 32);
+}
 
 #endif

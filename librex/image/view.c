@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/names.h"
 
 /* ---- what the readers put in ----------------------------------------------------------------- */

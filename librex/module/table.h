@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/hash.h"
+#include "base/names.h"
 #include "image/view.h"
 #include "omp/forward.h"
 #include "rex/offload.h"

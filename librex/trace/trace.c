@@ -78,29 +78,6 @@ void rex_track_drop(struct rex_track *track)
         __atomic_store_n(&track->is_taken, false, __ATOMIC_RELEASE);
 }
 
-static void label_thread(uint32_t id, char *name, size_t size)
-{
-    if (id == (uint32_t)getpid() || pthread_getname_np(pthread_self(), name, size) != 0)
-        snprintf(name, size, "main thread");
-}
-
-static void label_device(uint32_t at, char *name, size_t size)
-{
-    snprintf(name, size, at % LANES == 0 ? "device %u" : "device %u (%u)", (unsigned)(at / LANES),
-             (unsigned)(at % LANES + 1));
-}
-
-/* The name of TRACK, of the calling thread if it is a thread's. */
-static void label_track(const struct rex_track *track, char *name, size_t size)
-{
-    if (track->name != NULL)
-        snprintf(name, size, "%s", track->name);
-    else if (track->id < DEVICE_TRACKS)
-        label_thread(track->id, name, size);
-    else
-        label_device(track->id - DEVICE_TRACKS, name, size);
-}
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* The calling thread's; NULL where there is no memory for one. */
@@ -115,12 +92,19 @@ static struct rex_track *own_track(void)
 /* The name of TRACK goes to the file once, and to a child's file again. */
 static void announce(struct rex_track *track)
 {
-    char name[128] = "";
-    unsigned process = rex_forks() + 1;
+    char name[128];
+    unsigned process = rex_forks() + 1, at = track->id - DEVICE_TRACKS;
     if (track->process == process)
         return;
     track->process = process;
-    label_track(track, name, sizeof name);
+    if (track->name != NULL)
+        snprintf(name, sizeof name, "%s", track->name);
+    else if (track->id >= DEVICE_TRACKS)
+        snprintf(name, sizeof name, at % LANES == 0 ? "device %u" : "device %u (%u)", at / LANES,
+                 at % LANES + 1);
+    else if (track->id == (uint32_t)getpid() ||
+             pthread_getname_np(pthread_self(), name, sizeof name) != 0)
+        snprintf(name, sizeof name, "main thread");
     rex_trace_file_track(track->id, name);
 }
 
@@ -201,28 +185,20 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
 
 /* ---- begin, fork, end ------------------------------------------------------------------------ */
 
-static void start(void)
-{
-    char file[REX_SETTING_MAX];
-    enum rex_trace_to to = rex_setting_trace(file);
-    if (to == REX_TRACE_NOWHERE)
-        return;
-    rex_lock(&lock);
-    if (to == REX_TRACE_TO_FILE && !rex_trace_file_open(file))
-        to = REX_TRACE_NOWHERE;
-    /*
-     * Relaxed: what the trace needs is guarded by the lock; this says only whether to ask for it.
-     */
-    __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
-    rex_unlock(&lock);
-}
-
 void rex_trace_start(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    rex_log_hold(); /* others may wait */
-    pthread_once(&once, start);
-    rex_log_resume();
+    static bool is_started;
+    char file[REX_SETTING_MAX];
+    rex_lock(&lock);
+    if (!is_started) {
+        enum rex_trace_to to = rex_setting_trace(file);
+        if (to == REX_TRACE_TO_FILE && !rex_trace_file_open(file))
+            to = REX_TRACE_NOWHERE;
+        /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */
+        __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
+        is_started = true;
+    }
+    rex_unlock(&lock);
 }
 
 /* What the parent has collected is the parent's. A file is opened with the child's first slice. */

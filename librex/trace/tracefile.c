@@ -122,28 +122,23 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
 
 /* ---- types of rows --------------------------------------------------------------------------- */
 
-/* The bits, in the order in which they are said; 0x4000 and 0x8000 are new in LLVM 22 and 23. */
-static const struct {
-    int64_t bit;
-    const char *name;
-} type_names[] = {
-    {0x1, "to"},
-    {0x2, "from"},
-    {0x4, "always"},
-    {0x8, "delete"},
-    {0x10, "ptr_and_obj"},
-    {0x20, "target_param"},
-    {0x40, "return_param"},
-    {0x80, "private"},
-    {0x100, "literal"},
-    {0x200, "implicit"},
-    {0x400, "close"},
-    {0x1000, "present"},
-    {0x2000, "ompx_hold"},
-    {0x4000, "attach"},
-    {0x8000, "fb_nullify"},
-    {0x100000000000, "non_contig"},
-};
+/* By the number of the bit; 14 and 15 are new in LLVM 22 and 23. */
+static const char *const type_names[] = {"to",
+                                         "from",
+                                         "always",
+                                         "delete",
+                                         "ptr_and_obj",
+                                         "target_param",
+                                         "return_param",
+                                         "private",
+                                         "literal",
+                                         "implicit",
+                                         "close",
+                                         [12] = "present",
+                                         [13] = "ompx_hold",
+                                         [14] = "attach",
+                                         [15] = "fb_nullify",
+                                         [44] = "non_contig"};
 
 #define MEMBER_OF ((uint64_t)0xffff << 48)
 #define KIND ((uint64_t)REX_MAP_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
@@ -153,9 +148,9 @@ void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
     uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_MAP_LITERAL ? KIND : 0));
     char *end = text;
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
-        if (type & type_names[i].bit) {
-            end = stpcpy(stpcpy(end, type_names[i].name), "|");
-            rest &= ~(uint64_t)type_names[i].bit;
+        if ((rest >> i & 1) != 0 && type_names[i] != NULL) {
+            end = stpcpy(stpcpy(end, type_names[i]), "|");
+            rest &= ~(UINT64_C(1) << i);
         }
     if (((uint64_t)type & MEMBER_OF) != 0)
         end += sprintf(end, "member_of(%u)|", (unsigned)((uint64_t)type >> 48));

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/names.h"
 
 /* A program with more kernels than fit has the rest in one row. */
@@ -124,14 +123,6 @@ static void print_row(const struct row *row)
     print("\n");
 }
 
-static void print_title(const char *title, enum rex_counted counted)
-{
-    print("  %-*s %9s %13s %11s %11s", NAME_WIDTH, title, "calls", "total us", "mean us", "max us");
-    if (counted != REX_COUNTED_PHASE)
-        print(" %15s %15s", "bytes to", "bytes from");
-    print("%s\n", counted == REX_COUNTED_KERNEL ? "  by" : "");
-}
-
 static void print_reasons(void)
 {
     for (unsigned i = 0; i < REASONS && *reasons[i] != '\0'; i++) {
@@ -144,16 +135,19 @@ static void print_reasons(void)
 
 static void print_part(enum rex_counted counted, const char *title)
 {
-    bool titled = false;
+    bool is_titled = false;
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].counted != counted)
             continue;
-        if (!titled)
-            print_title(title, counted);
-        titled = true;
+        if (!is_titled)
+            print("  %-*s %9s %13s %11s %11s%s%s\n", NAME_WIDTH, title, "calls", "total us",
+                  "mean us", "max us",
+                  counted != REX_COUNTED_PHASE ? "        bytes to      bytes from" : "",
+                  counted == REX_COUNTED_KERNEL ? "  by" : "");
+        is_titled = true;
         print_row(&rows[i]);
     }
-    if (titled)
+    if (is_titled)
         print("\n");
 }
 

@@ -22,7 +22,7 @@ TEST(test_utf8)
     static const char *const bad[] = {
         "\x80",             "\xc1\xbf",         "\xc2\x7f",         "\xdf\xc0",         "\xe0\x9f\x80",     "\xe0\xa0\x7f", "\xe0\xa0\xc0",
         "\xe1\x7f\x80",     "\xed\xa0\x80",     "\xef\xc0\xbf",     "\xf0\x8f\x80\x80", "\xf0\x90\x80\x7f", "\xf0\x90\x80\xc0",
-        "\xf0\x90\xc0\x80", "\xf3\xbf\xbf",     "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", ""};
+        "\xf0\x90\xc0\x80", "\xf3\xbf\xbf",     "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xfc\x80\x80\x80", ""};
     for (size_t i = 0; i < COUNT(good); i++)
         assert_int_equal(rex_utf8_length(good[i]), strlen(good[i]));
     for (size_t i = 0; i < COUNT(bad); i++)
