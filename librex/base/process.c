@@ -166,20 +166,7 @@ static long count_list(const char *text)
     return count;
 }
 
-/* COUNT, or what the group whose folder it is leaves of it. */
-static int limit_by_folder(int count, struct texts *texts)
-{
-    if (read_in(texts, "cpu.max"))
-        count = at_most(count, quota_of(texts->text, 0));
-    long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
-    if (period > 0 && read_in(texts, "cpu.cfs_quota_us"))
-        count = at_most(count, quota_of(texts->text, period));
-    if (read_in(texts, "cpuset.cpus.effective"))
-        count = at_most(count, count_list(texts->text));
-    return count;
-}
-
-/* The same of GROUP and of all groups around it, below the mount: the limits of each hold. */
+/* COUNT, or what GROUP and all groups around it, below the mount, leave of it. */
 static int limit_by_groups(int count, struct texts *texts, const char *group)
 {
     char *folder = texts->folder;
@@ -187,9 +174,14 @@ static int limit_by_groups(int count, struct texts *texts, const char *group)
         (int)sizeof texts->folder)
         return count;
     while (strlen(folder) >= strlen(texts->mount)) {
-        char *slash = strrchr(folder, '/');
-        count = limit_by_folder(count, texts);
-        *slash = '\0';
+        if (read_in(texts, "cpu.max"))
+            count = at_most(count, quota_of(texts->text, 0));
+        long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+        if (period > 0 && read_in(texts, "cpu.cfs_quota_us"))
+            count = at_most(count, quota_of(texts->text, period));
+        if (read_in(texts, "cpuset.cpus.effective"))
+            count = at_most(count, count_list(texts->text));
+        *strrchr(folder, '/') = '\0';
     }
     return count;
 }

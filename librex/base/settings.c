@@ -27,14 +27,9 @@ struct word {
     int value;
 };
 
-#define SWITCHES                                                                                  \
-    {"on", true}, {"off", false}, {"yes", true}, {"no", false}, {"true", true}, {"false", false}, \
-        {"1", true},                                                                              \
-    {                                                                                             \
-        "0", false                                                                                \
-    }
-static const struct word switches[] = {SWITCHES, {NULL, 0}};
-static const struct word checks[] = {SWITCHES, {"full", REX_CHECK_FULL}, {NULL, 0}};
+static const struct word switches[] = {{"on", true},  {"off", false}, {"yes", true},
+                                       {"no", false}, {"true", true}, {"false", false},
+                                       {"1", true},   {"0", false},   {NULL, 0}};
 static const struct word waits[] = {{"auto", REX_WAIT_AUTO},       {"spin", REX_WAIT_SPIN},
                                     {"yield", REX_WAIT_YIELD},     {"block", REX_WAIT_BLOCK},
                                     {"runtime", REX_WAIT_RUNTIME}, {NULL, 0}};
@@ -80,6 +75,11 @@ static int read_trace(const char *value)
     return found == UNKNOWN ? REX_TRACE_TO_FILE : found ? UNKNOWN : REX_TRACE_NOWHERE;
 }
 
+static int read_check(const char *value)
+{
+    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL : find(switches, value, strlen(value));
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -97,7 +97,7 @@ static const struct {
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", switches, NULL, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", unfinished, NULL, "error or wait"},
     [REX_OPTION_TRACE] = {"REX_TRACE", "off", NULL, read_trace, "the name of a file, - or off"},
-    [REX_OPTION_CHECK] = {"REX_CHECK", "on", checks, NULL, "on, off or full"},
+    [REX_OPTION_CHECK] = {"REX_CHECK", "on", NULL, read_check, "on, off or full"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", senders, NULL, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts, NULL,
                                  "auto or a number from 0 to 8"},

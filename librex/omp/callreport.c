@@ -15,7 +15,7 @@
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"
-#include "trace/tracefile.h"
+#include "trace/traceline.h"
 
 #define LITERAL 0x100
 

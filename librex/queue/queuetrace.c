@@ -14,7 +14,7 @@
 #include "cuda/context.h"
 #include "cuda/hostmemory.h"
 #include "trace/trace.h"
-#include "trace/tracefile.h"
+#include "trace/traceline.h"
 
 #define TIMED_MOST 1024 /* commands of one queue that are not written down yet */
 /* nanoseconds after which the time is made sure of: the GPU's clock and the host's drift apart */

@@ -5,6 +5,12 @@
  * only if REX_TRACE is set. Memory is bounded: one buffer for the file, one table for the summary,
  * whatever the program does.
  *
+ * The file has Chrome's trace events, as a JSON array with one event in each line. Events are
+ * collected in one buffer, which is written when it is full or 10 ms old. Only whole lines are
+ * written, so that a killed process leaves an array that lacks its closing bracket, which the
+ * format allows. Every line but the first begins with a comma: with a bracket at its end such a
+ * file is strict JSON.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "trace/trace.h"
@@ -13,13 +19,16 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "trace/tracefile.h"
+#include "trace/traceline.h"
 #include "trace/tracesum.h"
 
 enum rex_trace_to rex_tracing;
@@ -78,6 +87,184 @@ void rex_track_drop(struct rex_track *track)
         __atomic_store_n(&track->is_taken, false, __ATOMIC_RELEASE);
 }
 
+/* ---- the file -------------------------------------------------------------------------------- */
+
+#define BUFFER_BYTES 65536
+#define OLD UINT64_C(10000000) /* nanoseconds after which an event does not wait for others */
+
+static char buffer[BUFFER_BYTES];
+static size_t used; /* bytes of it */
+static uint64_t written_at;
+static struct rex_output file = {.descriptor = -1}; /* without one nothing is written any more */
+static off_t whole;                                 /* bytes of whole lines in the file */
+static char pattern[REX_SETTING_MAX];               /* of the file's name */
+static bool is_parents;                             /* in a child of fork that has no file yet */
+
+static void warn(int error)
+{
+    rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
+            rex_setting_variable(REX_OPTION_TRACE), file.name, rex_output_why(error));
+}
+
+/*
+ * ERROR came after BYTES of the buffer were written: what is behind the last whole line is cut off,
+ * and the file ends.
+ */
+static void give_up(size_t bytes, int error)
+{
+    const char *end = memrchr(buffer, '\n', bytes);
+    off_t length = whole + (end != NULL ? end + 1 - buffer : 0);
+    if (rex_output_is_open(&file) && ftruncate(file.descriptor, length) != 0)
+        rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", file.name, strerror(errno));
+    warn(error);
+    rex_output_close(&file);
+}
+
+/* 0; EWOULDBLOCK: another process writes to it. Some file systems have no locks: nobody is asked.
+ */
+static int lock_file(void)
+{
+    return flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
+}
+
+/*
+ * The program has closed the file, and with it the lock: it is still this trace if nobody has
+ * written to it since.
+ */
+static int open_again(void)
+{
+    struct stat status;
+    int error = rex_output_reopen(&file, true);
+    if (error != 0 || !S_ISREG(file.status.st_mode))
+        return error;
+    error = lock_file();
+    if (error == 0 && (fstat(file.descriptor, &status) != 0 || status.st_size != whole))
+        error = REX_OUTPUT_REPLACED;
+    if (error != 0)
+        rex_output_close(&file);
+    return error;
+}
+
+static void write_all(void)
+{
+    size_t done = 0;
+    if (file.descriptor >= 0) {
+        int error = rex_output_is_open(&file) ? 0 : open_again();
+        if (error == 0)
+            error = rex_file_write(file.descriptor, buffer, used, &done);
+        if (error != 0)
+            give_up(done, error);
+        whole += (off_t)done;
+    }
+    used = 0;
+}
+
+/* An empty line in the buffer. Where there is no file any more it counts as full. */
+static struct rex_line new_line(void)
+{
+    if (sizeof buffer - used < REX_LINE_MAX)
+        write_all();
+    return (struct rex_line){.text = buffer + used, .full = file.descriptor < 0};
+}
+
+/* LINE is complete, at the time NOW. One that was too long is left out. */
+static void end_line(const struct rex_line *line, uint64_t now)
+{
+    used += line->full ? 0 : line->length;
+    if (now - written_at < OLD)
+        return;
+    write_all();
+    written_at = now;
+}
+
+/* ---- the file: events ------------------------------------------------------------------------ */
+
+/* NAME is that of track ID, or of the process; HEAD is the beginning of the line, which says. */
+static void write_name(const char *head, uint32_t id, const char *name)
+{
+    struct rex_line line = new_line();
+    rex_line_text(&line, head);
+    rex_line_number(&line, "\",\"pid\":", getpid());
+    rex_line_number(&line, ",\"tid\":", id);
+    rex_line_string(&line, ",\"args\":{\"name\":", name);
+    rex_line_text(&line, "}}\n");
+    end_line(&line, rex_trace_clock());
+}
+
+/* SLICE on TRACK; on a device's it has no details. */
+static void write_event(const struct rex_slice *slice, uint32_t track, bool on_device)
+{
+    bool is_detailed = !on_device && slice->details != NULL;
+    struct rex_line line = new_line();
+    rex_line_text(&line, ",{\"ph\":\"X\",\"cat\":\"");
+    rex_line_text(&line, on_device ? "device" : slice->category);
+    rex_line_number(&line, "\",\"pid\":", getpid());
+    rex_line_number(&line, ",\"tid\":", track);
+    rex_line_time(&line, ",\"ts\":", slice->begin);
+    rex_line_time(&line, ",\"dur\":", slice->end - slice->begin);
+    rex_line_string(&line, ",\"name\":", slice->name);
+    rex_line_text(&line, ",\"args\":{");
+    if (is_detailed)
+        slice->details(&line, slice->context);
+    if (slice->counted == REX_COUNTED_KERNEL || slice->counted == REX_COUNTED_TRANSFER) {
+        rex_line_number(&line,
+                        is_detailed ? ",\"bytes_to\":" : "\"bytes_to\":", (int64_t)slice->to);
+        rex_line_number(&line, ",\"bytes_from\":", (int64_t)slice->from);
+    }
+    if (!on_device && slice->by != NULL) {
+        rex_line_text(&line, ",\"by\":\"");
+        rex_line_text(&line, slice->by);
+        rex_line_text(&line, "\"");
+        if (slice->because != NULL)
+            rex_line_string(&line, ",\"because\":", slice->because);
+    }
+    rex_line_text(&line, "}}\n");
+    end_line(&line, slice->end);
+}
+
+/* ---- the file: opening ----------------------------------------------------------------------- */
+
+/*
+ * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
+ * locked nor emptied.
+ */
+static int open_named(bool add_number)
+{
+    int error = rex_output_open(&file, pattern, add_number);
+    if (error == 0 && S_ISREG(file.status.st_mode)) {
+        error = lock_file();
+        if (error == 0 && ftruncate(file.descriptor, 0) != 0)
+            error = errno;
+    }
+    if (error != 0)
+        rex_output_close(&file);
+    return error;
+}
+
+/* A child of fork has its own number behind a name without one. */
+static bool open_file(void)
+{
+    int error = open_named(is_parents && !file.is_numbered);
+    if (error == EWOULDBLOCK) {
+        rex_log(REX_LOG_INFO,
+                "%s: another process writes to %s; this one's number is added to the name",
+                rex_setting_variable(REX_OPTION_TRACE), file.name);
+        error = open_named(true);
+    }
+    if (error != 0) {
+        warn(error);
+        return false;
+    }
+    is_parents = false;
+    memcpy(buffer, "[\n", 2);
+    used = 2;
+    whole = 0;
+    written_at = 0;
+    write_name("{\"ph\":\"M\",\"name\":\"process_name", (uint32_t)getpid(),
+               program_invocation_short_name);
+    return true;
+}
+
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* The calling thread's; NULL where there is no memory for one. */
@@ -105,7 +292,7 @@ static void announce(struct rex_track *track)
     else if (track->id == (uint32_t)getpid() ||
              pthread_getname_np(pthread_self(), name, sizeof name) != 0)
         snprintf(name, sizeof name, "main thread");
-    rex_trace_file_track(track->id, name);
+    write_name(",{\"ph\":\"M\",\"name\":\"thread_name", track->id, name);
 }
 
 static void write_slice(const struct rex_slice *slice)
@@ -113,17 +300,17 @@ static void write_slice(const struct rex_slice *slice)
     struct rex_track *track = slice->track != NULL ? slice->track : own_track();
     if (track == NULL)
         return;
-    if (!rex_trace_file_open_in_child()) {
+    if (is_parents && !open_file()) {
         /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         return;
     }
     announce(track);
-    rex_trace_file_slice(slice, track->id, false);
+    write_event(slice, track->id, false);
     if (slice->on == NULL)
         return;
     announce(slice->on);
-    rex_trace_file_slice(slice, slice->on->id, true);
+    write_event(slice, slice->on->id, true);
 }
 
 void rex_trace_slice(const struct rex_slice *slice)
@@ -188,11 +375,10 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
 void rex_trace_start(void)
 {
     static bool is_started;
-    char file[REX_SETTING_MAX];
     rex_lock(&lock);
     if (!is_started) {
-        enum rex_trace_to to = rex_setting_trace(file);
-        if (to == REX_TRACE_TO_FILE && !rex_trace_file_open(file))
+        enum rex_trace_to to = rex_setting_trace(pattern);
+        if (to == REX_TRACE_TO_FILE && !open_file())
             to = REX_TRACE_NOWHERE;
         /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
@@ -204,8 +390,11 @@ void rex_trace_start(void)
 /* What the parent has collected is the parent's. A file is opened with the child's first slice. */
 static void begin_in_child(void)
 {
-    if (rex_tracing == REX_TRACE_TO_FILE)
-        rex_trace_file_forget();
+    if (rex_tracing == REX_TRACE_TO_FILE) {
+        rex_output_close(&file); /* the lock stays with the parent */
+        used = 0;
+        is_parents = true;
+    }
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_forget();
     struct rex_track *own = rex_part_if_any(REX_PART_TRACK);
@@ -230,6 +419,18 @@ static bool lock_for_the_end(void)
     return false;
 }
 
+/* The end of the array. */
+static void end_file(void)
+{
+    struct rex_line line = new_line();
+    rex_line_text(&line, "]\n");
+    used += line.full ? 0 : line.length;
+    write_all();
+    int error = rex_output_close(&file);
+    if (error != 0)
+        warn(error);
+}
+
 /* After what the program has for its end by atexit(). */
 __attribute__((destructor)) static void finish(void)
 {
@@ -238,7 +439,7 @@ __attribute__((destructor)) static void finish(void)
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_print();
     else
-        rex_trace_file_close();
+        end_file();
     /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_unlock(&lock);

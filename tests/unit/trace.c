@@ -19,7 +19,7 @@
 #include "rex/queue.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
-#include "trace/tracefile.h"
+#include "trace/traceline.h"
 #include "trace/tracesum.h"
 
 MESSAGES("configure");

@@ -1,18 +1,14 @@
 /*
- * tracefile.h - the file of a timeline, and a line of JSON for it. Not locked: trace.c does that.
+ * traceline.h - a line of JSON, and the words for what stands in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_TRACEFILE_H
-#define REX_INTERNAL_TRACEFILE_H
+#ifndef REX_INTERNAL_TRACELINE_H
+#define REX_INTERNAL_TRACELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "trace/trace.h"
-
-/* ---- a line ---------------------------------------------------------------------------------- */
 
 #define REX_LINE_MAX 16384 /* bytes of one */
 
@@ -53,25 +49,5 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
 /* Bytes that rows ask to be copied in DIRECTION, REX_MAP_TO or REX_MAP_FROM. */
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
                         int64_t direction);
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* Open the file that NAME says, with %p and %%. false after a warning. */
-bool rex_trace_file_open(const char *name);
-
-/* In a child of fork that has no file yet: open its own. false after a warning. */
-bool rex_trace_file_open_in_child(void);
-
-/* What TRACK is called. From a failure on nothing is written. */
-void rex_trace_file_track(uint32_t track, const char *name);
-
-/* SLICE on TRACK; on a device's it has no details. */
-void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on_device);
-
-/* The end of the array. */
-void rex_trace_file_close(void);
-
-/* In a child of fork: the file is the parent's, and so is what is not written yet. */
-void rex_trace_file_forget(void);
 
 #endif

@@ -1,0 +1,229 @@
+/*
+ * traceline.c - a line of JSON, and the words for what stands in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "trace/traceline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "rex/map.h"
+
+#define STRING_MAX 1024 /* bytes of a string; C++ makes long names */
+
+static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
+{
+    if (size >= REX_LINE_MAX - line->length) {
+        line->full = true;
+        return;
+    }
+    memcpy(line->text + line->length, bytes, size);
+    line->length += size;
+    line->text[line->length] = '\0';
+}
+
+void rex_line_text(struct rex_line *line, const char *text)
+{
+    add_bytes(line, text, strlen(text));
+}
+
+/* With zeroes in front where NUMBER has fewer digits than LEAST. */
+static void add_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
+{
+    char digits[20], *end = digits + sizeof digits, *at = end;
+    do {
+        *--at = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number > 0 || (size_t)(end - at) < least);
+    add_bytes(line, at, (size_t)(end - at));
+}
+
+void rex_line_number(struct rex_line *line, const char *before, int64_t number)
+{
+    rex_line_text(line, before);
+    if (number < 0)
+        rex_line_text(line, "-");
+    add_number(line, number < 0 ? -(uint64_t)number : (uint64_t)number, 10, 1);
+}
+
+void rex_line_hexadecimal(struct rex_line *line, const char *before, uint64_t number)
+{
+    rex_line_text(line, before);
+    rex_line_text(line, "0x");
+    add_number(line, number, 16, 1);
+}
+
+void rex_line_time(struct rex_line *line, const char *before, uint64_t nanoseconds)
+{
+    rex_line_text(line, before);
+    add_number(line, nanoseconds / 1000, 10, 1);
+    rex_line_text(line, ".");
+    add_number(line, nanoseconds % 1000, 10, 3);
+}
+
+/* How many characters at AT stand in JSON as they are. Most names have no others. */
+static size_t plain(const unsigned char *at, const unsigned char *end)
+{
+    const unsigned char *from = at;
+    while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
+        at++;
+    return (size_t)(at - from);
+}
+
+/* One character at AT that may have to be written another way; the number of its bytes. */
+static size_t add_escaped(struct rex_line *line, const unsigned char *at)
+{
+    size_t length = rex_utf8_length((const char *)at);
+    bool is_plain = *at == '"' || *at == '\\' || (*at >= 0x80 && length > 0);
+    if (*at == '"' || *at == '\\')
+        rex_line_text(line, "\\");
+    if (is_plain) {
+        add_bytes(line, at, length);
+    } else {
+        rex_line_text(line, "\\u");
+        add_number(line, length > 0 ? *at : 0xfffd, 16, 4); /* U+FFFD stands for no character */
+    }
+    return length > 0 ? length : 1;
+}
+
+void rex_line_string(struct rex_line *line, const char *before, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, STRING_MAX);
+    rex_line_text(line, before);
+    rex_line_text(line, "\"");
+    while (at < end) {
+        size_t length = plain(at, end);
+        add_bytes(line, at, length);
+        at += length > 0 ? length : add_escaped(line, at);
+    }
+    if (*at != '\0')
+        rex_line_text(line, "...");
+    rex_line_text(line, "\"");
+}
+
+/* ---- types of rows --------------------------------------------------------------------------- */
+
+/* By the number of the bit; the last two are new in LLVM 22 and 23. */
+static const char *const type_names[] = {
+    "to",           "from",      "always",  "delete",    "ptr_and_obj", "target_param",
+    "return_param", "private",   "literal", "implicit",  "close",       NULL,
+    "present",      "ompx_hold", "attach",  "fb_nullify"};
+
+/* OMP_MAP_NON_CONTIG: begin points to dimensions, size is their number */
+#define NON_CONTIGUOUS INT64_C(0x100000000000)
+#define MEMBER_OF ((uint64_t)0xffff << 48)
+#define KIND ((uint64_t)REX_MAP_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
+
+void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
+{
+    uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_MAP_LITERAL ? KIND : 0));
+    char *end = text;
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
+        if ((rest >> i & 1) != 0 && type_names[i] != NULL) {
+            end = stpcpy(stpcpy(end, type_names[i]), "|");
+            rest &= ~(UINT64_C(1) << i);
+        }
+    if (type & NON_CONTIGUOUS) {
+        end = stpcpy(end, "non_contig|");
+        rest &= ~(uint64_t)NON_CONTIGUOUS;
+    }
+    if (((uint64_t)type & MEMBER_OF) != 0)
+        end += sprintf(end, "member_of(%u)|", (unsigned)((uint64_t)type >> 48));
+    if (rest != 0)
+        end += sprintf(end, "0x%" PRIx64 "|", rest);
+    if (end == text)
+        strcpy(text, "alloc");
+    else
+        end[-1] = '\0';
+}
+
+/* ---- launches and rows of a map -------------------------------------------------------------- */
+
+#define MOST_ROWS 32
+
+/* As libomptarget has it (LLVM 14 to 22): outermost first. */
+struct dimension {
+    uint64_t offset, count, stride;
+};
+
+static uint64_t bytes_of_dimensions(const struct dimension *dimension, int64_t dimensions)
+{
+    uint64_t bytes = dimensions > 0 ? dimension[dimensions - 1].stride : 0;
+    for (int64_t i = 0; i < dimensions; i++)
+        if (__builtin_mul_overflow(bytes, dimension[i].count, &bytes))
+            return INT64_MAX;
+    return bytes < INT64_MAX ? bytes : INT64_MAX;
+}
+
+static uint64_t bytes_of(const void *begin, int64_t size, int64_t type)
+{
+    if (type & (REX_MAP_LITERAL | REX_MAP_PRIVATE) || size < 0)
+        return 0;
+    return type & NON_CONTIGUOUS ? bytes_of_dimensions(begin, size) : (uint64_t)size;
+}
+
+uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
+                        int64_t direction)
+{
+    uint64_t all = 0;
+    for (int64_t i = 0; begin != NULL && sizes != NULL && types != NULL && i < count; i++)
+        if (types[i] & direction) {
+            all += bytes_of(begin[i], sizes[i], types[i]); /* neither is above INT64_MAX */
+            all = all < INT64_MAX ? all : INT64_MAX;
+        }
+    return all;
+}
+
+static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type,
+                    bool (*is_pinned)(const void *address))
+{
+    char words[REX_TYPE_MAX];
+    rex_type_text(type, words);
+    rex_line_text(line, "\"");
+    rex_line_text(line, words);
+    if (type & REX_MAP_LITERAL) {
+        rex_line_hexadecimal(line, " ", (uintptr_t)begin);
+        rex_line_number(line, ", ", size);
+        rex_line_text(line, " bytes\"");
+        return;
+    }
+    bool is_whole = !(type & NON_CONTIGUOUS);
+    rex_line_number(line, " ", is_whole ? size : (int64_t)bytes_of(begin, size, type));
+    rex_line_hexadecimal(line, " bytes at ", (uintptr_t)begin);
+    rex_line_text(line, is_pinned(begin) ? ", pinned\"" : "\"");
+}
+
+void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
+                   const int64_t *types, bool (*is_pinned)(const void *address))
+{
+    if (count <= 0 || begin == NULL || sizes == NULL || types == NULL)
+        return;
+    for (int64_t i = 0; i < count && i < MOST_ROWS; i++) {
+        rex_line_text(line, i == 0 ? ",\"rows\":[" : ",");
+        add_row(line, begin[i], sizes[i], types[i], is_pinned);
+    }
+    if (count > MOST_ROWS) {
+        rex_line_number(line, ",\"and ", count - MOST_ROWS);
+        rex_line_text(line, " more\"");
+    }
+    rex_line_text(line, "]");
+}
+
+static void add_three(struct rex_line *line, const char *before, const uint32_t numbers[3])
+{
+    rex_line_number(line, before, numbers[0]);
+    rex_line_number(line, ",", numbers[1]);
+    rex_line_number(line, ",", numbers[2]);
+}
+
+void rex_line_launch(struct rex_line *line, const void *key, const uint32_t teams[3],
+                     const uint32_t threads[3], int64_t arguments)
+{
+    rex_line_hexadecimal(line, ",\"key\":\"", (uintptr_t)key);
+    add_three(line, "\",\"teams\":[", teams);
+    add_three(line, "],\"threads\":[", threads);
+    rex_line_number(line, "],\"arguments\":", arguments);
+}
