@@ -90,10 +90,7 @@ static bool write_to_file(const char *line)
 
 static __attribute__((noinline)) void write_line(enum rex_log_level level, const char *message)
 {
-    static const char *const names[] = {[REX_LOG_ERROR] = "error",
-                                        [REX_LOG_WARN] = "warning",
-                                        [REX_LOG_INFO] = "info",
-                                        [REX_LOG_DEBUG] = "debug"};
+    static const char *const names[] = {"off", "error", "warning", "info", "debug"};
     char line[REX_PRINTED_MAX + 32];
     snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     rex_shelter_begin();

@@ -114,16 +114,6 @@ static size_t distance(const char *a, size_t length_a, const char *b, size_t len
     return rows[length_a % 3][length_b];
 }
 
-/* How many letters both names end with. Names of kernels all end alike, which tells nothing. */
-static size_t common_ending(const char *a, size_t length_a, const char *b, size_t length_b)
-{
-    size_t length = 0;
-    while (length < length_a && length < length_b &&
-           a[length_a - 1 - length] == b[length_b - 1 - length])
-        length++;
-    return length;
-}
-
 /* A name is near if a third of the letters before the common ending differ, and one more. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
@@ -134,9 +124,11 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     nearest->steps += wanted + length;
     if (length == longest)
         return;
-    size_t ending = common_ending(nearest->wanted, wanted, name, length);
-    wanted -= ending;
-    length -= ending;
+    /* Names of kernels all end alike, which tells nothing. */
+    while (wanted > 0 && length > 0 && nearest->wanted[wanted - 1] == name[length - 1]) {
+        wanted--;
+        length--;
+    }
     if (wanted > LONGEST_NAME || length > LONGEST_NAME)
         return;
     size_t most = wanted / 3 + 1;

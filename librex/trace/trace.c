@@ -406,19 +406,6 @@ static void begin_in_child(void)
 /* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */
 REX_FORK_TAKEN(52, begin_in_child);
 
-/* Not for ever: exit() may come from a signal's handler, in the midst of what holds the lock. */
-static bool lock_for_the_end(void)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    rex_log_hold();
-    if (pthread_mutex_timedlock(&lock, &until) == 0)
-        return true;
-    rex_log_resume();
-    return false;
-}
-
 /* The end of the array. */
 static void end_file(void)
 {
@@ -431,16 +418,26 @@ static void end_file(void)
         warn(error);
 }
 
-/* After what the program has for its end by atexit(). */
+/*
+ * After what the program has for its end by atexit(). It waits a second at most: exit() may come
+ * from a signal's handler, in the midst of what holds the lock.
+ */
 __attribute__((destructor)) static void finish(void)
 {
-    if (!rex_trace_on() || !lock_for_the_end())
+    struct timespec until;
+    if (!rex_trace_on())
         return;
-    if (rex_tracing == REX_TRACE_SUMMARY)
-        rex_summary_print();
-    else
-        end_file();
-    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
-    __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
-    rex_unlock(&lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    rex_log_hold();
+    if (pthread_mutex_timedlock(&lock, &until) == 0) {
+        if (rex_tracing == REX_TRACE_SUMMARY)
+            rex_summary_print();
+        else
+            end_file();
+        /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
+        __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&lock);
+    }
+    rex_log_resume();
 }

@@ -64,15 +64,6 @@ void rex_line_time(struct rex_line *line, const char *before, uint64_t nanosecon
     add_number(line, nanoseconds % 1000, 10, 3);
 }
 
-/* How many characters at AT stand in JSON as they are. Most names have no others. */
-static size_t plain(const unsigned char *at, const unsigned char *end)
-{
-    const unsigned char *from = at;
-    while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
-        at++;
-    return (size_t)(at - from);
-}
-
 /* One character at AT that may have to be written another way; the number of its bytes. */
 static size_t add_escaped(struct rex_line *line, const unsigned char *at)
 {
@@ -95,9 +86,12 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
     rex_line_text(line, before);
     rex_line_text(line, "\"");
     while (at < end) {
-        size_t length = plain(at, end);
-        add_bytes(line, at, length);
-        at += length > 0 ? length : add_escaped(line, at);
+        const unsigned char *plain = at; /* most names have no other characters */
+        while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
+            at++;
+        add_bytes(line, plain, (size_t)(at - plain));
+        if (at < end)
+            at += add_escaped(line, at);
     }
     if (*at != '\0')
         rex_line_text(line, "...");
