@@ -1,5 +1,6 @@
 /*
- * cubin.c - read a CUBIN: kernels, their parameters and limits, globals, architecture.
+ * cubin.c - read a CUBIN: kernels, their parameters and limits, globals, architecture; and what it
+ * keeps from one launch to the next.
  *
  * A CUBIN is an ELF file. A kernel is a function symbol whose `other` byte has the bit
  * STO_CUDA_ENTRY; `.nv.info.KERNEL` holds one attribute for each parameter and one for its launch
@@ -10,14 +11,14 @@
  */
 #include "image/cubin.h"
 
+#include <stdio.h>
 #include <string.h>
-
-#include "image/signature.h"
 
 #define STO_CUDA_ENTRY 0x10
 #define STT_CUDA_OBJECT 13 /* globals of nvcc -rdc=true; without it they are STT_OBJECT */
 #define OSABI_CUDA_13 0x41
 #define ABIVERSION_CUDA_13 8
+#define MODE_IN_ENVIRONMENT 2 /* of KERNEL_kernel_environment, behind two bytes (LLVM 18 to 23) */
 
 #define INFO ".nv.info"
 #define INFO_PREFIX ".nv.info."
@@ -69,12 +70,6 @@ static uint32_t word(const struct attribute *attribute, size_t index)
     return value;
 }
 
-static int cut_off(struct rex_elf *elf)
-{
-    elf->why = "the attributes of a kernel are cut off";
-    return -1;
-}
-
 /* ---- a kernel's parameters and launch bounds ------------------------------------------------- */
 
 static bool is_parameter(const struct attribute *attribute)
@@ -93,10 +88,10 @@ static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
     while ((more = next_attribute(&at, end, &attribute)) > 0)
         if (is_parameter(&attribute) && kernel->parameters < REX_PARAMETERS_UNKNOWN - 1)
             kernel->parameters++;
-    return more == 0 ? 0 : cut_off(elf);
+    return more == 0 ? 0 : rex_elf_refuse(elf, "the attributes of a kernel are cut off");
 }
 
-static int set_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
+static int set_parameter(struct rex_view *view, const struct rex_image_symbol *kernel,
                          const struct attribute *attribute)
 {
     uint16_t ordinal = (uint16_t)word(attribute, 1), offset = (uint16_t)(word(attribute, 1) >> 16);
@@ -107,11 +102,6 @@ static int set_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
         return -1;
     view->parameters[kernel->first + ordinal] =
         (struct rex_image_parameter){.offset = offset, .size = size};
-    /* Attributes come last parameter first; the message names the first odd one. */
-    if (size != 8 && (kernel->odd_size == 0 || ordinal < kernel->odd_index)) {
-        kernel->odd_size = size;
-        kernel->odd_index = ordinal;
-    }
     return 0;
 }
 
@@ -122,10 +112,8 @@ static int check_offsets(const struct rex_view *view, struct rex_elf *elf,
     uint32_t end = 0;
     for (uint32_t i = 0; i < kernel->parameters; i++) {
         const struct rex_image_parameter *parameter = &view->parameters[kernel->first + i];
-        if (parameter->offset < end) {
-            elf->why = "the parameters of a kernel overlap, or are out of order";
-            return -1;
-        }
+        if (parameter->offset < end)
+            return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
         end = (uint32_t)parameter->offset + parameter->size;
     }
     return 0;
@@ -144,32 +132,22 @@ static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_S
 {
     const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
     struct attribute attribute;
-    if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
-        elf->why = "the parameters of a kernel are given twice";
-        return -1;
-    }
+    if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
+        return rex_elf_refuse(elf, "the parameters of a kernel are given twice");
     if (count_parameters(elf, info, kernel) != 0 ||
         rex_view_add_parameters(view, kernel->parameters, &kernel->first) != 0)
         return -1;
     while (next_attribute(&at, end, &attribute) > 0) {
         if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12)
             kernel->max_threads = threads(&attribute);
-        if (!is_parameter(&attribute) || set_parameter(view, kernel, &attribute) == 0)
-            continue;
-        elf->why = "the parameters of a kernel are not numbered from 0 on, once each";
-        return -1;
+        if (is_parameter(&attribute) && set_parameter(view, kernel, &attribute) != 0)
+            return rex_elf_refuse(
+                elf, "the parameters of a kernel are not numbered from 0 on, once each");
     }
     return check_offsets(view, elf, kernel);
 }
 
 /* ---- symbols --------------------------------------------------------------------------------- */
-
-static unsigned architecture_of(const Elf64_Ehdr *header)
-{
-    int new_header = header->e_ident[EI_OSABI] == OSABI_CUDA_13 &&
-                     header->e_ident[EI_ABIVERSION] >= ABIVERSION_CUDA_13;
-    return new_header ? header->e_flags >> 8 & 0xff : header->e_flags & 0xff;
-}
 
 unsigned rex_cubin_architecture(const void *bytes, size_t size)
 {
@@ -177,30 +155,11 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
     if (size < sizeof header)
         return 0;
     memcpy(&header, bytes, sizeof header);
-    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == EM_CUDA
-               ? architecture_of(&header)
-               : 0;
-}
-
-static bool is_global(const Elf64_Sym *symbol)
-{
-    unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    return symbol->st_shndx != SHN_UNDEF && (type == STT_OBJECT || type == STT_CUDA_OBJECT);
-}
-
-static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
-{
-    struct rex_image_symbol found = {.name = name,
-                                     .size = symbol->st_size,
-                                     .parameters = REX_PARAMETERS_UNKNOWN,
-                                     .exec_mode = -1};
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0')
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA)
         return 0;
-    found.kernel =
-        ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
-    if (found.kernel && rex_signature_is_mangled(name))
-        return 0;
-    return found.kernel || is_global(symbol) ? rex_view_add(view, &found) : 0;
+    bool is_new = header.e_ident[EI_OSABI] == OSABI_CUDA_13 &&
+                  header.e_ident[EI_ABIVERSION] >= ABIVERSION_CUDA_13;
+    return (is_new ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
 /* Byte INTO of a global; 0 where it lies in no bytes of the file. */
@@ -213,21 +172,26 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
     return elf->bytes[section.sh_offset + symbol->st_value + into];
 }
 
-#define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
-
-static void read_modes(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
-                       const char *name)
+static bool is_variable(const Elf64_Sym *symbol)
 {
-    struct rex_image_symbol *kernel;
-    if (!is_global(symbol))
-        return;
-    if ((kernel = rex_view_kernel_of(view, name, REX_EXEC_MODE_SUFFIX)) != NULL)
-        kernel->exec_mode = byte_of(elf, symbol, 0);
-    if ((kernel = rex_view_kernel_of(view, name, REX_ENVIRONMENT_SUFFIX)) != NULL) {
-        kernel->environment_size =
-            symbol->st_size < UINT32_MAX ? (uint32_t)symbol->st_size : UINT32_MAX;
-        kernel->environment_mode = byte_of(elf, symbol, MODE_IN_ENVIRONMENT);
-    }
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    return type == STT_OBJECT || type == STT_CUDA_OBJECT;
+}
+
+static int add_symbol(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
+                      const char *name)
+{
+    bool kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
+    const struct rex_image_symbol found = {
+        .name = name,
+        .kernel = kernel,
+        .size = symbol->st_size,
+        .parameters = REX_PARAMETERS_UNKNOWN,
+        .exec_mode = kernel ? -1 : byte_of(elf, symbol, 0),
+        .environment_mode = kernel ? 0 : byte_of(elf, symbol, MODE_IN_ENVIRONMENT)};
+    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || (!kernel && !is_variable(symbol)))
+        return 0;
+    return rex_view_add(view, &found);
 }
 
 /* ---- the rest of the sections ---------------------------------------------------------------- */
@@ -243,28 +207,10 @@ static void read_registers(struct rex_view *view, const struct rex_elf *elf, con
         if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
             rex_elf_symbol(elf, symbols, word(&attribute, 0), &symbol, &name) != 0)
             continue;
-        struct rex_image_symbol *kernel = rex_view_find(view, name);
-        if (kernel != NULL && kernel->kernel)
+        struct rex_image_symbol *kernel = rex_view_kernel(view, name, strlen(name));
+        if (kernel != NULL)
             kernel->registers = word(&attribute, 1);
     }
-}
-
-/*
- * Sections that lie over each other are in no CUBIN; all of them over the whole file would take the
- * square of its size to read.
- */
-static int check_attributes(struct rex_elf *elf)
-{
-    uint64_t total = 0;
-    Elf64_Shdr section;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
-        if (section.sh_type != SHT_NOBITS &&
-            strncmp(rex_elf_section_name(elf, &section), INFO, strlen(INFO)) == 0)
-            total += section.sh_size;
-    if (total <= elf->size)
-        return 0;
-    elf->why = "its attributes take more bytes than the file has";
-    return -1;
 }
 
 static int read_section(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *section,
@@ -288,25 +234,89 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     Elf64_Shdr symbols, section;
     Elf64_Sym symbol;
     const char *name;
-    view->architecture = architecture_of(&elf->header);
-    if (rex_elf_find_type(elf, SHT_SYMTAB, &symbols) != 0) {
-        elf->why = "it has no symbols";
-        return -1;
-    }
+    uint64_t attributes = 0;
+    if (rex_elf_find_type(elf, SHT_SYMTAB, &symbols) != 0)
+        return rex_elf_refuse(elf, "it has no symbols");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
-            add_symbol(view, &symbol, name) != 0)
+            add_symbol(view, elf, &symbol, name) != 0)
             return -1;
-    if (rex_view_index(view) != 0 || check_attributes(elf) != 0)
+    if (rex_view_index(view) != 0)
         return -1;
-    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0)
-            read_modes(view, elf, &symbol, name);
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
+    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
+        /*
+         * Sections that lie over each other are in no CUBIN; all of them over the whole file would
+         * take the square of its size to read.
+         */
+        if (section.sh_type != SHT_NOBITS &&
+            rex_name_after(rex_elf_section_name(elf, &section), INFO) != NULL)
+            attributes += section.sh_size;
+        if (attributes > elf->size)
+            return rex_elf_refuse(elf, "its attributes take more bytes than the file has");
         if (read_section(view, elf, &section, &symbols) != 0)
             return -1;
-    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0)
-            rex_signature_read_mangled(view, name);
+    }
     return 0;
+}
+
+/* ---- what it keeps from one launch to the next ----------------------------------------------- */
+
+/* Whether NAME begins with one of the PREFIXES, of which the last is NULL. */
+static bool begins_with_any(const char *name, const char *const *prefixes)
+{
+    while (*prefixes != NULL && rex_name_after(name, *prefixes) == NULL)
+        prefixes++;
+    return *prefixes != NULL;
+}
+
+/*
+ * Globals lie in .nv.global and .nv.global.init, those that are __constant__ in .nv.constant3. Seen
+ * in the output of nvcc 13.0 and of clang 19. Whether code refers to one cannot be told: the table
+ * .nv.constant4 has the addresses of all.
+ */
+static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symbol)
+{
+    static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
+    Elf64_Shdr section;
+    return rex_elf_section(elf, symbol->st_shndx, &section) == 0 &&
+           begins_with_any(rex_elf_section_name(elf, &section), sections);
+}
+
+/* For libomptarget on the host, for nobody, or one of nvcc's string literals, which stay as are. */
+static bool is_well_known(const char *name)
+{
+    static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};
+    static const char mode[] = "exec_mode"; /* behind a "_", or what librex has put in its place */
+    size_t length = strlen(name);
+    return begins_with_any(name, prefixes) || strcmp(name, "omptarget_device_environment") == 0 ||
+           (length >= sizeof mode && strcmp(name + length - strlen(mode), mode) == 0);
+}
+
+static enum rex_state state_of(const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+{
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+        return is_variable(symbol) && !is_well_known(name) && is_in_global_memory(elf, symbol)
+                   ? REX_STATE_GLOBAL
+                   : REX_STATE_NONE;
+    if (rex_name_after(name, "__kmpc_") != NULL)
+        return REX_STATE_RUNTIME;
+    bool library =
+        strcmp(name, "vprintf") == 0 || strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0;
+    return library && symbol->st_shndx == SHN_UNDEF ? REX_STATE_LIBRARY : REX_STATE_NONE;
+}
+
+enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME])
+{
+    Elf64_Shdr symbols;
+    Elf64_Sym symbol;
+    const char *found;
+    enum rex_state state = REX_STATE_NONE;
+    if (rex_elf_find_type(elf, SHT_SYMTAB, &symbols) != 0)
+        return REX_STATE_NONE;
+    for (size_t i = 1; state == REX_STATE_NONE && i < rex_elf_symbols(&symbols); i++)
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &found) == 0)
+            state = state_of(elf, &symbol, found);
+    if (state != REX_STATE_NONE)
+        snprintf(name, REX_STATE_NAME, "%s", found);
+    return state;
 }

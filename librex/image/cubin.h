@@ -1,5 +1,5 @@
 /*
- * cubin.h - read a CUBIN.
+ * cubin.h - read a CUBIN, and tell what it keeps from one launch to the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,5 +21,20 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size);
 /* Fill VIEW with what is in the CUBIN. 0, or -1 with ELF->why, which is NULL where
  * memory ran out or the view is overfull. */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
+
+enum rex_state {
+    REX_STATE_NONE,
+    REX_STATE_GLOBAL,  /* a global, of which each load of the image has one of its own */
+    REX_STATE_RUNTIME, /* LLVM's device runtime, */
+    REX_STATE_LIBRARY  /* or printf, malloc or free of the device */
+};
+
+/*
+ * The first that the CUBIN has, and in NAME, of REX_STATE_NAME bytes, what it is called there.
+ * Globals whose names begin with `rex_` are librex's own, and those that tell libomptarget how to
+ * launch a kernel are never read on the device: neither counts.
+ */
+#define REX_STATE_NAME 128
+enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME]);
 
 #endif

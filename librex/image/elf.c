@@ -15,7 +15,7 @@ static bool inside(const struct rex_elf *elf, uint64_t offset, uint64_t size)
     return offset <= elf->size && size <= elf->size - offset;
 }
 
-static int refuse(struct rex_elf *elf, const char *why)
+int rex_elf_refuse(struct rex_elf *elf, const char *why)
 {
     elf->why = why;
     return -1;
@@ -25,12 +25,12 @@ static int check_identity(struct rex_elf *elf)
 {
     const Elf64_Ehdr *header = &elf->header;
     if (elf->size < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0)
-        return refuse(elf, "it is not an ELF file");
+        return rex_elf_refuse(elf, "it is not an ELF file");
     if (elf->size < sizeof *header)
-        return refuse(elf, "it is truncated inside the ELF header");
+        return rex_elf_refuse(elf, "it is truncated inside the ELF header");
     memcpy(&elf->header, elf->bytes, sizeof elf->header);
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
-        return refuse(elf, "it is not a 64-bit little-endian ELF file");
+        return rex_elf_refuse(elf, "it is not a 64-bit little-endian ELF file");
     return 0;
 }
 
@@ -38,19 +38,19 @@ static int check_sections(struct rex_elf *elf)
 {
     const Elf64_Ehdr *header = &elf->header;
     if (header->e_shoff == 0 || header->e_shnum == 0)
-        return refuse(elf, "it has no section table");
+        return rex_elf_refuse(elf, "it has no section table");
     if (header->e_shentsize != sizeof(Elf64_Shdr))
-        return refuse(elf, "its section headers are of an unknown size");
+        return rex_elf_refuse(elf, "its section headers are of an unknown size");
     if (!inside(elf, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
-        return refuse(elf, "it is truncated: its section table lies past the end");
+        return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     if (header->e_shstrndx >= header->e_shnum)
-        return refuse(elf, "it names no table of section names");
+        return rex_elf_refuse(elf, "it names no table of section names");
     for (size_t i = 0; i < header->e_shnum; i++) {
         Elf64_Shdr section;
         rex_elf_section(elf, i, &section);
         if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
             !inside(elf, section.sh_offset, section.sh_size))
-            return refuse(elf, "it is truncated: a section lies past the end");
+            return rex_elf_refuse(elf, "it is truncated: a section lies past the end");
     }
     return 0;
 }
@@ -61,30 +61,23 @@ static int check_segments(struct rex_elf *elf)
     if (header->e_phnum == 0)
         return 0;
     if (header->e_phentsize != sizeof(Elf64_Phdr))
-        return refuse(elf, "its program headers are of an unknown size");
+        return rex_elf_refuse(elf, "its program headers are of an unknown size");
     if (!inside(elf, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
-        return refuse(elf, "it is truncated: its program headers lie past the end");
+        return rex_elf_refuse(elf, "it is truncated: its program headers lie past the end");
     for (size_t i = 0; i < header->e_phnum; i++) {
         Elf64_Phdr segment;
         memcpy(&segment, elf->bytes + header->e_phoff + i * sizeof segment, sizeof segment);
         if (segment.p_type == PT_LOAD && !inside(elf, segment.p_offset, segment.p_filesz))
-            return refuse(elf, "it is truncated: a segment lies past the end");
+            return rex_elf_refuse(elf, "it is truncated: a segment lies past the end");
     }
     return 0;
 }
 
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
 {
-    memset(elf, 0, sizeof *elf);
-    elf->bytes = (const unsigned char *)bytes;
-    elf->size = size;
+    *elf = (struct rex_elf){.bytes = bytes, .size = size};
     return check_identity(elf) != 0 || check_sections(elf) != 0 || check_segments(elf) != 0 ? -1
                                                                                             : 0;
-}
-
-size_t rex_elf_sections(const struct rex_elf *elf)
-{
-    return elf->header.e_shnum;
 }
 
 int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section)
@@ -107,8 +100,7 @@ const char *rex_elf_string_within(const char *string, uint64_t room)
 
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
 {
-    if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size ||
-        !inside(elf, strings->sh_offset, strings->sh_size))
+    if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size)
         return NULL;
     return rex_elf_string_within((const char *)elf->bytes + strings->sh_offset + offset,
                                  strings->sh_size - offset);
@@ -121,14 +113,6 @@ const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *se
     if (rex_elf_section(elf, elf->header.e_shstrndx, &strings) == 0)
         name = rex_elf_string(elf, &strings, section->sh_name);
     return name != NULL ? name : "";
-}
-
-int rex_elf_find(const struct rex_elf *elf, const char *name, Elf64_Shdr *section)
-{
-    for (size_t i = 0; rex_elf_section(elf, i, section) == 0; i++)
-        if (strcmp(rex_elf_section_name(elf, section), name) == 0)
-            return 0;
-    return -1;
 }
 
 int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section)
@@ -144,18 +128,13 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols)
     return symbols->sh_entsize == sizeof(Elf64_Sym) ? symbols->sh_size / sizeof(Elf64_Sym) : 0;
 }
 
-/* Another section may name any as its symbols, also one whose bytes are not in the file. */
-static bool is_symbol_table(const Elf64_Shdr *section)
-{
-    return section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM;
-}
-
 int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
                    Elf64_Sym *symbol, const char **name)
 {
     Elf64_Shdr strings;
-    if (!is_symbol_table(symbols) || index >= rex_elf_symbols(symbols) ||
-        rex_elf_section(elf, symbols->sh_link, &strings) != 0)
+    /* A section may name any other as its symbols, also one whose bytes are not in the file. */
+    if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
+        index >= rex_elf_symbols(symbols) || rex_elf_section(elf, symbols->sh_link, &strings) != 0)
         return -1;
     memcpy(symbol, elf->bytes + symbols->sh_offset + index * sizeof *symbol, sizeof *symbol);
     *name = rex_elf_string(elf, &strings, symbol->st_name);

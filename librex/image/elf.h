@@ -30,7 +30,7 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    const char *why; /* why rex_elf_open() refused */
+    const char *why; /* why rex_elf_open() or a reader refused */
 };
 
 /*
@@ -39,18 +39,16 @@ struct rex_elf {
  */
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 
-/*
- * Number of sections; section INDEX (copied out, since a file's alignment is not to be trusted), -1
- * if there is none.
- */
-size_t rex_elf_sections(const struct rex_elf *elf);
+/* Why the file cannot be used. Returns -1. */
+int rex_elf_refuse(struct rex_elf *elf, const char *why);
+
+/* Section INDEX, copied out, since a file's alignment is not to be trusted; -1 if there is none. */
 int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 
 /* Name of SECTION, "" if it has none as above. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* First section called NAME, or of TYPE; -1 if there is none. */
-int rex_elf_find(const struct rex_elf *elf, const char *name, Elf64_Shdr *section);
+/* First section of TYPE; -1 if there is none. */
 int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*

@@ -20,139 +20,88 @@
 
 static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
 {
-    struct rex_image_symbol found = {.name = name,
-                                     .size = symbol->st_size,
-                                     .parameters = REX_PARAMETERS_UNKNOWN,
-                                     .exec_mode = -1};
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || rex_signature_of(name) != NULL ||
-        strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)) == 0 ||
+    const struct rex_image_symbol found = {.name = name,
+                                           .kernel = type == STT_FUNC,
+                                           .size = symbol->st_size,
+                                           .parameters = REX_PARAMETERS_UNKNOWN,
+                                           .exec_mode = -1};
+    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
+        rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
+        rex_name_after(name, CALL_PREFIX) != NULL ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return 0;
-    found.kernel = type == STT_FUNC;
     return rex_view_add(view, &found);
-}
-
-/* Which kernels have a function that calls them. */
-static void find_calls(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *symbols)
-{
-    Elf64_Sym symbol;
-    const char *name;
-    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
-        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || symbol.st_shndx == SHN_UNDEF)
-            continue;
-        struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, CALL_PREFIX);
-        if (kernel != NULL)
-            kernel->call = name;
-    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A section that is in memory, and in the file. */
-struct piece {
-    uint64_t address, size, offset;
-};
+/* A linker makes a few dozen. In a made-up file an address is looked for in no more than these. */
+#define MOST_SECTIONS 256
 
-/*
- * All of them, by address, so that none is looked for along the others; they do not lie over each
- * other in what a linker makes.
- */
-struct memory {
-    struct piece *pieces;
-    size_t count;
-};
-
-static int compare_pieces(const void *a, const void *b)
+/* The bytes of the file for ADDRESS, *ROOM up to the end of their section; NULL: there are none. */
+static const char *bytes_at(const struct rex_elf *elf, uint64_t address, uint64_t *room)
 {
-    const struct piece *one = a, *other = b;
-    return one->address < other->address ? -1 : one->address > other->address;
-}
-
-/* 0, or -1: out of memory. */
-static int find_memory(const struct rex_elf *elf, struct memory *memory)
-{
+    const char *bytes = NULL;
     Elf64_Shdr section;
-    *memory = (struct memory){calloc(rex_elf_sections(elf), sizeof *memory->pieces), 0};
-    if (memory->pieces == NULL)
-        return -1;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
-        if (section.sh_flags & SHF_ALLOC && section.sh_type != SHT_NOBITS && section.sh_size > 0)
-            memory->pieces[memory->count++] =
-                (struct piece){section.sh_addr, section.sh_size, section.sh_offset};
-    qsort(memory->pieces, memory->count, sizeof *memory->pieces, compare_pieces);
-    return 0;
-}
-
-/* The bytes at ADDRESS, *ROOM up to the end of their section; NULL: there are none. */
-static const char *bytes_at(const struct rex_elf *elf, const struct memory *memory,
-                            uint64_t address, uint64_t *room)
-{
-    size_t low = 0, high = memory->count; /* the first piece behind ADDRESS */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memory->pieces[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
+    for (size_t i = 0; i < MOST_SECTIONS && rex_elf_section(elf, i, &section) == 0; i++) {
+        uint64_t into = address - section.sh_addr; /* beyond all sizes in front of it */
+        if (section.sh_flags & SHF_ALLOC && section.sh_type != SHT_NOBITS &&
+            into < section.sh_size) {
+            bytes = (const char *)elf->bytes + section.sh_offset + into;
+            *room = section.sh_size - into;
+        }
     }
-    const struct piece *piece = low > 0 ? &memory->pieces[low - 1] : NULL;
-    if (piece == NULL || address - piece->address >= piece->size)
-        return NULL;
-    uint64_t into = address - piece->address;
-    *room = piece->size - into;
-    return (const char *)elf->bytes + piece->offset + into;
+    return bytes;
 }
 
 /* The string at ADDRESS, NULL if it does not end inside its section. */
-static const char *string_at(const struct rex_elf *elf, const struct memory *memory,
-                             uint64_t address)
+static const char *string_at(const struct rex_elf *elf, uint64_t address)
 {
     uint64_t room;
-    const char *string = bytes_at(elf, memory, address, &room);
+    const char *string = bytes_at(elf, address, &room);
     return string != NULL ? rex_elf_string_within(string, room) : NULL;
 }
 
-/* ---- signatures ------------------------------------------------------------------------------ */
+/* ---- signatures and calls -------------------------------------------------------------------- */
 
 /* The signature is the bytes of its symbol. In librex 0.1 they were a text, "0(rex_arg n)". */
-static int read_signature(struct rex_view *view, struct rex_elf *elf, const struct memory *memory,
-                          const Elf64_Sym *symbol, const char *name)
+static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf64_Sym *symbol,
+                          struct rex_image_symbol *kernel)
 {
     uint64_t room;
-    const char *bytes =
-        symbol->st_shndx != SHN_UNDEF ? bytes_at(elf, memory, symbol->st_value, &room) : NULL;
+    const char *bytes = bytes_at(elf, symbol->st_value, &room);
     if (bytes == NULL || symbol->st_size > room)
         return 0;
-    if (symbol->st_size > 1 && bytes[1] == '(') {
-        elf->why = "it was compiled with rex/kernel.h of librex 0.1: rebuild it";
-        return -1;
-    }
-    return rex_signature_read_numbers(view, name, bytes, symbol->st_size);
+    if (symbol->st_size > 1 && bytes[1] == '(')
+        return rex_elf_refuse(elf, "it was compiled with rex/kernel.h of librex 0.1: rebuild it");
+    return rex_signature_read_numbers(view, kernel, bytes, symbol->st_size);
 }
 
-/* Signatures that lie over each other would take the square of the file's size to read. */
-static int read_signatures(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
+/*
+ * The kernels' signatures, and the functions that call them. Signatures that lie over each other
+ * would take the square of the file's size to read.
+ */
+static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
-    struct memory memory = {NULL, 0};
     uint64_t total = 0;
-    int result = 0;
-    for (size_t i = 1; result == 0 && i < rex_elf_symbols(symbols); i++) {
+    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
         Elf64_Sym symbol;
         const char *name;
-        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || rex_signature_of(name) == NULL)
+        struct rex_image_symbol *kernel;
+        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || symbol.st_shndx == SHN_UNDEF)
             continue;
-        if (symbol.st_size > elf->size - total) {
-            elf->why = "its signatures take more bytes than the file has";
-            result = -1;
-        } else if (memory.pieces == NULL && find_memory(elf, &memory) != 0)
-            result = -1;
-        else
-            result = read_signature(view, elf, &memory, &symbol, rex_signature_of(name));
+        if ((kernel = rex_view_kernel_after(view, name, CALL_PREFIX)) != NULL)
+            kernel->call = name;
+        if ((kernel = rex_view_kernel_after(view, name, REX_SIGNATURE_PREFIX)) == NULL)
+            continue;
+        if (symbol.st_size > elf->size - total)
+            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
         total += symbol.st_size;
+        if (read_signature(view, elf, &symbol, kernel) != 0)
+            return -1;
     }
-    free(memory.pieces);
-    return result;
+    return 0;
 }
 
 /* ---- the entry table ------------------------------------------------------------------------- */
@@ -173,58 +122,29 @@ static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocatio
     return symbol.st_value + (uint64_t)rela->r_addend;
 }
 
-static void apply_relocations(struct rex_view *view, const struct rex_elf *elf,
-                              const struct memory *memory, const Elf64_Shdr *entries,
-                              const Elf64_Shdr *relocations)
-{
-    Elf64_Rela rela;
-    for (uint64_t at = 0; at + sizeof rela <= relocations->sh_size; at += sizeof rela) {
-        memcpy(&rela, elf->bytes + relocations->sh_offset + at, sizeof rela);
-        uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
-        if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
-            view->positions[into / ENTRY_SIZE] =
-                string_at(elf, memory, relocated(elf, relocations, &rela));
-    }
-}
-
 /*
  * Those of all sections. No linker makes more than the file has bytes: they would lie over each
  * other.
  */
-static int apply_all_relocations(struct rex_view *view, struct rex_elf *elf,
-                                 const struct memory *memory, const Elf64_Shdr *entries)
+static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
     uint64_t total = 0;
     Elf64_Shdr section;
+    Elf64_Rela rela;
     for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
             continue;
         total += section.sh_size;
-        if (total > elf->size) {
-            elf->why = "its relocations take more bytes than the file has";
-            return -1;
+        if (total > elf->size)
+            return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
+        for (uint64_t at = 0; at + sizeof rela <= section.sh_size; at += sizeof rela) {
+            memcpy(&rela, elf->bytes + section.sh_offset + at, sizeof rela);
+            uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
+            if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
+                view->positions[into / ENTRY_SIZE] =
+                    string_at(elf, relocated(elf, &section, &rela));
         }
-        apply_relocations(view, elf, memory, entries, &section);
     }
-    return 0;
-}
-
-static int name_positions(struct rex_view *view, struct rex_elf *elf, const struct memory *memory,
-                          const Elf64_Shdr *entries)
-{
-    for (size_t i = 0; i < view->position_count; i++) {
-        uint64_t address;
-        memcpy(&address, elf->bytes + entries->sh_offset + i * ENTRY_SIZE + ENTRY_NAME,
-               sizeof address);
-        view->positions[i] = string_at(elf, memory, address);
-    }
-    if (apply_all_relocations(view, elf, memory, entries) != 0)
-        return -1;
-    for (size_t i = 0; i < view->position_count; i++)
-        if (view->positions[i] == NULL) {
-            elf->why = "an entry of its section " ENTRY_SECTION " has no name";
-            return -1;
-        }
     return 0;
 }
 
@@ -234,37 +154,42 @@ static int name_positions(struct rex_view *view, struct rex_elf *elf, const stru
  */
 static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
-    struct memory memory;
-    if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0) {
-        elf->why =
-            "the length of its section " ENTRY_SECTION " is no multiple of an entry's 32 bytes";
-        return -1;
-    }
+    if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
+        return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
+                                   " is no multiple of an entry's 32 bytes");
     view->position_count = entries->sh_size / ENTRY_SIZE;
     view->positions = calloc(view->position_count + 1, sizeof *view->positions);
-    if (view->positions == NULL || find_memory(elf, &memory) != 0)
+    if (view->positions == NULL)
         return -1;
-    int result = name_positions(view, elf, &memory, entries);
-    free(memory.pieces);
-    return result;
+    for (size_t i = 0; i < view->position_count; i++) {
+        uint64_t address;
+        memcpy(&address, elf->bytes + entries->sh_offset + i * ENTRY_SIZE + ENTRY_NAME,
+               sizeof address);
+        view->positions[i] = string_at(elf, address);
+    }
+    if (apply_relocations(view, elf, entries) != 0)
+        return -1;
+    for (size_t i = 0; i < view->position_count; i++)
+        if (view->positions[i] == NULL)
+            return rex_elf_refuse(elf, "an entry of its section " ENTRY_SECTION " has no name");
+    return 0;
 }
 
 int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
 {
-    Elf64_Shdr symbols, entries;
+    Elf64_Shdr symbols, section;
     Elf64_Sym symbol;
     const char *name;
-    if (rex_elf_find_type(elf, SHT_DYNSYM, &symbols) != 0) {
-        elf->why = "it exports nothing";
-        return -1;
-    }
+    if (rex_elf_find_type(elf, SHT_DYNSYM, &symbols) != 0)
+        return rex_elf_refuse(elf, "it exports nothing");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
             add_symbol(view, &symbol, name) != 0)
             return -1;
-    if (rex_view_index(view) != 0 || read_signatures(view, elf, &symbols) != 0)
+    if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
         return -1;
-    find_calls(view, elf, &symbols);
-    return rex_elf_find(elf, ENTRY_SECTION, &entries) == 0 ? read_positions(view, elf, &entries)
-                                                           : 0;
+    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
+        if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
+            return read_positions(view, elf, &section);
+    return 0;
 }

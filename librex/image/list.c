@@ -1,8 +1,8 @@
 /*
- * list.c - the images inside a file: a CUBIN, a host shared object and PTX are one, a fatbin and an
- * OffloadBinary hold any number.
+ * list.c - the images inside a file, and a look into each with the reader of its kind: a CUBIN, a
+ * host shared object and PTX are one, a fatbin and an OffloadBinary hold any number.
  *
- * Implements the functions of rex/inspect.h that ask a list.
+ * Implements the functions of rex/inspect.h that ask a list, and rex_image_view_open().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,8 +14,7 @@
 
 #include "base/error.h"
 #include "image/cubin.h"
-#include "image/fatbin.h"
-#include "image/open.h"
+#include "image/hostimage.h"
 #include "image/ptx.h"
 
 /*
@@ -45,25 +44,25 @@ struct entry {
 
 _Static_assert(sizeof(struct header) == 32, "as the format has it");
 
-/* The header if there is one of a known version; what it says may be wrong. */
-static int read_header(const unsigned char *bytes, size_t size, struct header *header)
+/* The header if there is one; what it says may be wrong. */
+static bool read_header(const unsigned char *bytes, size_t size, struct header *header)
 {
     if (size < sizeof *header)
-        return -1;
+        return false;
     memcpy(header, bytes, sizeof *header);
-    return memcmp(header->magic, magic, sizeof magic) == 0 ? 0 : -1;
+    return memcmp(header->magic, magic, sizeof magic) == 0;
 }
 
 uint32_t rex_container_version(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    return read_header(bytes, size, &header) == 0 ? header.version : 0;
+    return read_header(bytes, size, &header) ? header.version : 0;
 }
 
 size_t rex_container_images(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    if (read_header(bytes, size, &header) != 0 || header.version < 1 || header.version > 2 ||
+    if (!read_header(bytes, size, &header) || header.version < 1 || header.version > 2 ||
         header.entries_offset > size)
         return 0;
     /* A hole of any size would be a table of empty images. */
@@ -78,8 +77,9 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
 {
     struct header header;
     struct entry entry;
-    if (index >= rex_container_images(bytes, size) || read_header(bytes, size, &header) != 0)
+    if (index >= rex_container_images(bytes, size))
         return -1;
+    memcpy(&header, bytes, sizeof header);
     memcpy(&entry, bytes + header.entries_offset + index * sizeof entry, sizeof entry);
     if (entry.image_offset > size || entry.image_size > size - entry.image_offset)
         return -1;
@@ -87,17 +87,91 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
     return 0;
 }
 
-/* Bytes of the whole container, as its header says; 0 if it is none, or ends before that. */
-static size_t container_size(const unsigned char *bytes, size_t size)
+/* ---- one image ------------------------------------------------------------------------------- */
+
+static void tell_kind(struct rex_image_item *item, const void *bytes, size_t size)
 {
-    struct header header;
-    return read_header(bytes, size, &header) == 0 && header.size >= sizeof header &&
-                   header.size <= size
-               ? (size_t)header.size
-               : 0;
+    Elf64_Ehdr header;
+    item->kind = REX_IMAGE_OTHER;
+    item->architecture = rex_cubin_architecture(bytes, size);
+    if (rex_ptx_is(bytes, size, &item->architecture, &item->suffix))
+        item->kind = REX_IMAGE_PTX;
+    else if (size >= sizeof header && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+        memcpy(&header, bytes, sizeof header);
+        item->kind = header.e_machine == EM_CUDA            ? REX_IMAGE_CUBIN
+                     : header.e_machine == REX_HOST_MACHINE ? REX_IMAGE_HOST
+                                                            : REX_IMAGE_OTHER;
+    }
 }
 
-/* ---- the list -------------------------------------------------------------------------------- */
+/* dlopen() refuses a program, and LLVM 16 to 22 then stop the process. */
+static bool is_program(const struct rex_elf *elf)
+{
+    Elf64_Shdr dynamic;
+    Elf64_Dyn entry;
+    if (elf->header.e_type != ET_DYN)
+        return true;
+    if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0)
+        return false;
+    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry) == 0; i++)
+        if (entry.d_tag == DT_FLAGS_1)
+            return (entry.d_un.d_val & DF_1_PIE) != 0;
+    return false;
+}
+
+/* Why the bytes, which are no ELF file that can be read, are no image; or what ELF says itself. */
+static const char *refused_kind(const struct rex_elf *elf)
+{
+    if (rex_fatbin_is(elf->bytes, elf->size))
+        return "it is a fatbin, and what is asked for is one of the images in it";
+    if (rex_container_version(elf->bytes, elf->size) != 0)
+        return "it is an OffloadBinary, and what is asked for is one of the images in it";
+    if (elf->size < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0)
+        return "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an OffloadBinary "
+               "or a shared object";
+    return elf->why;
+}
+
+static int read_elf(struct rex_view *view, struct rex_elf *elf, const void *bytes, size_t size)
+{
+    if (rex_elf_open(elf, bytes, size) != 0)
+        return rex_elf_refuse(elf, refused_kind(elf));
+    if (view->kind == REX_IMAGE_CUBIN)
+        return rex_cubin_read(view, elf);
+    if (view->kind != REX_IMAGE_HOST)
+        return rex_elf_refuse(elf, "it is for another processor");
+    if (is_program(elf))
+        return rex_elf_refuse(
+            elf, "it is for this processor and no shared object; link it with -shared");
+    return rex_host_image_read(view, elf);
+}
+
+int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
+                         const char *name)
+{
+    struct rex_image_item item = {.size = size};
+    struct rex_elf elf = {.why = NULL};
+    tell_kind(&item, bytes, size);
+    *view = (struct rex_view){.kind = item.kind, .architecture = item.architecture, .most = most};
+    if (size == 0)
+        return rex_fail(REX_EIMAGE, "device image %s is empty", name);
+    int result = item.kind == REX_IMAGE_PTX ? rex_ptx_read(view, bytes, size)
+                                            : read_elf(view, &elf, bytes, size);
+    if (result == 0) {
+        rex_view_show(view);
+        return REX_OK;
+    }
+    if (view->overfull)
+        elf.why = "it is compressed, and unpacks to more kernels and globals than so few bytes may";
+    rex_view_close(view);
+    return elf.why != NULL
+               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
+               : rex_fail_memory(size, "the symbols of a device image");
+}
+
+/* ---- the images of a file -------------------------------------------------------------------- */
+
+#define UNPACK_EACH 512 /* what an image that unpacks counts for besides its bytes */
 
 static int add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -111,27 +185,9 @@ static int add(struct rex_list *list, const struct rex_image_item *item, enum re
     }
     struct rex_image_entry *entry = &list->entries[list->count++];
     *entry = (struct rex_image_entry){*item, packing, list->packed, 0};
-    entry->item.compressed = packing != REX_UNPACKED;
-    entry->packed = entry->item.compressed ? (uint64_t)item->size + REX_UNPACK_EACH : 0;
+    entry->packed = item->compressed ? (uint64_t)item->size + UNPACK_EACH : 0;
     list->packed += entry->packed;
     return REX_OK;
-}
-
-/* ---- one image ------------------------------------------------------------------------------- */
-
-static void tell_kind(struct rex_image_item *item, const unsigned char *bytes, size_t size)
-{
-    Elf64_Ehdr header;
-    item->kind = REX_IMAGE_OTHER;
-    item->architecture = rex_cubin_architecture(bytes, size);
-    if (item->architecture > 0)
-        item->kind = REX_IMAGE_CUBIN;
-    else if (rex_ptx_is(bytes, size, &item->architecture, &item->suffix))
-        item->kind = REX_IMAGE_PTX;
-    else if (size >= sizeof header && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
-        memcpy(&header, bytes, sizeof header);
-        item->kind = header.e_machine == REX_HOST_MACHINE ? REX_IMAGE_HOST : REX_IMAGE_OTHER;
-    }
 }
 
 static int add_image(struct rex_list *list, size_t offset, size_t size)
@@ -141,36 +197,19 @@ static int add_image(struct rex_list *list, size_t offset, size_t size)
     return add(list, &item, REX_UNPACKED);
 }
 
-/* ---- fatbins --------------------------------------------------------------------------------- */
-
-/*
- * OFFSET: of the fatbin in the file. A member that is neither PTX nor a CUBIN, like the
- * intermediate code of -dlto, is OTHER.
- */
+/* OFFSET: of the fatbin in the file. */
 static int add_fatbin(struct rex_list *list, size_t offset, size_t size, const char *name)
 {
-    struct rex_fatbin fatbin = {.bytes = list->bytes + offset, .size = size};
-    struct rex_fatbin_member member;
-    int more = 0, result = REX_OK;
-    while (result == REX_OK && (more = rex_fatbin_next(&fatbin, &member)) > 0) {
-        const struct rex_image_item item = {
-            .kind = member.kind == REX_FATBIN_CUBIN ? REX_IMAGE_CUBIN
-                    : member.kind == REX_FATBIN_PTX ? REX_IMAGE_PTX
-                                                    : REX_IMAGE_OTHER,
-            .architecture = member.architecture,
-            .suffix = member.suffix,
-            .offset = (size_t)(member.payload - list->bytes),
-            .stored = member.stored,
-            .size = member.size,
-        };
-        result = add(list, &item, member.packing);
+    struct rex_fatbin fatbin = {.bytes = list->bytes + offset, .size = size, .name = name};
+    struct rex_image_item item;
+    enum rex_packing packing;
+    int more, result = REX_OK;
+    while (result == REX_OK && (more = rex_fatbin_next(&fatbin, &item, &packing)) != 0) {
+        item.offset += offset;
+        result = more > 0 ? add(list, &item, packing) : more;
     }
-    return result == REX_OK && more < 0
-               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, fatbin.why)
-               : result;
+    return result;
 }
-
-/* ---- OffloadBinary --------------------------------------------------------------------------- */
 
 static int cut_off(const char *name)
 {
@@ -204,47 +243,31 @@ static int add_container(struct rex_list *list, size_t offset, size_t size, cons
 /* clang-offload-packager writes a container for each image, one behind the other. */
 static int add_containers(struct rex_list *list, const char *name)
 {
+    struct header header;
     int result = REX_OK;
-    size_t at = 0, size;
-    while (result == REX_OK && at < list->size &&
-           rex_container_version(list->bytes + at, list->size - at) != 0) {
-        size = container_size(list->bytes + at, list->size - at);
-        if (size == 0)
-            return cut_off(name);
-        result = add_container(list, at, size, name);
-        at += size;
-    }
+    for (size_t at = 0;
+         result == REX_OK && read_header(list->bytes + at, list->size - at, &header) &&
+         header.version != 0;
+         at += header.size)
+        result = header.size >= sizeof header && header.size <= list->size - at
+                     ? add_container(list, at, header.size, name)
+                     : cut_off(name);
     return result;
-}
-
-/* ---- a file ---------------------------------------------------------------------------------- */
-
-/*
- * The image that the file is. Where that cannot be told from its first bytes, whoever looks inside
- * says why.
- */
-static int add_plain(struct rex_list *list, const char *name)
-{
-    struct rex_view view;
-    int result = add_image(list, 0, list->size);
-    list->plain = true;
-    if (result != REX_OK || list->entries[0].item.kind != REX_IMAGE_OTHER)
-        return result;
-    result = rex_view_open(&view, list->bytes, list->size, name);
-    if (result != REX_OK)
-        return result;
-    list->entries[0].item.kind = view.kind;
-    rex_view_close(&view);
-    return REX_OK;
 }
 
 static int add_all(struct rex_list *list, const char *name)
 {
+    struct rex_view view;
     if (rex_fatbin_is(list->bytes, list->size))
         return add_fatbin(list, 0, list->size, name);
     if (rex_container_version(list->bytes, list->size) != 0)
         return add_containers(list, name);
-    return add_plain(list, name);
+    list->plain = true;
+    int result = add_image(list, 0, list->size);
+    /* To look inside tells why it is no image. */
+    return result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER
+               ? rex_view_open_within(&view, list->bytes, list->size, SIZE_MAX, name)
+               : result;
 }
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
@@ -278,6 +301,70 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     return buffer;
 }
 
+/* ---- one of them ----------------------------------------------------------------------------- */
+
+/*
+ * How many bytes the compressed images of a file of SIZE bytes may unpack to, one by one or all
+ * together.
+ *
+ * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack to
+ * three to eight times as many bytes, and in a small one there may be a large table of zeroes. With
+ * the views of all, which may take twice that, a file takes less than 64 MiB and 32 times its size.
+ */
+static uint64_t unpack_most(size_t size)
+{
+    return ((uint64_t)16 << 20) + (uint64_t)size * 10;
+}
+
+size_t rex_list_view_most(const struct rex_list *list, size_t index)
+{
+    uint64_t packed = list->entries[index].packed;
+    return packed > 0 ? (size_t)packed * 2 : SIZE_MAX;
+}
+
+static int refuse_unpacked(const struct rex_list *list, uint64_t unpacked, const char *name)
+{
+    return rex_fail(REX_EIMAGE,
+                    "device image %s would unpack to %llu bytes, of a file of %zu bytes: build it "
+                    "with nvcc --no-compress",
+                    name, (unsigned long long)unpacked, list->size);
+}
+
+int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
+                   unsigned char **bytes, size_t *size)
+{
+    const struct rex_image_entry *entry = &list->entries[index];
+    if (entry->packed > unpack_most(list->size))
+        return refuse_unpacked(list, entry->item.size, name);
+    int result = rex_unpack(entry->packing, list->bytes + entry->item.offset, entry->item.stored,
+                            entry->item.size, bytes, name);
+    if (result == REX_OK)
+        *size = entry->item.size;
+    return result;
+}
+
+static int open_image(struct rex_view *view, const struct rex_list *list, size_t index,
+                      const char *name)
+{
+    const struct rex_image_entry *entry = &list->entries[index];
+    unsigned char *unpacked = NULL;
+    size_t size;
+    if (!entry->item.compressed)
+        return rex_view_open_within(view, list->bytes + entry->item.offset, entry->item.size,
+                                    SIZE_MAX, name);
+    /* All views may be open at a time. */
+    if (entry->packed_before + entry->packed > unpack_most(list->size))
+        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
+    int result = rex_list_bytes(list, index, name, &unpacked, &size);
+    if (result == REX_OK)
+        result = rex_view_open_within(view, unpacked, size, rex_list_view_most(list, index), name);
+    if (result == REX_OK)
+        view->own = unpacked;
+    else
+        free(unpacked);
+    return result;
+}
+
 /* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
 
 /* Users see the images side by side, without what librex keeps of each. */
@@ -303,12 +390,12 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the images of a file");
     int result = rex_list_open(opened, bytes, size, name);
-    if (result == REX_OK && (result = show(opened)) != REX_OK)
-        rex_list_close(opened);
+    if (result == REX_OK)
+        result = show(opened);
     if (result == REX_OK)
         *list = &opened->shown;
     else
-        free(opened);
+        rex_image_list_close(&opened->shown);
     return result;
 }
 
@@ -318,4 +405,24 @@ void rex_image_list_close(struct rex_image_list *list)
         return;
     rex_list_close((struct rex_list *)list);
     free(list);
+}
+
+int rex_image_view_open(struct rex_image_view **view, const struct rex_image_list *list,
+                        size_t index, const char *name)
+{
+    if (list == NULL || name == NULL || view == NULL)
+        return rex_fail_null("rex_image_view_open", view == NULL   ? "view"
+                                                    : list == NULL ? "list"
+                                                                   : "name");
+    if (index >= list->count)
+        return rex_fail(REX_EINVAL, "rex_image_view_open: there is no image %zu", index);
+    struct rex_view *opened = malloc(sizeof *opened);
+    if (opened == NULL)
+        return rex_fail_memory(sizeof *opened, "the view of an image");
+    int result = open_image(opened, (const struct rex_list *)list, index, name);
+    if (result == REX_OK)
+        *view = &opened->shown;
+    else
+        free(opened);
+    return result;
 }

@@ -1,5 +1,6 @@
 /*
- * list.h - the images inside a file, and LLVM's OffloadBinary, in which clang wraps some.
+ * list.h - the images inside a file, a look into each, and LLVM's OffloadBinary, in which clang
+ * wraps some.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,7 +8,7 @@
 #define REX_INTERNAL_LIST_H
 
 #include "image/fatbin.h"
-#include "rex/inspect.h"
+#include "image/view.h"
 
 struct rex_image_entry {
     struct rex_image_item item;
@@ -36,6 +37,26 @@ void rex_list_close(struct rex_list *list);
 /* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
 #define REX_TARGET_MAX 40
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX]);
+
+/* ---- what is in an image --------------------------------------------------------------------- */
+
+/*
+ * View an image, with the reader of its kind, in MOST bytes of memory. 0, or an error with its
+ * message; NAME is what messages call the image. BYTES must outlive the view, which
+ * rex_view_close() closes.
+ */
+int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
+                         const char *name);
+
+/*
+ * Bytes of image INDEX, unpacked, of malloc(), with a NUL behind them; *SIZE how many. Errors as
+ * those of rex_unpack(), and REX_EIMAGE where it would unpack to more than a file of this size may.
+ */
+int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
+                   unsigned char **bytes, size_t *size);
+
+/* Bytes that a view of image INDEX may take, for rex_view_open_within(). */
+size_t rex_list_view_most(const struct rex_list *list, size_t index);
 
 /* ---- LLVM's OffloadBinary ------------------------------------------------------------------- */
 

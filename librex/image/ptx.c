@@ -11,15 +11,15 @@
 #include "image/ptx.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "image/signature.h"
 
 struct text {
     char *at, *end;
     char *token; /* the last one */
     size_t length;
+    char word[24]; /* the token as a string, cut off where it is longer than any word or number */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -65,24 +65,33 @@ static bool next(struct text *text)
             text->at++;
     }
     text->length = (size_t)(text->at - text->token);
+    size_t kept = text->length < sizeof text->word ? text->length : sizeof text->word - 1;
+    memcpy(text->word, text->token, kept);
+    text->word[kept] = '\0';
     return true;
 }
 
 static bool is(const struct text *text, const char *word)
 {
-    return text->length == strlen(word) && memcmp(text->token, word, text->length) == 0;
+    return strcmp(text->word, word) == 0;
 }
 
-/* The token as a number; 0 where it is none. */
+/* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
+static bool integer(const struct text *text, unsigned long long *value)
+{
+    char *end;
+    *value = strtoull(text->word, &end, 0);
+    return isdigit((unsigned char)*text->word) && text->length < sizeof text->word &&
+           (*end == '\0' || strcmp(end, "U") == 0);
+}
+
+/* The same as a number of bytes, elements or threads; 0 where it is none. */
 static uint64_t number(const struct text *text)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < text->length; i++) {
-        if (!isdigit((unsigned char)text->token[i]) || value > UINT32_MAX)
-            return 0;
-        value = value * 10 + (uint64_t)(text->token[i] - '0');
-    }
-    return value;
+    unsigned long long value;
+    if (!integer(text, &value))
+        return 0;
+    return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
 /*
@@ -105,14 +114,16 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
     if (!next(&text) || !is(&text, ".version") || !next(&text) || !next(&text) ||
         !is(&text, ".target") || !next(&text))
         return false;
-    if (text.length < 4 || memcmp(text.token, "sm_", 3) != 0)
+    const char *digits = rex_name_after(text.word, "sm_");
+    char *end;
+    if (digits == NULL || !isdigit((unsigned char)*digits))
         return false;
-    char last = text.token[text.length - 1];
-    *suffix = last == 'a' || last == 'f' ? last : '\0';
-    text.token += 3;
-    text.length -= *suffix != '\0' ? 4 : 3;
-    *architecture = (unsigned)number(&text);
-    return *architecture > 0;
+    unsigned long number = strtoul(digits, &end, 10);
+    if (number == 0 || number > UINT32_MAX || strspn(end, "af") != strlen(end) || strlen(end) > 1)
+        return false;
+    *architecture = (unsigned)number;
+    *suffix = *end;
+    return true;
 }
 
 /* ---- declarations ---------------------------------------------------------------------------- */
@@ -126,17 +137,13 @@ struct variable {
 /* Bytes of the type `.u64`, `.b8`, `.f16x2`; 0 where the token is none. */
 static uint64_t type_size(const struct text *text)
 {
-    size_t i = 1;
-    uint64_t bits = 0;
-    while (i < text->length && i < 3 && strchr("usbf", text->token[i]) != NULL)
-        i++;
-    if (text->token[0] != '.' || i == 1)
+    unsigned bits;
+    int end;
+    if (sscanf(text->word, ".%*2[usbf]%4u%n", &bits, &end) != 1)
         return 0;
-    for (; i < text->length && isdigit((unsigned char)text->token[i]) && bits < 1000; i++)
-        bits = bits * 10 + (uint64_t)(text->token[i] - '0');
-    if (i + 2 == text->length && text->token[i] == 'x' && text->token[i + 1] == '2')
+    if (strcmp(text->word + end, "x2") == 0)
         return bits / 4;
-    return i == text->length ? bits / 8 : 0;
+    return text->word[end] == '\0' ? bits / 8 : 0;
 }
 
 static uint64_t product(uint64_t a, uint64_t b)
@@ -199,10 +206,6 @@ static int add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
         (struct rex_image_parameter){.offset = (uint16_t)*offset, .size = (uint16_t)variable->size};
     if (kernel->parameters == 0)
         kernel->first = at;
-    if (variable->size != 8 && kernel->odd_size == 0) {
-        kernel->odd_size = (uint32_t)variable->size;
-        kernel->odd_index = kernel->parameters;
-    }
     kernel->parameters++;
     *offset += variable->size;
     return 0;
@@ -248,18 +251,6 @@ static int read_kernel(struct rex_view *view, struct text *text)
     return rex_view_add(view, &kernel);
 }
 
-/* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
-static bool integer(const struct text *text, unsigned long long *value)
-{
-    char digits[24], *end;
-    if (!isdigit((unsigned char)*text->token) || text->length >= sizeof digits)
-        return false;
-    memcpy(digits, text->token, text->length);
-    digits[text->length] = '\0';
-    *value = strtoull(digits, &end, 0);
-    return *end == '\0' || strcmp(end, "U") == 0;
-}
-
 /*
  * The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1
  * where that is no number.
@@ -278,7 +269,6 @@ static int16_t first_byte(const struct text *text)
     return (int16_t)((negative ? 0 - value : value) & 0xff);
 }
 
-/* The first byte is kept with the global until the kernels are known. */
 static int read_global(struct rex_view *view, struct text *text)
 {
     struct variable variable;
@@ -289,34 +279,6 @@ static int read_global(struct rex_view *view, struct text *text)
                                             .parameters = REX_PARAMETERS_UNKNOWN,
                                             .exec_mode = first_byte(text)};
     return rex_view_add(view, &global);
-}
-
-static void read_exec_modes(struct rex_view *view)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        struct rex_image_symbol *global = &view->symbols[i], *kernel;
-        if (global->kernel)
-            continue;
-        if ((kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
-            global->exec_mode != -1)
-            kernel->exec_mode = global->exec_mode;
-        global->exec_mode = -1;
-    }
-}
-
-/* Behind the others, and no more counted: they are no kernels to launch. How many there are. */
-static size_t set_signatures_apart(struct rex_view *view)
-{
-    size_t kept = 0, all = view->count;
-    for (size_t i = 0; i < all; i++) {
-        struct rex_image_symbol symbol = view->symbols[i];
-        if (symbol.kernel && rex_signature_is_mangled(symbol.name))
-            continue;
-        view->symbols[i] = view->symbols[kept];
-        view->symbols[kept++] = symbol;
-    }
-    view->count = kept;
-    return all - kept;
 }
 
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
@@ -341,11 +303,5 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
         depth += *text.token == '{';
         depth -= *text.token == '}' && depth > 0;
     }
-    size_t signatures = set_signatures_apart(view);
-    if (rex_view_index(view) != 0)
-        return -1;
-    read_exec_modes(view);
-    for (size_t i = 0; i < signatures; i++)
-        rex_signature_read_mangled(view, view->symbols[view->count + i].name);
-    return 0;
+    return rex_view_index(view);
 }

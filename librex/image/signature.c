@@ -1,5 +1,8 @@
 /*
- * signature.c - what rex/kernel.h says of a kernel's parameters in its image.
+ * signature.c - what rex/kernel.h says of a kernel's parameters in its image, and parameters in
+ * words.
+ *
+ * Implements rex_kind_name() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,12 +10,75 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 
-#define PREFIX "rex_signature_"
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name; /* as a program writes the type */
+    uint16_t width;   /* bytes of the value; 0: any number, or not told by the kind */
+} kinds[] = {
+    [REX_KIND_UNKNOWN] = {"?", 0},   [REX_KIND_POINTER] = {"pointer", 8},
+    [REX_KIND_WORD] = {"value", 0},  [REX_KIND_VALUE] = {"struct", 0},
+    [REX_KIND_I8] = {"int8_t", 1},   [REX_KIND_U8] = {"uint8_t", 1},
+    [REX_KIND_I16] = {"int16_t", 2}, [REX_KIND_U16] = {"uint16_t", 2},
+    [REX_KIND_I32] = {"int", 4},     [REX_KIND_U32] = {"unsigned", 4},
+    [REX_KIND_I64] = {"int64_t", 8}, [REX_KIND_U64] = {"uint64_t", 8},
+    [REX_KIND_F32] = {"float", 4},   [REX_KIND_F64] = {"double", 8},
+    [REX_KIND_BOOL] = {"bool", 1},
+};
+_Static_assert(sizeof kinds / sizeof *kinds == REX_KIND_BOOL + 1, "each kind has a row");
+
+static bool is_known(unsigned long kind)
+{
+    return kind < sizeof kinds / sizeof *kinds && kinds[kind].name != NULL;
+}
+
+const char *rex_kind_name(unsigned kind)
+{
+    return kinds[is_known(kind) ? kind : REX_KIND_UNKNOWN].name;
+}
+
+/* Make it one of KIND, of WIDTH bytes where the kind does not tell; unknown where neither is. */
+static void set(struct rex_image_parameter *to, unsigned long kind, unsigned long width)
+{
+    bool sized = kind == REX_KIND_VALUE || kind == REX_KIND_WORD;
+    bool known = is_known(kind) && width <= 4096 && (kind != REX_KIND_VALUE || width > 0);
+    to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
+    to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
+}
+
+const char *rex_parameter_print(const struct rex_image_parameter *parameter,
+                                char text[REX_PARAMETER_MAX])
+{
+    bool sized = parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_WORD;
+    if (!sized || parameter->width == 0)
+        return rex_kind_name(parameter->kind);
+    snprintf(text, REX_PARAMETER_MAX, "%s of %u byte%s", rex_kind_name(parameter->kind),
+             parameter->width, parameter->width == 1 ? "" : "s");
+    return text;
+}
+
+void rex_signature_print(const struct rex_image_parameter *parameters, size_t count,
+                         char text[REX_SIGNATURE_MAX])
+{
+    static const char more[] = ", ...)";
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        char text_of_one[REX_PARAMETER_MAX];
+        const char *one = rex_parameter_print(&parameters[i], text_of_one);
+        if (length + strlen(", ") + strlen(one) + sizeof more > REX_SIGNATURE_MAX) {
+            memcpy(text + length, more, sizeof more);
+            return;
+        }
+        length += (size_t)sprintf(text + length, "%s%s", i == 0 ? "(" : ", ", one);
+    }
+    strcpy(text + length, count > 0 ? ")" : "()");
+}
 
 /* ---- mangled --------------------------------------------------------------------------------- */
 
@@ -23,17 +89,17 @@
  */
 static const char *mangled_kernel(const char *name, size_t *length)
 {
-    const char *prefix = strncmp(name, "_Z", 2) == 0 ? strstr(name, PREFIX) : NULL,
+    const char *prefix = strncmp(name, "_Z", 2) == 0 ? strstr(name, REX_SIGNATURE_PREFIX) : NULL,
                *digits = prefix;
     if (prefix == NULL)
         return NULL;
     while (isdigit((unsigned char)digits[-1]))
         digits--;
     unsigned long whole = digits < prefix ? strtoul(digits, NULL, 10) : 0;
-    if (whole <= strlen(PREFIX) || whole > strlen(prefix))
+    if (whole <= strlen(REX_SIGNATURE_PREFIX) || whole > strlen(prefix))
         return NULL;
-    *length = whole - strlen(PREFIX);
-    return prefix + strlen(PREFIX);
+    *length = whole - strlen(REX_SIGNATURE_PREFIX);
+    return prefix + strlen(REX_SIGNATURE_PREFIX);
 }
 
 bool rex_signature_is_mangled(const char *name)
@@ -49,9 +115,18 @@ struct numbers {
     const char *at, *end;
 };
 
-static bool next_mangled(struct numbers *from, unsigned long *number)
+static bool next_number(struct numbers *from, unsigned long *number)
 {
+    uint16_t word;
     char *end;
+    if (from->end != NULL) {
+        if (from->end - from->at < (ptrdiff_t)sizeof word)
+            return false;
+        memcpy(&word, from->at, sizeof word);
+        *number = word;
+        from->at += sizeof word;
+        return true;
+    }
     if (strncmp(from->at, "Lj", 2) != 0 || !isdigit((unsigned char)from->at[2]))
         return false;
     *number = strtoul(from->at + 2, &end, 10);
@@ -61,56 +136,16 @@ static bool next_mangled(struct numbers *from, unsigned long *number)
     return true;
 }
 
-static bool next_number(struct numbers *from, unsigned long *number)
-{
-    uint16_t word;
-    if (from->end == NULL)
-        return next_mangled(from, number);
-    if (from->end - from->at < (ptrdiff_t)sizeof word)
-        return false;
-    memcpy(&word, from->at, sizeof word);
-    *number = word;
-    from->at += sizeof word;
-    return true;
-}
-
 static bool at_end(const struct numbers *from)
 {
     return from->end != NULL ? from->at == from->end : strcmp(from->at, "EE") == 0;
 }
 
-#define FORM_0_1 2          /* forms below it are of librex 0.1 */
-#define KIND_FLOATING_0_1 4 /* its floating point by value */
-
-/*
- * How many parameters the signature tells, and whether the runtime's is in front of them; what they
- * are, into TO, if that is not NULL. -1: it is none. In 0.1 a parameter that was no rex_arg took
- * any value of its width.
- */
-static long parse(struct numbers from, bool *env, struct rex_image_parameter *to)
-{
-    unsigned long form = 0, number = 0;
-    long count = 0;
-    if (!next_number(&from, &form) || form > 3)
-        return -1;
-    *env = form & 1;
-    for (; next_number(&from, &number); count++) {
-        unsigned long kind = number & 0xff;
-        if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
-            kind = REX_KIND_WORD;
-        if (to != NULL)
-            rex_parameter_set(&to[count], kind, number >> 8);
-    }
-    return at_end(&from) ? count : -1;
-}
-
-/* ---- told to a view -------------------------------------------------------------------------- */
+#define MOST_PARAMETERS (UINT16_MAX / 8) /* words of 8 bytes, each of which has an offset */
 
 /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
 static int add_words(struct rex_view *view, struct rex_image_symbol *kernel, size_t count)
 {
-    if (count > UINT16_MAX / 8)
-        return 0;
     if (rex_view_add_parameters(view, count, &kernel->first) != 0)
         return -1;
     kernel->parameters = (uint16_t)count;
@@ -137,55 +172,66 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
             "signature is not used",
             kernel->name, i, parameters[i].width, parameters[i].size);
     for (i = 0; i < kernel->parameters; i++)
-        rex_parameter_set(&parameters[i], REX_KIND_UNKNOWN, 0);
+        set(&parameters[i], REX_KIND_UNKNOWN, 0);
     return true;
+}
+
+#define FORM_0_1 2          /* forms below it are of librex 0.1 */
+#define KIND_FLOATING_0_1 4 /* its floating point by value */
+
+/* In 0.1 a parameter that was no rex_arg took any value of its width. */
+static void set_number(struct rex_image_parameter *to, unsigned long form, unsigned long number)
+{
+    unsigned long kind = number & 0xff;
+    if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
+        kind = REX_KIND_WORD;
+    set(to, kind, number >> 8);
 }
 
 static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
 {
-    bool env;
-    long count = kernel != NULL && kernel->kernel ? parse(numbers, &env, NULL) : -1;
-    if (count < 0)
+    unsigned long form = 0, number = 0;
+    if (kernel == NULL || !next_number(&numbers, &form) || form > 3)
         return 0;
-    size_t all = (size_t)count + env;
+    bool env = form & 1; /* the runtime's parameter is in front */
+    size_t count = env;
+    struct numbers rest = numbers;
+    while (next_number(&rest, &number))
+        count++;
+    if (!at_end(&rest) || count > MOST_PARAMETERS)
+        return 0;
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN &&
-        add_words(view, kernel, all) != 0)
+        add_words(view, kernel, count) != 0)
         return -1;
-    if (kernel->parameters != all)
+    if (kernel->parameters != count)
         return 0;
     if (env)
-        rex_parameter_set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
-    if (all > 0) /* else there may be no parameters in the whole image */
-        parse(numbers, &env, view->parameters + kernel->first + env);
-    kernel->signature = all == 0 || !is_wider(view, kernel);
+        set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
+    for (size_t i = env; next_number(&numbers, &number); i++)
+        set_number(&view->parameters[kernel->first + i], form, number);
+    /* Without parameters there may be none in the whole image. */
+    kernel->signature = count == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;
     return 0;
 }
 
+/* ---- told to a view -------------------------------------------------------------------------- */
+
 void rex_signature_read_mangled(struct rex_view *view, const char *mangled)
 {
-    static const char head[] = "P9rex_kindsIJ";
-    char name[1024];
     size_t length;
     const char *kernel = mangled_kernel(mangled, &length);
-    if (kernel == NULL || length >= sizeof name)
+    if (kernel == NULL)
         return;
-    memcpy(name, kernel, length);
-    name[length] = '\0';
-    kernel += length;
-    kernel += *kernel == 'E';
-    if (strncmp(kernel, head, strlen(head)) == 0)
-        tell(view, rex_view_find(view, name), (struct numbers){kernel + strlen(head), NULL});
+    const char *behind = kernel + length;
+    const char *numbers = rex_name_after(behind + (*behind == 'E'), "P9rex_kindsIJ");
+    if (numbers != NULL)
+        tell(view, rex_view_kernel(view, kernel, length), (struct numbers){numbers, NULL});
 }
 
-const char *rex_signature_of(const char *name)
+int rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
+                               const char *bytes, size_t size)
 {
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? name + strlen(PREFIX) : NULL;
-}
-
-int rex_signature_read_numbers(struct rex_view *view, const char *name, const char *bytes,
-                               size_t size)
-{
-    return tell(view, rex_view_find(view, name), (struct numbers){bytes, bytes + size});
+    return tell(view, kernel, (struct numbers){bytes, bytes + size});
 }

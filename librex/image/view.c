@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "image/signature.h"
 
 /* ---- what the readers put in ----------------------------------------------------------------- */
 
@@ -61,103 +62,135 @@ int rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct rex_view *view, const struct rex_view_name *one)
-{
-    return view->symbols[one->symbol].name;
-}
-
 /* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
-static int compare(const struct rex_view *view, const struct rex_view_name *one, uint64_t hash,
-                   const char *name)
-{
-    if (one->hash != hash)
-        return one->hash < hash ? -1 : 1;
-    return strcmp(name_of(view, one), name);
-}
-
-static int compare_names(const void *a, const void *b, void *view)
+static int compare_names(const void *a, const void *b)
 {
     const struct rex_view_name *one = a, *other = b;
-    int order = compare(view, one, other->hash, name_of(view, other));
-    return order != 0 ? order : one->symbol < other->symbol ? -1 : one->symbol > other->symbol;
+    if (one->hash != other->hash)
+        return one->hash < other->hash ? -1 : 1;
+    return strcmp(one->symbol->name, other->symbol->name);
 }
 
-#define ENV_PREFIX "rex_env_"
-#define PLAIN_PREFIX "rex_plain_"
+/* A name that is looked for: LENGTH bytes, which may be a part of another name. */
+struct wanted {
+    uint64_t hash;
+    const char *name;
+    size_t length;
+};
 
-struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
-                                               const char *prefix)
+static int compare_wanted(const void *key, const void *element)
 {
-    size_t length = strlen(prefix);
-    struct rex_image_symbol *kernel =
-        strncmp(name, prefix, length) == 0 ? rex_view_find(view, name + length) : NULL;
-    return kernel != NULL && kernel->kernel ? kernel : NULL;
+    const struct wanted *wanted = key;
+    const struct rex_view_name *one = element;
+    if (wanted->hash != one->hash)
+        return wanted->hash < one->hash ? -1 : 1;
+    int order = strncmp(wanted->name, one->symbol->name, wanted->length);
+    return order != 0 ? order : -(one->symbol->name[wanted->length] != '\0');
 }
 
-/* What the marks say that rex/kernel.h made before there were signatures: globals of a byte. */
-static void read_forms(struct rex_view *view)
+static struct rex_image_symbol *find(const struct rex_view *view, const char *name, size_t length)
 {
-    for (size_t i = 0; i < view->count; i++) {
-        const char *name = view->symbols[i].name;
-        struct rex_image_symbol *env = rex_view_kernel_after(view, name, ENV_PREFIX),
-                                *plain = rex_view_kernel_after(view, name, PLAIN_PREFIX);
-        if (env != NULL)
-            env->env = true;
-        if (plain != NULL)
-            plain->plain = true;
-    }
-}
-
-/*
- * Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives
- * them all to one symbol.
- */
-int rex_view_index(struct rex_view *view)
-{
-    view->names = calloc(view->count + 1, sizeof *view->names);
-    if (view->names == NULL)
-        return -1;
-    for (size_t i = 0; i < view->count; i++)
-        view->names[i] =
-            (struct rex_view_name){rex_hash_string(view->symbols[i].name), (uint32_t)i};
-    qsort_r(view->names, view->count, sizeof *view->names, compare_names, view);
-    for (size_t i = 0; i < view->count; i++)
-        if (i == 0 || compare(view, &view->names[view->name_count - 1], view->names[i].hash,
-                              name_of(view, &view->names[i])) != 0)
-            view->names[view->name_count++] = view->names[i];
-    read_forms(view);
-    return 0;
+    const struct wanted wanted = {rex_hash_bytes(name, length), name, length};
+    const struct rex_view_name *found =
+        bsearch(&wanted, view->names, view->name_count, sizeof *view->names, compare_wanted);
+    return found != NULL ? found->symbol : NULL;
 }
 
 struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name)
 {
-    uint64_t hash = rex_hash_string(name);
-    size_t low = 0, high = view->name_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare(view, &view->names[middle], hash, name);
-        if (order == 0)
-            return &view->symbols[view->names[middle].symbol];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return find(view, name, strlen(name));
+}
+
+struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char *name,
+                                         size_t length)
+{
+    struct rex_image_symbol *kernel = find(view, name, length);
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
+struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
+                                               const char *prefix)
+{
+    const char *rest = rex_name_after(name, prefix);
+    return rest != NULL ? rex_view_kernel(view, rest, strlen(rest)) : NULL;
 }
 
 struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *suffix)
 {
-    char stem[1024];
     size_t length = strlen(name), behind = strlen(suffix);
-    if (length <= behind || length - behind >= sizeof stem ||
-        strcmp(name + length - behind, suffix) != 0)
-        return NULL;
-    memcpy(stem, name, length - behind);
-    stem[length - behind] = '\0';
-    struct rex_image_symbol *kernel = rex_view_find(view, stem);
-    return kernel != NULL && kernel->kernel ? kernel : NULL;
+    return length > behind && strcmp(name + length - behind, suffix) == 0
+               ? rex_view_kernel(view, name, length - behind)
+               : NULL;
+}
+
+/* Behind the others, and no more counted: they are no kernels to launch. */
+static void set_signatures_apart(struct rex_view *view)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol symbol = view->symbols[i];
+        if (symbol.kernel && rex_signature_is_mangled(symbol.name))
+            continue;
+        view->symbols[i] = view->symbols[kept];
+        view->symbols[kept++] = symbol;
+    }
+    view->signatures = view->count - kept;
+    view->count = kept;
+}
+
+#define ENV_PREFIX "rex_env_" /* Globals of a byte, by which rex/kernel.h told a kernel's form */
+#define PLAIN_PREFIX "rex_plain_"                /* before there were signatures. */
+#define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
+
+/* What SYMBOL, a global, says of a kernel by its name and its first bytes. */
+static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
+{
+    struct rex_image_symbol *kernel;
+    if ((kernel = rex_view_kernel_after(view, symbol->name, ENV_PREFIX)) != NULL)
+        kernel->env = true;
+    if ((kernel = rex_view_kernel_after(view, symbol->name, PLAIN_PREFIX)) != NULL)
+        kernel->plain = true;
+    if (symbol->kernel)
+        return;
+    if ((kernel = rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
+        symbol->exec_mode != -1)
+        kernel->exec_mode = symbol->exec_mode;
+    if (view->kind == REX_IMAGE_CUBIN &&
+        (kernel = rex_view_kernel_of(view, symbol->name, ENVIRONMENT_SUFFIX)) != NULL) {
+        kernel->environment_size = symbol->size < UINT32_MAX ? (uint32_t)symbol->size : UINT32_MAX;
+        kernel->environment_mode = symbol->environment_mode;
+    }
+    symbol->exec_mode = -1;
+    symbol->environment_mode = 0;
+}
+
+/*
+ * Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives
+ * them all to one symbol. The first of equal names is kept.
+ */
+int rex_view_index(struct rex_view *view)
+{
+    if (view->kind != REX_IMAGE_HOST)
+        set_signatures_apart(view);
+    view->names = calloc(view->count + 1, sizeof *view->names);
+    if (view->names == NULL)
+        return -1;
+    for (size_t i = 0; i < view->count; i++)
+        view->names[i] =
+            (struct rex_view_name){rex_hash_string(view->symbols[i].name), &view->symbols[i]};
+    qsort(view->names, view->count, sizeof *view->names, compare_names);
+    struct rex_view_name *last = view->names;
+    for (size_t i = 0; i < view->count; i++) {
+        if (i == 0 || compare_names(last, &view->names[i]) != 0)
+            view->names[view->name_count++] = view->names[i];
+        last = &view->names[view->name_count - 1];
+        if (view->names[i].symbol < last->symbol)
+            last->symbol = view->names[i].symbol;
+    }
+    for (size_t i = 0; i < view->count; i++)
+        read_mark(view, &view->symbols[i]);
+    return 0;
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -178,13 +211,25 @@ const char *rex_view_nearest(const struct rex_view *view, const char *name, bool
     return nearest.name;
 }
 
+/* Where the parameters of KERNEL are, and the first that is not 8 bytes wide. */
+static void show_parameters(const struct rex_view *view, struct rex_image_symbol *kernel)
+{
+    if (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN)
+        return;
+    kernel->parameter = view->parameters + kernel->first;
+    for (uint16_t i = 0; i < kernel->parameters && kernel->odd_size == 0; i++)
+        if (kernel->parameter[i].size != 8) {
+            kernel->odd_size = kernel->parameter[i].size;
+            kernel->odd_index = i;
+        }
+}
+
 void rex_view_show(struct rex_view *view)
 {
-    for (size_t i = 0; i < view->count; i++) {
-        struct rex_image_symbol *symbol = &view->symbols[i];
-        if (symbol->parameters > 0 && symbol->parameters != REX_PARAMETERS_UNKNOWN)
-            symbol->parameter = view->parameters + symbol->first;
-    }
+    for (size_t i = 0; i < view->signatures; i++)
+        rex_signature_read_mangled(view, view->symbols[view->count + i].name);
+    for (size_t i = 0; i < view->count; i++)
+        show_parameters(view, &view->symbols[i]);
     view->shown = (struct rex_image_view){.kind = view->kind,
                                           .architecture = view->architecture,
                                           .symbols = view->symbols,

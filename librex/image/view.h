@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "rex/inspect.h"
 
 /* What LLVM 14 to 17 append to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
-#define REX_ENVIRONMENT_SUFFIX "_kernel_environment"
 
-/* A name, by which its symbol is found. */
+/* A symbol, as it is found by the hash of its name. */
 struct rex_view_name {
     uint64_t hash;
-    uint32_t symbol;
+    struct rex_image_symbol *symbol;
 };
 
 struct rex_view {
@@ -28,6 +28,7 @@ struct rex_view {
     unsigned architecture; /* SM number of a CUBIN: 90 */
     struct rex_image_symbol *symbols;
     size_t count, room;
+    size_t signatures; /* behind the symbols: mangled names, which are no kernels to launch */
     struct rex_image_parameter *parameters; /* of all kernels; a kernel's begin at its `first` */
     size_t parameter_count, parameter_room;
     struct rex_view_name *names; /* of the symbols, each once, in order */
@@ -40,7 +41,10 @@ struct rex_view {
     bool overfull;      /* there would have been more */
 };
 
-/* The image has been read: fill ->shown, and the symbols' pointers to their parameters. */
+/*
+ * The image has been read: have its mangled signatures tell, and fill ->shown and what the symbols
+ * say of their parameters.
+ */
 void rex_view_show(struct rex_view *view);
 
 /* Free what the view holds. */
@@ -49,7 +53,16 @@ void rex_view_close(struct rex_view *view);
 /* The symbol called NAME, NULL if there is none. */
 struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name);
 
-/* The kernel whose name follows PREFIX in NAME; NULL where NAME is no such thing. */
+/* What follows PREFIX in NAME; NULL where NAME does not begin with it. */
+static inline const char *rex_name_after(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 ? name + length : NULL;
+}
+
+/* The kernel called by the LENGTH bytes at NAME, or whose name follows PREFIX in NAME; or NULL. */
+struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char *name,
+                                         size_t length);
 struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
                                                const char *prefix);
 
@@ -66,8 +79,9 @@ const char *rex_view_nearest(const struct rex_view *view, const char *name, bool
 bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
- * For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of
- * memory, or ->overfull.
+ * For the readers: add a symbol; then, once, make all of them known by their names. Some globals
+ * tell of kernels: until rex_view_index() the modes of each global are its bytes 0 and 2. 0 or -1:
+ * out of memory, or ->overfull.
  */
 int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "image/parameter.h"
+#include "image/signature.h"
 #include "memory/rowcheck.h"
 
 /* What ARGUMENT is, as a message says it. */

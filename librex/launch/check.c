@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cuda/gpu.h"
-#include "image/parameter.h"
+#include "image/signature.h"
 #include "launch/argument.h"
 #include "memory/rowcheck.h"
 #include "module/register.h"

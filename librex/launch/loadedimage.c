@@ -17,7 +17,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "image/cubin.h"
-#include "image/open.h"
+#include "image/list.h"
 #include "module/choose.h"
 #include "module/moduleimage.h"
 #include "omp/grid.h"
@@ -156,8 +156,9 @@ static int load(struct rex_loaded_image *image)
 {
     const struct rex_descriptor *descriptor = image->descriptor;
     const char *path = image->registration->image_path, *bytes = descriptor->image.ImageStart;
-    int result = rex_view_open(&image->view, bytes,
-                               (size_t)((const char *)descriptor->image.ImageEnd - bytes), path);
+    int result = rex_view_open_within(&image->view, bytes,
+                                      (size_t)((const char *)descriptor->image.ImageEnd - bytes),
+                                      SIZE_MAX, path);
     if (result != REX_OK)
         return result;
     void *context;

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "image/elf.h"
-#include "image/open.h"
+#include "image/list.h"
 
 /* ---- CUDA 13's header ------------------------------------------------------------------------ */
 

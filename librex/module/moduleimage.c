@@ -16,7 +16,7 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "image/cubin.h"
-#include "image/open.h"
+#include "image/list.h"
 #include "module/choose.h"
 #include "module/descriptor.h"
 #include "module/imagefit.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "image/state.h"
+#include "image/cubin.h"
 #include "module/descriptor.h"
 #include "module/table.h"
 #include "omp/device.h"

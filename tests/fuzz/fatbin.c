@@ -7,11 +7,11 @@
 /* More is slow, and the library's that unpacks it. */
 #define MOST_UNPACKED ((size_t)1 << 16)
 
-static void look_at(const struct rex_fatbin_member *member)
+static void look_at(const struct rex_image_item *member, enum rex_packing packing, const uint8_t *stored)
 {
     unsigned char *bytes = NULL;
-    uint8_t *payload = fuzz_copy(member->payload, member->stored);
-    if (member->size <= MOST_UNPACKED && rex_unpack(member->packing, payload, member->stored, member->size, &bytes, "bytes") == REX_OK) {
+    uint8_t *payload = fuzz_copy(stored, member->stored);
+    if (member->size <= MOST_UNPACKED && rex_unpack(packing, payload, member->stored, member->size, &bytes, "bytes") == REX_OK) {
         FUZZ_CHECK(bytes[member->size] == '\0');
         fuzz_images(bytes, member->size);
         free(bytes);
@@ -21,13 +21,14 @@ static void look_at(const struct rex_fatbin_member *member)
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
 {
-    struct rex_fatbin fatbin = {.bytes = bytes, .size = size};
-    struct rex_fatbin_member member;
+    struct rex_fatbin fatbin = {.bytes = bytes, .size = size, .name = "bytes"};
+    struct rex_image_item member;
+    enum rex_packing packing;
     int more;
-    while ((more = rex_fatbin_next(&fatbin, &member)) > 0) {
+    while ((more = rex_fatbin_next(&fatbin, &member, &packing)) > 0) {
         FUZZ_CHECK(rex_fatbin_is(bytes, size));
-        FUZZ_CHECK(member.payload >= bytes && member.stored <= size - (size_t)(member.payload - bytes));
-        look_at(&member);
+        FUZZ_CHECK(member.offset <= size && member.stored <= size - member.offset);
+        look_at(&member, packing, bytes + member.offset);
     }
-    FUZZ_CHECK(more == 0 || *fatbin.why != '\0');
+    FUZZ_CHECK(more == 0 || *rex_last_error() != '\0');
 }

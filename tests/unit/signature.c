@@ -42,17 +42,19 @@ TEST(test_numbers)
     }
 }
 
-/* As many words as have an offset, and one more, of which nothing is told. */
+/* As many words as have an offset, and one more, of which nothing is told; nor of as many as would
+ * mean that the number is unknown. */
 TEST(test_many_words)
 {
     enum { MOST = UINT16_MAX / 8 };
-    static uint16_t numbers[MOST + 2] = {2};
+    static const size_t counts[] = {MOST, MOST + 1, REX_PARAMETERS_UNKNOWN};
+    static uint16_t numbers[1 + REX_PARAMETERS_UNKNOWN] = {2};
     for (size_t i = 1; i < COUNT(numbers); i++)
         numbers[i] = REX_KIND_I64;
     struct image image = host_with_tail(numbers, sizeof numbers);
-    for (size_t count = MOST; count <= MOST + 1; count++) {
-        sign(&image, PLACE, (1 + count) * sizeof *numbers);
-        changed(&image, "%zu words", count);
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        sign(&image, PLACE, (1 + counts[i]) * sizeof *numbers);
+        changed(&image, "%zu words", counts[i]);
     }
     close_image(&image);
 }

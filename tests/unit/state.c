@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-#include "image/state.h"
+#include "image/cubin.h"
 
 enum { CUDA_OBJECT = 13, NOWHERE = 99 };
 

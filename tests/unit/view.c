@@ -155,7 +155,7 @@ TEST(test_ptx)
     fclose(file);
 }
 
-/* No more than 1023 bytes of a kernel's name are compared. */
+/* A mark of a kernel is found, however long the kernel's name is. */
 TEST(test_ptx_long_names)
 {
     char name[1025], text[4096];
