@@ -78,19 +78,6 @@ static bool is_parameter(const struct attribute *attribute)
            (attribute->kind == ATTRIBUTE_PARAMETER || attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
 }
 
-static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
-                            struct rex_image_symbol *kernel)
-{
-    const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
-    struct attribute attribute;
-    int more;
-    kernel->parameters = 0;
-    while ((more = next_attribute(&at, end, &attribute)) > 0)
-        if (is_parameter(&attribute) && kernel->parameters < REX_PARAMETERS_UNKNOWN - 1)
-            kernel->parameters++;
-    return more == 0 ? 0 : rex_elf_refuse(elf, "the attributes of a kernel are cut off");
-}
-
 static int set_parameter(struct rex_view *view, const struct rex_image_symbol *kernel,
                          const struct attribute *attribute)
 {
@@ -105,20 +92,6 @@ static int set_parameter(struct rex_view *view, const struct rex_image_symbol *k
     return 0;
 }
 
-/* Code that copies arguments relies on this: a parameter begins behind the one before it. */
-static int check_offsets(const struct rex_view *view, struct rex_elf *elf,
-                         const struct rex_image_symbol *kernel)
-{
-    uint32_t end = 0;
-    for (uint32_t i = 0; i < kernel->parameters; i++) {
-        const struct rex_image_parameter *parameter = &view->parameters[kernel->first + i];
-        if (parameter->offset < end)
-            return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
-        end = (uint32_t)parameter->offset + parameter->size;
-    }
-    return 0;
-}
-
 static uint32_t threads(const struct attribute *bounds)
 {
     uint64_t product = word(bounds, 0);
@@ -130,21 +103,33 @@ static uint32_t threads(const struct attribute *bounds)
 static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
                        struct rex_image_symbol *kernel)
 {
-    const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
+    const unsigned char *begin = elf->bytes + info->sh_offset, *at = begin,
+                        *end = begin + info->sh_size;
     struct attribute attribute;
+    size_t count = 0;
+    int more;
     if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
         return rex_elf_refuse(elf, "the parameters of a kernel are given twice");
-    if (count_parameters(elf, info, kernel) != 0 ||
-        rex_view_add_parameters(view, kernel->parameters, &kernel->first) != 0)
+    while ((more = next_attribute(&at, end, &attribute)) > 0)
+        count += is_parameter(&attribute);
+    if (more < 0)
+        return rex_elf_refuse(elf, "the attributes of a kernel are cut off");
+    kernel->parameters = (uint16_t)(count < REX_PARAMETERS_UNKNOWN ? count : 0);
+    if (rex_view_add_parameters(view, kernel->parameters, &kernel->first) != 0)
         return -1;
-    while (next_attribute(&at, end, &attribute) > 0) {
+    for (at = begin; next_attribute(&at, end, &attribute) > 0;) {
         if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12)
             kernel->max_threads = threads(&attribute);
         if (is_parameter(&attribute) && set_parameter(view, kernel, &attribute) != 0)
             return rex_elf_refuse(
                 elf, "the parameters of a kernel are not numbered from 0 on, once each");
     }
-    return check_offsets(view, elf, kernel);
+    /* Code that copies arguments relies on this: a parameter begins behind the one before it. */
+    const struct rex_image_parameter *all = view->parameters;
+    for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
+        if (all[i].offset < all[i - 1].offset + all[i - 1].size)
+            return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
+    return 0;
 }
 
 /* ---- symbols --------------------------------------------------------------------------------- */

@@ -52,18 +52,6 @@ enum { KIND_PTX = 1, KIND_CUBIN = 2 }; /* there are others */
 /* Larger than any image, so that what a file says cannot take all memory. */
 #define MOST_BYTES ((uint64_t)1 << 30)
 
-static int refuse(const struct rex_fatbin *fatbin, const char *why)
-{
-    return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", fatbin->name, why);
-}
-
-static int refuse_member(const struct rex_fatbin *fatbin, const char *why)
-{
-    return rex_fail(REX_EIMAGE,
-                    "device image %s cannot be used: the member at byte %zu of the fatbin %s",
-                    fatbin->name, fatbin->at, why);
-}
-
 bool rex_fatbin_is(const void *bytes, size_t size)
 {
     uint32_t magic;
@@ -73,58 +61,41 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-static int start(struct rex_fatbin *fatbin)
+static int refuse(const char *name, const char *why)
 {
-    struct header header;
-    if (fatbin->size < sizeof header)
-        return refuse(fatbin, "the fatbin is truncated inside its header");
-    memcpy(&header, fatbin->bytes, sizeof header);
-    if (header.magic != MAGIC)
-        return refuse(fatbin, "it is no fatbin");
-    if (header.version != VERSION || header.header_size < sizeof header ||
-        header.header_size > fatbin->size)
-        return refuse(fatbin, "the fatbin is of a form that is not known");
-    if (header.size > fatbin->size - header.header_size)
-        return refuse(fatbin, "the fatbin is truncated: it ends before its last member");
-    fatbin->at = header.header_size;
-    fatbin->end = header.header_size + (size_t)header.size;
-    /*
-     * One table of kernels has one image: a second fatbin would hold other kernels, and nobody
-     * would notice that they are missing.
-     */
-    if (rex_fatbin_is(fatbin->bytes + fatbin->end, fatbin->size - fatbin->end))
-        return refuse(fatbin, "several fatbins lie one behind the other; link the kernels into one "
-                              "image with nvcc -dlink, or give each a module");
-    return 0;
+    return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why);
 }
 
-int rex_fatbin_next(struct rex_fatbin *fatbin, struct rex_image_item *member,
-                    enum rex_packing *packing)
+static int refuse_member(const char *name, size_t at, const char *why)
+{
+    return rex_fail(REX_EIMAGE,
+                    "device image %s cannot be used: the member at byte %zu of the fatbin %s", name,
+                    at, why);
+}
+
+/* The member at *AT, and *AT past it, of a fatbin whose members end at END. */
+static int add_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
+                      const char *name)
 {
     struct member_header header;
-    int result = fatbin->end == 0 ? start(fatbin) : REX_OK;
-    if (result != REX_OK)
-        return result;
-    size_t room = fatbin->end - fatbin->at;
-    if (room == 0)
-        return 0;
+    size_t room = end - *at;
     if (room < sizeof header)
-        return refuse_member(fatbin, "is truncated inside its header");
-    memcpy(&header, fatbin->bytes + fatbin->at, sizeof header);
+        return refuse_member(name, *at, "is truncated inside its header");
+    memcpy(&header, list->bytes + offset + *at, sizeof header);
     if (header.header_size < sizeof header || header.header_size > room ||
         header.payload_size > room - header.header_size)
-        return refuse_member(fatbin, "does not end inside it");
-    *packing = header.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
-               : header.flags & FLAG_LZ4 ? REX_PACKED_LZ4
-                                         : REX_UNPACKED;
-    bool packed = *packing != REX_UNPACKED;
+        return refuse_member(name, *at, "does not end inside it");
+    enum rex_packing packing = header.flags & FLAG_ZSTD  ? REX_PACKED_ZSTD
+                               : header.flags & FLAG_LZ4 ? REX_PACKED_LZ4
+                                                         : REX_UNPACKED;
+    bool packed = packing != REX_UNPACKED;
     uint64_t stored = packed ? header.packed_size : header.payload_size,
              size = packed ? header.size : header.payload_size;
     if (stored > header.payload_size || (size == 0) != (stored == 0))
-        return refuse_member(fatbin, "has no size that can be");
+        return refuse_member(name, *at, "has no size that can be");
     if (size > MOST_BYTES)
-        return refuse_member(fatbin, "says that it unpacks to more than a GiB");
-    *member = (struct rex_image_item){
+        return refuse_member(name, *at, "says that it unpacks to more than a GiB");
+    const struct rex_image_item item = {
         .kind = header.kind == KIND_CUBIN ? REX_IMAGE_CUBIN
                 : header.kind == KIND_PTX ? REX_IMAGE_PTX
                                           : REX_IMAGE_OTHER,
@@ -133,12 +104,38 @@ int rex_fatbin_next(struct rex_fatbin *fatbin, struct rex_image_item *member,
                   : header.flags & FLAG_FAMILY ? 'f'
                                                : '\0',
         .compressed = packed,
-        .offset = fatbin->at + header.header_size,
+        .offset = offset + *at + header.header_size,
         .stored = (size_t)stored,
         .size = (size_t)size,
     };
-    fatbin->at += header.header_size + (size_t)header.payload_size;
-    return 1;
+    *at += header.header_size + (size_t)header.payload_size;
+    return rex_list_add(list, &item, packing);
+}
+
+int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name)
+{
+    const unsigned char *bytes = list->bytes + offset;
+    struct header header;
+    if (size < sizeof header)
+        return refuse(name, "the fatbin is truncated inside its header");
+    memcpy(&header, bytes, sizeof header);
+    if (header.version != VERSION || header.header_size < sizeof header ||
+        header.header_size > size)
+        return refuse(name, "the fatbin is of a form that is not known");
+    if (header.size > size - header.header_size)
+        return refuse(name, "the fatbin is truncated: it ends before its last member");
+    size_t at = header.header_size, end = at + (size_t)header.size;
+    /*
+     * One table of kernels has one image: a second fatbin would hold other kernels, and nobody
+     * would notice that they are missing.
+     */
+    if (rex_fatbin_is(bytes + end, size - end))
+        return refuse(name, "several fatbins lie one behind the other; link the kernels into one "
+                            "image with nvcc -dlink, or give each a module");
+    int result = REX_OK;
+    while (result == REX_OK && at < end)
+        result = add_member(list, offset, &at, end, name);
+    return result;
 }
 
 /* ---- unpacked, by libzstd or liblz4 ---------------------------------------------------------- */
@@ -150,7 +147,7 @@ static const struct packer {
     [REX_PACKED_LZ4] = {"LZ4", "liblz4.so.1", "LZ4_decompress_safe", "liblz4-1"},
 };
 
-/* Its library's function; NULL if there is none. The next module has the same kind: it stays open. */
+/* The function of its library, which stays open, since the next module may want it; or NULL. */
 static void *function_of(const struct packer *packer)
 {
     void *library =

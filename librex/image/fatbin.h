@@ -6,31 +6,17 @@
 #ifndef REX_INTERNAL_FATBIN_H
 #define REX_INTERNAL_FATBIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "rex/inspect.h"
-
-enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
-
-/* A walk through a fatbin; begin with zeroes, the bytes, and what messages call the file. */
-struct rex_fatbin {
-    const unsigned char *bytes;
-    size_t size;
-    const char *name;
-    size_t at, end; /* the next member, and where the last one ends */
-};
+#include "image/list.h"
 
 /* Whether the SIZE bytes begin as a fatbin does. */
 bool rex_fatbin_is(const void *bytes, size_t size);
 
 /*
- * The next member: 1, 0 after the last, or an error. Nothing outside the bytes is read, and each
- * member lies inside them. A member that is neither PTX nor a CUBIN, like the intermediate code of
- * -dlto, is REX_IMAGE_OTHER.
+ * Add to LIST the members of such a fatbin, of SIZE bytes at OFFSET of the file that messages call
+ * NAME. 0 or an error. Each member lies inside the fatbin. One that is neither PTX nor a CUBIN, like
+ * the intermediate code of -dlto, is REX_IMAGE_OTHER.
  */
-int rex_fatbin_next(struct rex_fatbin *fatbin, struct rex_image_item *member,
-                    enum rex_packing *packing);
+int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name);
 
 /*
  * STORED bytes at FROM into SIZE new ones, of malloc(), with a NUL behind them. 0, or an error that

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "image/cubin.h"
+#include "image/fatbin.h"
 #include "image/hostimage.h"
 #include "image/ptx.h"
 
@@ -173,7 +174,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 #define UNPACK_EACH 512 /* what an image that unpacks counts for besides its bytes */
 
-static int add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
+int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
     if (list->count == list->room) {
         size_t room = list->room == 0 ? 4 : list->room * 2;
@@ -194,21 +195,7 @@ static int add_image(struct rex_list *list, size_t offset, size_t size)
 {
     struct rex_image_item item = {.offset = offset, .stored = size, .size = size};
     tell_kind(&item, list->bytes + offset, size);
-    return add(list, &item, REX_UNPACKED);
-}
-
-/* OFFSET: of the fatbin in the file. */
-static int add_fatbin(struct rex_list *list, size_t offset, size_t size, const char *name)
-{
-    struct rex_fatbin fatbin = {.bytes = list->bytes + offset, .size = size, .name = name};
-    struct rex_image_item item;
-    enum rex_packing packing;
-    int more, result = REX_OK;
-    while (result == REX_OK && (more = rex_fatbin_next(&fatbin, &item, &packing)) != 0) {
-        item.offset += offset;
-        result = more > 0 ? add(list, &item, packing) : more;
-    }
-    return result;
+    return rex_list_add(list, &item, REX_UNPACKED);
 }
 
 static int cut_off(const char *name)
@@ -234,7 +221,7 @@ static int add_container(struct rex_list *list, size_t offset, size_t size, cons
             return cut_off(name);
         room -= span.size;
         result = rex_fatbin_is(bytes + span.offset, span.size)
-                     ? add_fatbin(list, offset + span.offset, span.size, name)
+                     ? rex_fatbin_list(list, offset + span.offset, span.size, name)
                      : add_image(list, offset + span.offset, span.size);
     }
     return result;
@@ -255,16 +242,12 @@ static int add_containers(struct rex_list *list, const char *name)
     return result;
 }
 
-static int add_all(struct rex_list *list, const char *name)
+/* The image that the file is. To look inside tells why it is none. */
+static int add_plain(struct rex_list *list, const char *name)
 {
     struct rex_view view;
-    if (rex_fatbin_is(list->bytes, list->size))
-        return add_fatbin(list, 0, list->size, name);
-    if (rex_container_version(list->bytes, list->size) != 0)
-        return add_containers(list, name);
-    list->plain = true;
     int result = add_image(list, 0, list->size);
-    /* To look inside tells why it is no image. */
+    list->plain = true;
     return result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER
                ? rex_view_open_within(&view, list->bytes, list->size, SIZE_MAX, name)
                : result;
@@ -275,7 +258,9 @@ int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const c
     *list = (struct rex_list){.bytes = bytes, .size = size};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    int result = add_all(list, name);
+    int result = rex_fatbin_is(bytes, size)                ? rex_fatbin_list(list, 0, size, name)
+                 : rex_container_version(bytes, size) != 0 ? add_containers(list, name)
+                                                           : add_plain(list, name);
     if (result == REX_OK && list->count == 0)
         result = rex_fail(REX_EIMAGE,
                           "device image %s cannot be used: it is a fatbin without a member", name);

@@ -7,8 +7,9 @@
 #ifndef REX_INTERNAL_LIST_H
 #define REX_INTERNAL_LIST_H
 
-#include "image/fatbin.h"
 #include "image/view.h"
+
+enum rex_packing { REX_UNPACKED, REX_PACKED_ZSTD, REX_PACKED_LZ4 };
 
 struct rex_image_entry {
     struct rex_image_item item;
@@ -33,6 +34,10 @@ struct rex_list {
  */
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_list *list);
+
+/* Add ITEM of the file, for the reader of a fatbin. 0 or REX_ENOMEM. */
+int rex_list_add(struct rex_list *list, const struct rex_image_item *item,
+                 enum rex_packing packing);
 
 /* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
 #define REX_TARGET_MAX 40

@@ -151,16 +151,6 @@ static uint64_t product(uint64_t a, uint64_t b)
     return b != 0 && a > UINT32_MAX / b ? UINT32_MAX : a * b;
 }
 
-/* To the parenthesis that closes the one at the token. */
-static void skip_group(struct text *text)
-{
-    unsigned depth = 1;
-    while (depth > 0 && next(text)) {
-        depth += *text->token == '(';
-        depth -= *text->token == ')';
-    }
-}
-
 /*
  * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False where
  * the text ends before one.
@@ -169,13 +159,16 @@ static bool read_variable(struct text *text, struct variable *variable)
 {
     bool pointer = false; /* what follows .ptr tells of what it points to */
     bool ends = false;
+    unsigned depth = 0; /* of parentheses, which .attribute has */
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
     while (!ends && next(text)) {
-        if (strchr(",);={", *text->token) != NULL)
+        if (*text->token == '(')
+            depth++;
+        else if (depth > 0)
+            depth -= *text->token == ')';
+        else if (strchr(",);={", *text->token) != NULL)
             ends = true;
-        else if (*text->token == '(')
-            skip_group(text); /* of .attribute */
         else if (is(text, ".ptr"))
             pointer = true;
         else if (is(text, ".align") && next(text))
@@ -211,20 +204,6 @@ static int add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
     return 0;
 }
 
-/* Behind `.maxntid`: to the token behind the numbers. False at the end of the text. */
-static bool read_threads(struct text *text, uint32_t *threads)
-{
-    uint64_t count = 1;
-    bool more;
-    while ((more = next(text)) && isdigit((unsigned char)*text->token)) {
-        count = product(count, number(text));
-        if (!(more = next(text)) || *text->token != ',')
-            break;
-    }
-    *threads = (uint32_t)count;
-    return more;
-}
-
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
 static int read_kernel(struct rex_view *view, struct text *text)
 {
@@ -244,10 +223,16 @@ static int read_kernel(struct rex_view *view, struct text *text)
         }
         more = more && next(text);
     }
-    while (more && *text->token != '{' && *text->token != ';')
-        more = is(text, ".maxntid") || is(text, ".reqntid")
-                   ? read_threads(text, &kernel.max_threads)
-                   : next(text);
+    bool bounds = false; /* numbers are those of .maxntid */
+    for (; more && *text->token != '{' && *text->token != ';'; more = next(text)) {
+        if (is(text, ".maxntid") || is(text, ".reqntid")) {
+            kernel.max_threads = 1;
+            bounds = true;
+        } else if (bounds && isdigit((unsigned char)*text->token))
+            kernel.max_threads = (uint32_t)product(kernel.max_threads, number(text));
+        else
+            bounds = bounds && *text->token == ',';
+    }
     return rex_view_add(view, &kernel);
 }
 

@@ -43,15 +43,6 @@ const char *rex_kind_name(unsigned kind)
     return kinds[is_known(kind) ? kind : REX_KIND_UNKNOWN].name;
 }
 
-/* Make it one of KIND, of WIDTH bytes where the kind does not tell; unknown where neither is. */
-static void set(struct rex_image_parameter *to, unsigned long kind, unsigned long width)
-{
-    bool sized = kind == REX_KIND_VALUE || kind == REX_KIND_WORD;
-    bool known = is_known(kind) && width <= 4096 && (kind != REX_KIND_VALUE || width > 0);
-    to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
-    to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
-}
-
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,
                                 char text[REX_PARAMETER_MAX])
 {
@@ -142,17 +133,22 @@ static bool at_end(const struct numbers *from)
 }
 
 #define MOST_PARAMETERS (UINT16_MAX / 8) /* words of 8 bytes, each of which has an offset */
+#define FORM_0_1 2                       /* forms below it are of librex 0.1 */
+#define KIND_FLOATING_0_1 4              /* its floating point by value */
 
-/* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
-static int add_words(struct rex_view *view, struct rex_image_symbol *kernel, size_t count)
+/*
+ * A kind, and behind it the width where the kind does not tell; unknown where there is no sense in
+ * them. In 0.1 a parameter that was no rex_arg took any value of its width.
+ */
+static void set(struct rex_image_parameter *to, unsigned long form, unsigned long number)
 {
-    if (rex_view_add_parameters(view, count, &kernel->first) != 0)
-        return -1;
-    kernel->parameters = (uint16_t)count;
-    for (size_t i = 0; i < count; i++)
-        view->parameters[kernel->first + i] =
-            (struct rex_image_parameter){.offset = (uint16_t)(8 * i), .size = 8};
-    return 0;
+    unsigned long kind = number & 0xff, width = number >> 8;
+    if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
+        kind = REX_KIND_WORD;
+    bool sized = kind == REX_KIND_VALUE || kind == REX_KIND_WORD;
+    bool known = is_known(kind) && width <= 4096 && (kind != REX_KIND_VALUE || width > 0);
+    to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
+    to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
 }
 
 /*
@@ -172,20 +168,8 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
             "signature is not used",
             kernel->name, i, parameters[i].width, parameters[i].size);
     for (i = 0; i < kernel->parameters; i++)
-        set(&parameters[i], REX_KIND_UNKNOWN, 0);
+        set(&parameters[i], FORM_0_1, REX_KIND_UNKNOWN);
     return true;
-}
-
-#define FORM_0_1 2          /* forms below it are of librex 0.1 */
-#define KIND_FLOATING_0_1 4 /* its floating point by value */
-
-/* In 0.1 a parameter that was no rex_arg took any value of its width. */
-static void set_number(struct rex_image_parameter *to, unsigned long form, unsigned long number)
-{
-    unsigned long kind = number & 0xff;
-    if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
-        kind = REX_KIND_WORD;
-    set(to, kind, number >> 8);
 }
 
 static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
@@ -200,15 +184,21 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
         count++;
     if (!at_end(&rest) || count > MOST_PARAMETERS)
         return 0;
-    if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN &&
-        add_words(view, kernel, count) != 0)
-        return -1;
+    /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
+    if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
+        if (rex_view_add_parameters(view, count, &kernel->first) != 0)
+            return -1;
+        kernel->parameters = (uint16_t)count;
+        for (size_t i = 0; i < count; i++)
+            view->parameters[kernel->first + i] =
+                (struct rex_image_parameter){.offset = (uint16_t)(8 * i), .size = 8};
+    }
     if (kernel->parameters != count)
         return 0;
     if (env)
-        set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
+        set(&view->parameters[kernel->first], FORM_0_1, REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
-        set_number(&view->parameters[kernel->first + i], form, number);
+        set(&view->parameters[kernel->first + i], form, number);
     /* Without parameters there may be none in the whole image. */
     kernel->signature = count == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;

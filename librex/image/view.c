@@ -26,7 +26,7 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes)
 
 int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
 {
-    if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names) || view->count == UINT32_MAX)
+    if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names))
         return -1;
     if (view->count == view->room) {
         size_t room = view->room == 0 ? 16 : view->room * 2;
@@ -68,31 +68,23 @@ static int compare_names(const void *a, const void *b)
     const struct rex_view_name *one = a, *other = b;
     if (one->hash != other->hash)
         return one->hash < other->hash ? -1 : 1;
-    return strcmp(one->symbol->name, other->symbol->name);
+    if (one->length != other->length)
+        return one->length < other->length ? -1 : 1;
+    return memcmp(one->symbol->name, other->symbol->name, one->length);
 }
 
-/* A name that is looked for: LENGTH bytes, which may be a part of another name. */
-struct wanted {
-    uint64_t hash;
-    const char *name;
-    size_t length;
-};
-
-static int compare_wanted(const void *key, const void *element)
+static struct rex_view_name name_of(struct rex_image_symbol *symbol, size_t length)
 {
-    const struct wanted *wanted = key;
-    const struct rex_view_name *one = element;
-    if (wanted->hash != one->hash)
-        return wanted->hash < one->hash ? -1 : 1;
-    int order = strncmp(wanted->name, one->symbol->name, wanted->length);
-    return order != 0 ? order : -(one->symbol->name[wanted->length] != '\0');
+    return (struct rex_view_name){rex_hash_bytes(symbol->name, length), length, symbol};
 }
 
+/* The symbol called by the LENGTH bytes at NAME; NULL if there is none. */
 static struct rex_image_symbol *find(const struct rex_view *view, const char *name, size_t length)
 {
-    const struct wanted wanted = {rex_hash_bytes(name, length), name, length};
+    struct rex_image_symbol wanted = {.name = name};
+    const struct rex_view_name key = name_of(&wanted, length);
     const struct rex_view_name *found =
-        bsearch(&wanted, view->names, view->name_count, sizeof *view->names, compare_wanted);
+        bsearch(&key, view->names, view->name_count, sizeof key, compare_names);
     return found != NULL ? found->symbol : NULL;
 }
 
@@ -139,11 +131,13 @@ static void set_signatures_apart(struct rex_view *view)
     view->count = kept;
 }
 
-#define ENV_PREFIX "rex_env_" /* Globals of a byte, by which rex/kernel.h told a kernel's form */
-#define PLAIN_PREFIX "rex_plain_"                /* before there were signatures. */
+/* Globals of a byte, by which rex/kernel.h told a kernel's form before there were signatures. */
+#define ENV_PREFIX "rex_env_"
+#define PLAIN_PREFIX "rex_plain_"
+
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
-/* What SYMBOL, a global, says of a kernel by its name and its first bytes. */
+/* The name of SYMBOL, and the first bytes of a global, may tell of a kernel. */
 static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
 {
     struct rex_image_symbol *kernel;
@@ -177,8 +171,7 @@ int rex_view_index(struct rex_view *view)
     if (view->names == NULL)
         return -1;
     for (size_t i = 0; i < view->count; i++)
-        view->names[i] =
-            (struct rex_view_name){rex_hash_string(view->symbols[i].name), &view->symbols[i]};
+        view->names[i] = name_of(&view->symbols[i], strlen(view->symbols[i].name));
     qsort(view->names, view->count, sizeof *view->names, compare_names);
     struct rex_view_name *last = view->names;
     for (size_t i = 0; i < view->count; i++) {

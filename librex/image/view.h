@@ -16,9 +16,10 @@
 /* What LLVM 14 to 17 append to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
 
-/* A symbol, as it is found by the hash of its name. */
+/* A symbol, as it is found by its name, of LENGTH bytes. */
 struct rex_view_name {
     uint64_t hash;
+    size_t length;
     struct rex_image_symbol *symbol;
 };
 

@@ -21,14 +21,13 @@ static void look_at(const struct rex_image_item *member, enum rex_packing packin
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
 {
-    struct rex_fatbin fatbin = {.bytes = bytes, .size = size, .name = "bytes"};
-    struct rex_image_item member;
-    enum rex_packing packing;
-    int more;
-    while ((more = rex_fatbin_next(&fatbin, &member, &packing)) > 0) {
-        FUZZ_CHECK(rex_fatbin_is(bytes, size));
-        FUZZ_CHECK(member.offset <= size && member.stored <= size - member.offset);
-        look_at(&member, packing, bytes + member.offset);
+    struct rex_list list = {.bytes = bytes, .size = size};
+    int result = rex_fatbin_list(&list, 0, size, "bytes");
+    FUZZ_CHECK(result == REX_OK || *rex_last_error() != '\0');
+    for (size_t i = 0; i < list.count; i++) {
+        const struct rex_image_item *member = &list.entries[i].item;
+        FUZZ_CHECK(member->offset <= size && member->stored <= size - member->offset);
+        look_at(member, list.entries[i].packing, bytes + member->offset);
     }
-    FUZZ_CHECK(more == 0 || *rex_last_error() != '\0');
+    rex_list_close(&list);
 }
