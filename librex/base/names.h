@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
 size_t rex_utf8_length(const char *text);
@@ -35,12 +36,18 @@ struct rex_nearest {
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 /* FNV-1a. */
+static inline uint64_t rex_hash_bytes(const void *bytes, size_t size)
+{
+    const unsigned char *byte = (const unsigned char *)bytes;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
 static inline uint64_t rex_hash_string(const char *string)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *string != '\0'; string++)
-        hash = (hash ^ (unsigned char)*string) * 0x100000001b3u;
-    return hash;
+    return rex_hash_bytes(string, strlen(string));
 }
 
 /* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
