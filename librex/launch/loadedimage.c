@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "image/cubin.h"
 #include "image/open.h"
-#include "module/choose.h"
 #include "module/moduleimage.h"
 #include "omp/grid.h"
 

@@ -216,7 +216,7 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
     int result = made != NULL ? rex_runtime_bind() : REX_ENOMEM;
     if (result == REX_OK) {
         rex_cuda_retry();
-        result = rex_module_image_open_alone(&made->image, bytes, size, &made->module, name);
+        result = rex_module_image_open_alone(&made->image, bytes, size, name);
     }
     if (result != REX_OK) {
         free(made);
