@@ -35,7 +35,7 @@ struct kernel {
 static struct kernel kernel_of(const struct rex_library *library, uint32_t position, size_t given)
 {
     const struct rex_image_view *view = rex_library_view(library);
-    const struct rex_image_symbol *symbol = &view->symbols[library->table.symbol[position]];
+    const struct rex_image_symbol *symbol = &view->symbols[library->symbol[position]];
     struct kernel kernel = {.name = symbol->name, .words = library->is_registered};
     if (symbol->parameters == REX_PARAMETERS_UNKNOWN) {
         kernel.count = given < MOST ? given : MOST;
@@ -129,7 +129,7 @@ static int find_kernel(const struct rex_library *library, const struct rex_launc
 {
     const struct rex_registration *registration = rex_library_registration(library);
     int64_t found = rex_table_find(&registration->table, launch->key);
-    if (found < 0 || library->table.entries[found].size > 0)
+    if (found < 0 || library->module.entries_begin[found].size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
                         launch->key, library->image.path);
     *position = (uint32_t)found;
