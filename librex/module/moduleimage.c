@@ -270,11 +270,6 @@ void rex_module_image_close(struct rex_module_image *image)
 
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
-static size_t bytes_between(const void *begin, const void *end)
-{
-    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
-}
-
 /*
  * gold gives missing weak symbols the program's own address where it collects sections: begin and
  * end are the same then.
@@ -303,7 +298,7 @@ static __attribute__((noinline)) int find_main(struct rex_sources *sources,
     if (name == NULL && is_there(module->image, module->image_end))
         return add_memory(sources, module, module->image,
                           module->image_end != NULL
-                              ? bytes_between(module->image, module->image_end)
+                              ? rex_bytes_between(module->image, module->image_end)
                               : module->image_size);
     sources->by_setting = name == NULL && rex_in_program(module, configured) &&
                           rex_setting_text(REX_OPTION_CUBIN, configured);
@@ -320,7 +315,7 @@ static int find_host(struct rex_sources *host, const struct rex_module *module)
 {
     if (is_there(module->host_image, module->host_image_end))
         return add_memory(host, module, module->host_image,
-                          bytes_between(module->host_image, module->host_image_end));
+                          rex_bytes_between(module->host_image, module->host_image_end));
     return module->host_image_name != NULL
                ? rex_sources_add_files(host, module, module->host_image_name)
                : REX_ENOIMAGE;

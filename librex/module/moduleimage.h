@@ -7,6 +7,7 @@
 #define REX_INTERNAL_MODULEIMAGE_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "image/view.h"
 #include "module/source.h"
@@ -36,6 +37,12 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);
 void rex_module_image_close(struct rex_module_image *image);
+
+/* How many bytes there are from BEGIN to END, which may be out of order: none then. */
+static inline size_t rex_bytes_between(const void *begin, const void *end)
+{
+    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
+}
 
 /* Retain the bytes, as rex_retain() does. 0 or REX_ENOMEM. */
 int rex_module_image_retain(struct rex_module_image *image);
