@@ -26,16 +26,6 @@
 #include "trace/trace.h"
 
 /*
- * An image that comes while devices are in use is loaded on all of them now: a launch that does it
- * would meet the launches of other threads.
- */
-static void load_on_all(void)
-{
-    for (int device = 0; device < rex_devices_known(); device++)
-        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-}
-
-/*
  * With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. Once
  * libomptarget has seen the descriptor it stays, and the registration has it.
  */
@@ -55,8 +45,13 @@ static int hand_over(struct rex_registration *registration, struct rex_descripto
         REX_REAL(unregister_lib)
         (&descriptor->given);
     }
+    /*
+     * An image that comes while devices are in use is loaded on all of them now: a launch that does
+     * it would meet the launches of other threads.
+     */
     if (*accepted && late && !rex_runtime_disabled())
-        load_on_all();
+        for (int device = 0; device < rex_devices_known(); device++)
+            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_flight_registered();
     rex_flight_watch_exit();
     return REX_OK;
@@ -96,26 +91,22 @@ static int give_to_runtime(struct rex_registration *registration,
                     *cause != '\0' ? "; " : "", cause);
 }
 
-static void forget_launches(struct rex_registration *registration)
-{
-    for (size_t i = 0; i < REX_RECENT; i++)
-        __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
-}
-
 /* From now on each launch is to be written down, or to wait, as those do that are checked. */
-static void forget_all_launches(void)
+static void forget_launches(void)
 {
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (rex_registration_of(module) != NULL)
-            forget_launches(rex_registration_of(module));
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        for (size_t i = 0; i < REX_RECENT; i++)
+            __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
+    }
 }
 
 /* What a launch like the one before asks. */
 static void prepare_launches(struct rex_registration *registration)
 {
-    rex_log_on_debug(forget_all_launches);
-    rex_flight_on_stop(forget_all_launches);
-    forget_launches(registration);
+    rex_log_on_debug(forget_launches);
+    rex_flight_on_stop(forget_launches);
+    forget_launches();
     rex_flight_devices((uint64_t)rex_devices_known() + 2,
                        rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());
     registration->most_teams =
@@ -138,32 +129,16 @@ static int keep_path(struct rex_registration *registration, const char *path)
 
 /* ---- entries against the image --------------------------------------------------------------- */
 
-/*
- * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
- * is closed.
- */
-static int keep_view(struct rex_registration *registration, struct rex_module_image *image)
+/* The view of the registration before goes; where one is WANTED there is room for the next. */
+static int renew_view(struct rex_registration *registration, bool wanted)
 {
-    if (registration->view == NULL &&
-        (registration->view = calloc(1, sizeof *registration->view)) == NULL)
-        return rex_fail_memory(sizeof *registration->view, "the view of a device image");
-    rex_view_close(registration->view);
-    *registration->view = image->view;
-    memset(&image->view, 0, sizeof image->view);
-    image->view.kind = registration->view->kind;
-    image->view.architecture = registration->view->architecture;
-    return REX_OK;
-}
-
-static int match_all(struct rex_registration *registration, const struct rex_module_image *image)
-{
-    if (registration->view != NULL) {
+    if (registration->view != NULL)
         rex_view_close(registration->view);
-        free(registration->view);
-        registration->view = NULL;
-    }
-    return rex_table_match(&registration->table, 0, registration->table.count, &image->view,
-                           image->path, registration->release);
+    free(registration->view);
+    registration->view = wanted ? calloc(1, sizeof *registration->view) : NULL;
+    return wanted && registration->view == NULL
+               ? rex_fail_memory(sizeof *registration->view, "the view of a device image")
+               : REX_OK;
 }
 
 int rex_registration_match(struct rex_registration *registration, int64_t position)
@@ -180,20 +155,15 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
 
 /* ---- who may send its launches --------------------------------------------------------------- */
 
-static unsigned against_state(enum rex_state state)
-{
-    return state == REX_STATE_GLOBAL    ? REX_AGAINST_GLOBALS
-           : state == REX_STATE_RUNTIME ? REX_AGAINST_DEVICE_RUNTIME
-           : state == REX_STATE_LIBRARY ? REX_AGAINST_DEVICE_LIBRARY
-                                        : 0u;
-}
-
 /*
  * Never for one launch: what one load of the image has written the other does not see. What the
  * loading of a global maps no call names.
  */
 static void judge(struct rex_registration *registration)
 {
+    static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_AGAINST_GLOBALS,
+                                       [REX_STATE_RUNTIME] = REX_AGAINST_DEVICE_RUNTIME,
+                                       [REX_STATE_LIBRARY] = REX_AGAINST_DEVICE_LIBRARY};
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
     struct rex_elf elf;
@@ -201,7 +171,7 @@ static void judge(struct rex_registration *registration)
     registration->against = rex_registration_on_host(registration) ? REX_AGAINST_DEVICE : 0u;
     if (registration->against == 0 &&
         rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
-        registration->against = against_state(rex_cubin_state(&elf, registration->about));
+        registration->against = against[rex_cubin_state(&elf, registration->about)];
     for (uint32_t i = 0; i < registration->table.count; i++)
         if (registration->table.entries[i].size > 0)
             rex_mapped_unseen();
@@ -209,46 +179,30 @@ static void judge(struct rex_registration *registration)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-/* The bytes of an image that comes again are those that stayed. */
-static int check_kept(const struct rex_registration *registration,
-                      const struct rex_module_image *image)
-{
-    return !registration->is_kept || image->bytes == registration->descriptor->image.ImageStart
-               ? REX_OK
-               : rex_fail(REX_EUNSUPPORTED,
-                          "device image %s: LLVM %d takes no registration back, and this module "
-                          "was registered with %s: it can take no other",
-                          image->path, registration->release->number, registration->image_path);
-}
-
-/* In *DESCRIPTOR a new one, or the one that libomptarget has. */
-static int describe(struct rex_registration *registration, struct rex_module_image *image,
-                    struct rex_descriptor **descriptor)
-{
-    *descriptor = registration->descriptor;
-    if (registration->is_kept)
-        return REX_OK;
-    int result =
-        rex_descriptor_new(registration, image, registration->descriptor != NULL, descriptor);
-    return result == REX_OK ? rex_module_image_retain(image) : result;
-}
-
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
-    struct rex_descriptor *descriptor = NULL;
+    struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
     bool now = rex_setting_check();
-    int result = check_kept(registration, image);
+    /* The bytes of an image that comes again are those that stayed. */
+    if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "device image %s: LLVM %d takes no registration back, and this module "
+                        "was registered with %s: it can take no other",
+                        image->path, registration->release->number, registration->image_path);
+    int result = keep_path(registration, image->path);
     if (result == REX_OK)
-        result = keep_path(registration, image->path);
-    if (result == REX_OK)
-        result = now ? match_all(registration, image) : REX_OK;
+        result = renew_view(registration, !now);
+    if (result == REX_OK && now)
+        result = rex_table_match(&registration->table, 0, registration->table.count, &image->view,
+                                 image->path, registration->release);
     if (result == REX_OK)
         result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
     if (result != REX_OK)
         return result;
-    result = describe(registration, image, &descriptor);
-    if (result == REX_OK && !now)
-        result = keep_view(registration, image);
+    if (!registration->is_kept)
+        result = rex_descriptor_new(registration, image, descriptor != NULL, &descriptor);
+    if (result == REX_OK)
+        result = rex_module_image_retain(image);
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
     if (registration->descriptor != descriptor)
@@ -256,6 +210,10 @@ static int register_image(struct rex_registration *registration, struct rex_modu
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;
+    }
+    if (!now) {
+        *registration->view = image->view;
+        memset(&image->view, 0, sizeof image->view);
     }
     judge(registration);
     prepare_launches(registration);
