@@ -224,22 +224,6 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 
 /* ---- registered by code of other compilers --------------------------------------------------- */
 
-/* What libomptarget is to be given. A descriptor that cannot be remembered goes as it is. */
-static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
-{
-    struct adopted *adopted = calloc(1, sizeof *adopted);
-    if (adopted == NULL)
-        return descriptor;
-    adopted->original = adopted->given = descriptor;
-    if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
-        adopted->given = adopt(descriptor);
-    rex_registry_lock();
-    adopted->next = all;
-    all = adopted;
-    rex_registry_unlock();
-    return adopted->given;
-}
-
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
 
@@ -260,17 +244,28 @@ static bool requires_unified(struct rex_entries table)
     return some;
 }
 
+/* A descriptor that cannot be remembered goes as it is. */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
+    struct __tgt_bin_desc *given = desc;
+    struct adopted *adopted = desc != NULL ? calloc(1, sizeof *adopted) : NULL;
     rex_trace_names(rex_kernel_name);
     if (desc != NULL) {
-        rex_mapped_unseen(); /* what its globals map no call names */
+        rex_mapped_unseen(); /* no call names what its globals map */
         if (requires_unified(table_of(desc->HostEntriesBegin, desc->HostEntriesEnd)))
             rex_stand_against_all(REX_AGAINST_UNIFIED);
-        desc = come(desc);
+    }
+    if (adopted != NULL) {
+        if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
+            given = adopt(desc);
+        *adopted = (struct adopted){.original = desc, .given = given};
+        rex_registry_lock();
+        adopted->next = all;
+        all = adopted;
+        rex_registry_unlock();
     }
     REX_REAL(register_lib)
-    (desc);
+    (given);
 }
 
 void __tgt_unregister_lib(struct __tgt_bin_desc *desc)

@@ -114,16 +114,15 @@ static struct rex_library *take_unused(void)
     if (library != NULL)
         unused = library->next;
     rex_registry_unlock();
-    if (library == NULL && (library = new_library()) != NULL &&
-        rex_modules_know(&library->module) == NULL) {
+    if (library == NULL)
+        library = new_library();
+    if (library == NULL || rex_modules_know(&library->module) == NULL) {
         free(library);
         return NULL;
     }
-    if (library != NULL) {
-        library->holders = 1;
-        library->is_registered = true;
-        __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
-    }
+    library->holders = 1;
+    library->is_registered = true;
+    __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
     return library;
 }
 

@@ -27,19 +27,13 @@
 #define SAME_MAJOR 500000u
 
 /*
- * Code for one GPU or one family has instructions that other code has not: it is preferred to code
- * for all.
+ * For a GPU of SM; 0: not at all. Code for one GPU or one family has instructions that other code
+ * has not: it is preferred to code for all.
  */
-static unsigned special(char suffix)
-{
-    return suffix == 'a' ? 2 : suffix == 'f' ? 1 : 0;
-}
-
-/* For a GPU of SM; 0: not at all. */
 static unsigned rank(const struct rex_image_item *item, unsigned sm)
 {
-    unsigned number =
-        item->architecture < EXACT / 100 ? item->architecture * 10 + special(item->suffix) : 0;
+    unsigned special = item->suffix == 'a' ? 2 : item->suffix == 'f' ? 1 : 0;
+    unsigned number = item->architecture < EXACT / 100 ? item->architecture * 10 + special : 0;
     bool suits =
         item->suffix == 'a' ? item->architecture == sm : rex_image_suits(item->architecture, sm);
     if (item->kind == REX_IMAGE_CUBIN)
@@ -165,25 +159,6 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/*
- * From here on the image has bytes of its own: those of the file, or those that were in it. PTX
- * gets a NUL behind it.
- */
-static int take_bytes(struct rex_module_image *image, const struct rex_choice *choice)
-{
-    struct rex_source *source = choice->source;
-    snprintf(image->path, sizeof image->path, "%s", source->path);
-    image->view_most = rex_list_view_most(&source->list, choice->index);
-    if (source->file.bytes == NULL || !source->list.plain ||
-        source->list.entries[choice->index].item.kind == REX_IMAGE_PTX)
-        return rex_list_bytes(&source->list, choice->index, source->path, &image->bytes,
-                              &image->size);
-    image->bytes = source->file.bytes;
-    image->size = source->file.size;
-    source->file.bytes = NULL;
-    return REX_OK;
-}
-
 /* Made to suit the release that is to have it; the retained bytes are used where they are equal. */
 static int fit(struct rex_module_image *image, const struct rex_release *release)
 {
@@ -223,7 +198,38 @@ static int check_device(const struct rex_module_image *image)
                     image->path, sm, here, here, here);
 }
 
-/* Of SOURCES, which are closed, if RESULT is 0; where RELEASE is not NULL, it is to have it. */
+/*
+ * The image has bytes of its own: those of its file, or those that were in it or in memory. PTX,
+ * which has a NUL behind it, is compiled. RELEASE: NULL where no libomptarget is to have the image.
+ */
+static int open_choice(struct rex_module_image *image, const struct rex_choice *choice,
+                       const struct rex_release *release)
+{
+    struct rex_source *source = choice->source;
+    bool is_ptx = source->list.entries[choice->index].item.kind == REX_IMAGE_PTX;
+    int result = REX_OK;
+    snprintf(image->path, sizeof image->path, "%s", source->path);
+    image->view_most = rex_list_view_most(&source->list, choice->index);
+    if (source->file.bytes != NULL && source->list.plain && !is_ptx) {
+        image->bytes = source->file.bytes;
+        image->size = source->file.size;
+        source->file.bytes = NULL;
+    } else
+        result =
+            rex_list_bytes(&source->list, choice->index, source->path, &image->bytes, &image->size);
+    if (result == REX_OK && is_ptx)
+        result = rex_image_compile(image, choice->gpu);
+    if (result == REX_OK && release != NULL)
+        result = fit(image, release);
+    if (result == REX_OK)
+        result = rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
+                                      image->path);
+    if (result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST)
+        result = rex_source_check_owner(source);
+    return result == REX_OK ? check_device(image) : result;
+}
+
+/* Of SOURCES, which are closed, if RESULT is 0. */
 static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
                      const struct rex_release *release)
 {
@@ -232,18 +238,7 @@ static int open_from(struct rex_module_image *image, struct rex_sources *sources
     if (result == REX_OK)
         result = rex_choose(sources, &choice);
     if (result == REX_OK)
-        result = take_bytes(image, &choice);
-    if (result == REX_OK && choice.source->list.entries[choice.index].item.kind == REX_IMAGE_PTX)
-        result = rex_image_compile(image, choice.gpu);
-    if (result == REX_OK && release != NULL)
-        result = fit(image, release);
-    if (result == REX_OK)
-        result = rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
-                                      image->path);
-    if (result == REX_OK && choice.source->searched && image->view.kind == REX_IMAGE_HOST)
-        result = rex_source_check_owner(choice.source);
-    if (result == REX_OK)
-        result = check_device(image);
+        result = open_choice(image, &choice, release);
     rex_sources_close(sources);
     if (result != REX_OK)
         rex_module_image_close(image);
@@ -279,15 +274,20 @@ static bool is_there(const void *begin, const void *end)
     return begin != NULL && begin != end;
 }
 
-/* An image of MODULE's in memory. */
-static int add_memory(struct rex_sources *sources, const struct rex_module *module,
-                      const void *bytes, size_t size)
+/*
+ * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
+ * message, where none is there; or another error.
+ */
+static int add(struct rex_sources *sources, const struct rex_module *module, const void *bytes,
+               size_t size, const char *names)
 {
     const struct rex_registration *registration =
         __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
     bool is_named = registration != NULL && registration->memory_name != NULL;
-    return rex_sources_add_memory(sources, bytes, size,
-                                  is_named ? registration->memory_name : "memory");
+    if (bytes != NULL)
+        return rex_sources_add_memory(sources, bytes, size,
+                                      is_named ? registration->memory_name : "memory");
+    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
 }
 
 static __attribute__((noinline)) int find_main(struct rex_sources *sources,
@@ -295,11 +295,12 @@ static __attribute__((noinline)) int find_main(struct rex_sources *sources,
 {
     char configured[REX_SETTING_MAX];
     _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    if (name == NULL && is_there(module->image, module->image_end))
-        return add_memory(sources, module, module->image,
-                          module->image_end != NULL
-                              ? rex_bytes_between(module->image, module->image_end)
-                              : module->image_size);
+    if (name == NULL && is_there(module->image, module->image_end)) {
+        size_t size = module->image_end != NULL
+                          ? rex_bytes_between(module->image, module->image_end)
+                          : module->image_size;
+        return add(sources, module, module->image, size, NULL);
+    }
     sources->by_setting = name == NULL && rex_in_program(module, configured) &&
                           rex_setting_text(REX_OPTION_CUBIN, configured);
     sources->asked_for = name != NULL || sources->by_setting;
@@ -307,18 +308,7 @@ static __attribute__((noinline)) int find_main(struct rex_sources *sources,
         name = configured;
     else if (name == NULL)
         name = module->image_name != NULL ? module->image_name : module->host_image_name;
-    return name != NULL ? rex_sources_add_files(sources, module, name) : REX_ENOIMAGE;
-}
-
-/* The host's image: 0, REX_ENOIMAGE where there is none, or an error. */
-static int find_host(struct rex_sources *host, const struct rex_module *module)
-{
-    if (is_there(module->host_image, module->host_image_end))
-        return add_memory(host, module, module->host_image,
-                          rex_bytes_between(module->host_image, module->host_image_end));
-    return module->host_image_name != NULL
-               ? rex_sources_add_files(host, module, module->host_image_name)
-               : REX_ENOIMAGE;
+    return add(sources, module, NULL, 0, name);
 }
 
 static void log_host(const struct rex_sources *host, const struct rex_module *module,
@@ -341,7 +331,9 @@ static void log_host(const struct rex_sources *host, const struct rex_module *mo
 static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)
 {
     struct rex_sources host = {0};
-    int found = find_host(&host, module);
+    const void *begin = module->host_image, *end = module->host_image_end;
+    int found = add(&host, module, is_there(begin, end) ? begin : NULL,
+                    rex_bytes_between(begin, end), module->host_image_name);
     if (found == REX_OK) {
         log_host(&host, module, result == REX_OK);
         rex_sources_close(sources);
