@@ -53,31 +53,25 @@ static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* A copy of a descriptor while it gets its images. */
-struct growing {
-    const struct rex_release *release;
-    struct __tgt_bin_desc *copy;
-    const char *binary; /* file that the descriptor is in */
-};
-
 /*
- * One image, raw: fit it in place, and get the GPUs that it is for ready. What cannot be fitted
- * goes to libomptarget as it is. Messages call it by NUMBER.
+ * One image, raw: fit it in place, and get the GPUs that it is for ready. An image that cannot be
+ * fitted goes to libomptarget as it is. Messages call it by its NUMBER and the file BINARY.
  *
  * No compiler's own code has PTX there. A descriptor that was written by hand may have it, and no
  * libomptarget says why the device has no kernels then.
  */
-static void fit(const struct growing *growing, int number, unsigned char *bytes, size_t size)
+static void fit(unsigned char *bytes, size_t size, const struct rex_release *release,
+                const char *binary, int number)
 {
     char name[PATH_MAX + 32], suffix;
     unsigned architecture;
-    snprintf(name, sizeof name, "%d of %s", number, growing->binary);
+    snprintf(name, sizeof name, "%d of %s", number, binary);
     if (rex_ptx_is(bytes, size, &architecture, &suffix))
         rex_log(REX_LOG_WARN,
                 "device image %s is PTX, which libomptarget does not take: make a CUBIN of it, or "
                 "register it as a module or a library of librex",
                 name);
-    rex_image_fit_header(bytes, size, name, growing->release);
+    rex_image_fit_header(bytes, size, name, release);
     architecture = rex_cubin_architecture(bytes, size);
     if (architecture == 0 || rex_runtime_disabled())
         return;
@@ -89,22 +83,22 @@ static void fit(const struct growing *growing, int number, unsigned char *bytes,
 
 /*
  * Bytes of our own that stay, with the image or those of the container fitted; NULL: out of memory.
- * Numbers are those that the images get in the copy, which none of them is in yet.
+ * NUMBER is that of the first.
  */
-static unsigned char *fitted_copy(const struct growing *growing, const void *image, size_t size)
+static unsigned char *fitted_copy(const void *image, size_t size, const struct rex_release *release,
+                                  const char *binary, int number)
 {
     unsigned char *bytes = malloc(size > 0 ? size : 1), *same;
-    int number = growing->copy->NumDeviceImages + 1;
     struct rex_span span;
     if (bytes == NULL)
         return NULL;
     memcpy(bytes, image, size);
     size_t count = rex_container_images(bytes, size);
     if (count == 0)
-        fit(growing, number, bytes, size);
+        fit(bytes, size, release, binary, number);
     for (size_t i = 0; i < count; i++)
         if (rex_container_image(bytes, size, i, &span) == 0)
-            fit(growing, number++, bytes + span.offset, span.size);
+            fit(bytes + span.offset, span.size, release, binary, number++);
     same = rex_retained(bytes, size);
     if (same == NULL && rex_retain(bytes, size) == REX_OK)
         return bytes;
@@ -137,22 +131,24 @@ static void add_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t 
  * The images and entries of ORIGINAL go into the copy. Entries of an image are those of the host,
  * in all that clang builds. -1: out of memory.
  */
-static int fill(const struct growing *growing, const struct __tgt_bin_desc *original)
+static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
+                const struct rex_release *release, const char *binary)
 {
-    struct __tgt_bin_desc *copy = growing->copy;
-    bool old = growing->release->old_entries_only;
+    bool old = release->old_entries_only;
     struct rex_entries host, entries;
     struct rex_span span;
     if (rex_entries_copy(table_of(original->HostEntriesBegin, original->HostEntriesEnd), old,
                          &host) != 0)
         return -1;
     char *begin = (char *)(uintptr_t)host.begin;
+    copy->DeviceImages = (struct __tgt_device_image *)(copy + 1);
     copy->HostEntriesBegin = (void *)begin;
     copy->HostEntriesEnd = (void *)(begin + host.size);
     for (int i = 0; i < original->NumDeviceImages; i++) {
         const struct __tgt_device_image *image = &original->DeviceImages[i];
         size_t size = rex_bytes_between(image->ImageStart, image->ImageEnd);
-        unsigned char *bytes = fitted_copy(growing, image->ImageStart, size);
+        unsigned char *bytes =
+            fitted_copy(image->ImageStart, size, release, binary, copy->NumDeviceImages + 1);
         bool is_own = image->EntriesBegin != original->HostEntriesBegin ||
                       image->EntriesEnd != original->HostEntriesEnd;
         entries = host;
@@ -160,7 +156,7 @@ static int fill(const struct growing *growing, const struct __tgt_bin_desc *orig
             (is_own && rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd), old,
                                         &entries) != 0))
             return -1;
-        size_t count = opened(growing->release, bytes, size);
+        size_t count = opened(release, bytes, size);
         if (count == 0)
             add_image(copy, bytes, size, &entries);
         for (size_t j = 0; j < count; j++)
@@ -205,11 +201,8 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
         images <= INT32_MAX
             ? calloc(1, sizeof *copy + (size_t)images * sizeof(struct __tgt_device_image))
             : NULL;
-    const struct growing growing = {.release = release, .copy = copy, .binary = binary};
     uint64_t begin = rex_phase_begin();
-    if (copy != NULL)
-        copy->DeviceImages = (struct __tgt_device_image *)(copy + 1);
-    if (copy == NULL || fill(&growing, original) != 0) {
+    if (copy == NULL || fill(copy, original, release, binary) != 0) {
         if (copy != NULL)
             discard(copy);
         rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",

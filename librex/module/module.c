@@ -162,25 +162,22 @@ int rex_module_ready(struct rex_module *module, const char *caller)
     return result == REX_OK ? register_as(module, NULL) : result;
 }
 
-/* One of the known modules. 0, the error of the last, or REX_NO_ENTRIES where none has entries. */
-static int register_one(void)
-{
-    int result = REX_NO_ENTRIES;
-    for (struct rex_module *module = rex_modules_first();
-         module != NULL && !rex_devices_are_there(); module = module->next)
-        if (rex_table_is_own(module))
-            result = rex_module_ready(module, "rex_module_register");
-    return rex_devices_are_there() ? REX_OK : result;
-}
-
+/* The known modules; where none of them has entries, those that loaded shared objects show, too. */
 int rex_modules_bring(void)
 {
     struct rex_kept_error last;
+    int result = REX_NO_ENTRIES;
     rex_error_keep(&last);
-    int result = register_one();
-    if (result == REX_NO_ENTRIES) {
-        rex_modules_look_around();
-        result = register_one();
+    for (int pass = 0; pass < 2 && result == REX_NO_ENTRIES; pass++) {
+        struct rex_module *module;
+        if (pass > 0)
+            rex_modules_look_around();
+        for (module = rex_modules_first(); module != NULL && !rex_devices_are_there();
+             module = module->next)
+            if (rex_table_is_own(module))
+                result = rex_module_ready(module, "rex_module_register");
+        if (rex_devices_are_there())
+            result = REX_OK;
     }
     if (result == REX_OK)
         rex_error_restore(&last);

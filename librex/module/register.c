@@ -25,61 +25,9 @@
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
-/*
- * With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. Once
- * libomptarget has seen the descriptor it stays, and the registration has it.
- */
-static int hand_over(struct rex_registration *registration, struct rex_descriptor *descriptor,
-                     const char *path, bool *accepted)
+static int not_accepted(const struct rex_registration *registration,
+                        const struct rex_module_image *image)
 {
-    int result = rex_flight_register(path);
-    if (result != REX_OK)
-        return result;
-    descriptor->previous = registration->descriptor;
-    registration->descriptor = descriptor;
-    bool late = rex_devices_in_use();
-    REX_REAL(register_lib)
-    (&descriptor->given);
-    *accepted = rex_devices_ask() > 0;
-    if (!*accepted) {
-        REX_REAL(unregister_lib)
-        (&descriptor->given);
-    }
-    /*
-     * An image that comes while devices are in use is loaded on all of them now: a launch that does
-     * it would meet the launches of other threads.
-     */
-    if (*accepted && late && !rex_runtime_disabled())
-        for (int device = 0; device < rex_devices_known(); device++)
-            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-    rex_flight_registered();
-    rex_flight_watch_exit();
-    return REX_OK;
-}
-
-static int give_to_runtime(struct rex_registration *registration,
-                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
-{
-    bool accepted = false;
-    if (registration->release->late_image_ignored && rex_devices_used() && !registration->is_kept)
-        return rex_fail(
-            REX_EUNSUPPORTED,
-            "device image %s: LLVM %d loads no image that is registered after a device was used",
-            image->path, registration->release->number);
-    if (image->view.kind == REX_IMAGE_CUBIN) {
-        uint64_t begin = rex_phase_begin();
-        rex_context_activate(image->view.architecture, registration->release->devices_at_first_use);
-        rex_phase_end(begin, "activate contexts", NULL);
-    }
-    if (registration->is_kept)
-        return REX_OK;
-    int result = hand_over(registration, descriptor, image->path, &accepted);
-    if (result == REX_OK && accepted)
-        return REX_OK;
-    if (image->view.kind == REX_IMAGE_CUBIN)
-        rex_context_unhold();
-    if (result != REX_OK)
-        return result;
     char trouble[256];
     const char *cause = rex_runtime_doubt();
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
@@ -89,6 +37,56 @@ static int give_to_runtime(struct rex_registration *registration,
                     "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
                     registration->release->number, rex_runtime_path(), image->path,
                     *cause != '\0' ? "; " : "", cause);
+}
+
+/*
+ * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
+ * no device for the image it is not registered.
+ */
+static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
+                     struct rex_descriptor *descriptor)
+{
+    int result = rex_flight_register(image->path);
+    if (result != REX_OK)
+        return result;
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
+    bool late = rex_devices_in_use();
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    bool is_accepted = rex_devices_ask() > 0;
+    if (!is_accepted) {
+        REX_REAL(unregister_lib)
+        (&descriptor->given);
+    } else if (late && !rex_runtime_disabled()) {
+        /* Devices are in use: a launch that loads the image would meet those of other threads. */
+        for (int device = 0; device < rex_devices_known(); device++)
+            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    }
+    rex_flight_registered();
+    rex_flight_watch_exit();
+    return is_accepted ? REX_OK : not_accepted(registration, image);
+}
+
+static int give_to_runtime(struct rex_registration *registration,
+                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
+{
+    const struct rex_release *release = registration->release;
+    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: LLVM %d loads no image that is registered after a device was used",
+            image->path, release->number);
+    if (for_gpu) {
+        uint64_t begin = rex_phase_begin();
+        rex_context_activate(image->view.architecture, release->devices_at_first_use);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
+    int result = registration->is_kept ? REX_OK : hand_over(registration, image, descriptor);
+    if (result != REX_OK && for_gpu)
+        rex_context_unhold();
+    return result;
 }
 
 /* From now on each launch is to be written down, or to wait, as those do that are checked. */
