@@ -127,25 +127,12 @@ static int keep_path(struct rex_registration *registration, const char *path)
 
 /* ---- entries against the image --------------------------------------------------------------- */
 
-/* The view of the registration before goes; where one is WANTED there is room for the next. */
-static int renew_view(struct rex_registration *registration, bool wanted)
-{
-    if (registration->view != NULL)
-        rex_view_close(registration->view);
-    free(registration->view);
-    registration->view = wanted ? calloc(1, sizeof *registration->view) : NULL;
-    return wanted && registration->view == NULL
-               ? rex_fail_memory(sizeof *registration->view, "the view of a device image")
-               : REX_OK;
-}
-
 int rex_registration_match(struct rex_registration *registration, int64_t position)
 {
     int result = REX_OK;
     rex_registry_lock();
-    if (registration->view != NULL &&
-        !(rex_table_facts(&registration->table, position).flags & REX_FACT_MATCHED))
-        result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view,
+    if (!(rex_table_facts(&registration->table, position).flags & REX_FACT_MATCHED))
+        result = rex_table_match(&registration->table, (uint32_t)position, 1, &registration->view,
                                  registration->image_path, registration->release);
     rex_registry_unlock();
     return result;
@@ -181,6 +168,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
 {
     struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
     bool now = rex_setting_check();
+    rex_view_close(&registration->view);
     /* The bytes of an image that comes again are those that stayed. */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
         return rex_fail(REX_EUNSUPPORTED,
@@ -188,8 +176,6 @@ static int register_image(struct rex_registration *registration, struct rex_modu
                         "was registered with %s: it can take no other",
                         image->path, registration->release->number, registration->image_path);
     int result = keep_path(registration, image->path);
-    if (result == REX_OK)
-        result = renew_view(registration, !now);
     if (result == REX_OK && now)
         result = rex_table_match(&registration->table, 0, registration->table.count, &image->view,
                                  image->path, registration->release);
@@ -210,7 +196,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         return result;
     }
     if (!now) {
-        *registration->view = image->view;
+        registration->view = image->view;
         memset(&image->view, 0, sizeof image->view);
     }
     judge(registration);

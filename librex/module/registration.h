@@ -32,8 +32,8 @@ struct rex_registration {
     ident_t *location;   /* of its launches, in the source */
     uint64_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
-    /* of the image, where a kernel is compared with it at its first launch; else NULL */
-    struct rex_view *view;
+    /* of the image, where a kernel is compared with it at its first launch; else zeroes */
+    struct rex_view view;
     struct rex_descriptor *descriptor; /* the last; the ones before hang from it */
     /*
      * No other module may have one of its keys, or an image of another kind. Under the
