@@ -156,7 +156,7 @@ static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *origin
             (is_own && rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd), old,
                                         &entries) != 0))
             return -1;
-        size_t count = opened(release, bytes, size);
+        size_t count = opened(release, image->ImageStart, size); /* for which there is room */
         if (count == 0)
             add_image(copy, bytes, size, &entries);
         for (size_t j = 0; j < count; j++)
