@@ -189,7 +189,7 @@ struct rex_module {
 
     /** librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
     uintptr_t packet_rules;
-    /** librex's: the state of registration and the number of the attempt. */
+    /** librex's: the state of registration. */
     uintptr_t state;
     /** librex's: tables made from the entries, kept for the life of the process. */
     void *registration;

@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "image/cubin.h"
 #include "image/list.h"
-#include "module/choose.h"
 #include "module/moduleimage.h"
 #include "omp/grid.h"
 

@@ -4,8 +4,8 @@
  * Where REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that suits
  * it, and the GPUs that the images are for get their wait policy first. The program's own
  * descriptor, images and entries lie in memory that may be read-only and are never written. Where
- * it is off, the descriptor goes through as it is: a program that has its own librex beside a
- * library that clang built is not to be surprised.
+ * it is off, the descriptor goes through as it is: a program may have its own librex beside a
+ * library that clang built.
  *
  * Nothing of a copy that libomptarget was given is ever freed: see struct rex_descriptor and
  * rex_retain().
@@ -29,69 +29,50 @@
 #include "image/ptx.h"
 #include "module/descriptor.h"
 #include "module/imagefit.h"
-#include "module/moduleimage.h"
 #include "module/modules.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
 
-/* A descriptor that came through, and what libomptarget was given for it. */
+/* A descriptor that is registered, and what libomptarget was given for it. */
 struct adopted {
     struct adopted *next;
     const struct __tgt_bin_desc *original;
-    struct __tgt_bin_desc *given; /* the original, or &copy */
-    bool registered;
-    struct __tgt_bin_desc copy;
+    struct __tgt_bin_desc *given; /* the original or a copy */
 };
 
 static struct adopted *all; /* the newest first */
 
+/* Not by the number of rows: the newer form of entries is no multiple of this struct. */
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
                                    const struct __tgt_offload_entry *end)
 {
-    /* By number: the newer form of entries is no multiple of this struct. */
-    size_t size =
-        (uintptr_t)end > (uintptr_t)begin ? (size_t)((uintptr_t)end - (uintptr_t)begin) : 0;
-    return (struct rex_entries){begin, size};
+    return (struct rex_entries){begin, rex_bytes_between(begin, end)};
 }
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* The images of a copy while it grows. */
-struct growing {
-    const struct rex_release *release;
-    struct __tgt_bin_desc *copy;
-    const char *binary; /* file that the descriptor is in */
-    int room;           /* for images */
-};
-
 /*
- * No compiler's own code has PTX there; whoever writes the descriptor may have put it there, and no
+ * One image, raw: fit it in place, and get the GPUs that it is for ready. An image that cannot be
+ * fitted goes to libomptarget as it is. Messages call it by its NUMBER and the file BINARY.
+ *
+ * No compiler's own code has PTX there. A descriptor that was written by hand may have it, and no
  * libomptarget says why the device has no kernels then.
  */
-static void warn_of_ptx(const unsigned char *bytes, size_t size, const char *name)
+static void fit(unsigned char *bytes, size_t size, const struct rex_release *release,
+                const char *binary, int number)
 {
+    char name[PATH_MAX + 32], suffix;
     unsigned architecture;
-    char suffix;
+    snprintf(name, sizeof name, "%d of %s", number, binary);
     if (rex_ptx_is(bytes, size, &architecture, &suffix))
         rex_log(REX_LOG_WARN,
                 "device image %s is PTX, which libomptarget does not take: make a CUBIN of it, or "
                 "register it as a module or a library of librex",
                 name);
-}
-
-/*
- * One image, raw: fit it in place, and get the GPUs that it is for ready. What cannot be fitted
- * goes to libomptarget as it is. Messages call it by NUMBER.
- */
-static void fit(const struct growing *growing, int number, unsigned char *bytes, size_t size)
-{
-    char name[PATH_MAX + 32];
-    snprintf(name, sizeof name, "%d of %s", number, growing->binary);
-    warn_of_ptx(bytes, size, name);
-    rex_image_fit_header(bytes, size, name, growing->release);
-    unsigned architecture = rex_cubin_architecture(bytes, size);
+    rex_image_fit_header(bytes, size, name, release);
+    architecture = rex_cubin_architecture(bytes, size);
     if (architecture == 0 || rex_runtime_disabled())
         return;
     uint64_t begin = rex_phase_begin();
@@ -100,42 +81,29 @@ static void fit(const struct growing *growing, int number, unsigned char *bytes,
     rex_phase_end(begin, "activate contexts", NULL);
 }
 
-/* Numbers are those that the images get in the copy, which none of them is in yet. */
-static void fit_all(const struct growing *growing, unsigned char *bytes, size_t size)
-{
-    int number = growing->copy->NumDeviceImages + 1;
-    size_t count = rex_container_images(bytes, size);
-    struct rex_span span;
-    if (count == 0)
-        fit(growing, number, bytes, size);
-    for (size_t i = 0; i < count; i++)
-        if (rex_container_image(bytes, size, i, &span) == 0)
-            fit(growing, number++, bytes + span.offset, span.size);
-}
-
-/* Bytes of our own that are fitted and stay; NULL: out of memory. */
-static unsigned char *fitted_copy(const struct growing *growing, const void *image, size_t size)
+/*
+ * Bytes of our own that stay, with the image or those of the container fitted; NULL: out of memory.
+ * NUMBER is that of the first.
+ */
+static unsigned char *fitted_copy(const void *image, size_t size, const struct rex_release *release,
+                                  const char *binary, int number)
 {
     unsigned char *bytes = malloc(size > 0 ? size : 1), *same;
+    struct rex_span span;
     if (bytes == NULL)
         return NULL;
     memcpy(bytes, image, size);
-    fit_all(growing, bytes, size);
+    size_t count = rex_container_images(bytes, size);
+    if (count == 0)
+        fit(bytes, size, release, binary, number);
+    for (size_t i = 0; i < count; i++)
+        if (rex_container_image(bytes, size, i, &span) == 0)
+            fit(bytes + span.offset, span.size, release, binary, number++);
     same = rex_retained(bytes, size);
     if (same == NULL && rex_retain(bytes, size) == REX_OK)
         return bytes;
     free(bytes);
     return same;
-}
-
-static void add_image(struct growing *growing, unsigned char *bytes, size_t size,
-                      const struct rex_entries *entries)
-{
-    if (growing->copy->NumDeviceImages == growing->room)
-        return;
-    char *begin = (char *)(uintptr_t)entries->begin;
-    growing->copy->DeviceImages[growing->copy->NumDeviceImages++] = (struct __tgt_device_image){
-        bytes, bytes + size, (void *)begin, (void *)(begin + entries->size)};
 }
 
 /*
@@ -144,85 +112,63 @@ static void add_image(struct growing *growing, unsigned char *bytes, size_t size
  */
 static size_t opened(const struct rex_release *release, const unsigned char *bytes, size_t size)
 {
-    uint32_t version = rex_container_version(bytes, size);
-    return version == 0 || version <= release->newest_container ? 0
-                                                                : rex_container_images(bytes, size);
+    return rex_container_version(bytes, size) <= release->newest_container
+               ? 0
+               : rex_container_images(bytes, size);
 }
 
-static size_t size_of(const struct __tgt_device_image *image)
+static void add_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t size,
+                      const struct rex_entries *entries)
 {
-    const unsigned char *begin = image->ImageStart, *end = image->ImageEnd;
-    return end > begin ? (size_t)(end - begin) : 0;
-}
-
-/* One image of the copy, or those of the container that BYTES are. */
-static void add_images(struct growing *growing, unsigned char *bytes, size_t size,
-                       const struct rex_entries *entries)
-{
-    size_t count = opened(growing->release, bytes, size);
-    struct rex_span span;
-    if (count == 0)
-        add_image(growing, bytes, size, entries);
-    for (size_t i = 0; i < count; i++)
-        if (rex_container_image(bytes, size, i, &span) == 0)
-            add_image(growing, bytes + span.offset, span.size, entries);
+    char *begin = (char *)(uintptr_t)entries->begin;
+    copy->DeviceImages[copy->NumDeviceImages++] = (struct __tgt_device_image){
+        bytes, bytes + size, (void *)begin, (void *)(begin + entries->size)};
 }
 
 /* ---- a descriptor ---------------------------------------------------------------------------- */
 
-static int64_t count_images(const struct rex_release *release,
-                            const struct __tgt_bin_desc *descriptor)
+/*
+ * The images and entries of ORIGINAL go into the copy. Entries of an image are those of the host,
+ * in all that clang builds. -1: out of memory.
+ */
+static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
+                const struct rex_release *release, const char *binary)
 {
-    int64_t count = 0;
-    for (int i = 0; i < descriptor->NumDeviceImages; i++) {
-        const struct __tgt_device_image *image = &descriptor->DeviceImages[i];
-        size_t inside = opened(release, image->ImageStart, size_of(image));
-        count += inside > 0 ? (int64_t)inside : 1;
-    }
-    return count;
-}
-
-/* Entries of an image: in all that clang builds, those of the host. */
-static int entries_for(const struct growing *growing, const struct __tgt_bin_desc *descriptor,
-                       const struct __tgt_device_image *image, const struct rex_entries *host,
-                       struct rex_entries *entries)
-{
-    *entries = *host;
-    if (image->EntriesBegin == descriptor->HostEntriesBegin &&
-        image->EntriesEnd == descriptor->HostEntriesEnd)
-        return 0;
-    return rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd),
-                            growing->release->old_entries_only, entries);
-}
-
-static int copy_descriptor(struct growing *growing, const struct __tgt_bin_desc *descriptor)
-{
-    struct rex_entries host = table_of(descriptor->HostEntriesBegin, descriptor->HostEntriesEnd),
-                       entries;
-    int64_t images = count_images(growing->release, descriptor);
-    if (images > INT32_MAX ||
-        rex_entries_copy(host, growing->release->old_entries_only, &host) != 0)
+    bool old = release->old_entries_only;
+    struct rex_entries host, entries;
+    struct rex_span span;
+    if (rex_entries_copy(table_of(original->HostEntriesBegin, original->HostEntriesEnd), old,
+                         &host) != 0)
         return -1;
     char *begin = (char *)(uintptr_t)host.begin;
-    *growing->copy =
-        (struct __tgt_bin_desc){0, calloc((size_t)images + 1, sizeof(struct __tgt_device_image)),
-                                (void *)begin, (void *)(begin + host.size)};
-    growing->room = (int)images;
-    if (growing->copy->DeviceImages == NULL)
-        return -1;
-    for (int i = 0; i < descriptor->NumDeviceImages; i++) {
-        const struct __tgt_device_image *image = &descriptor->DeviceImages[i];
-        unsigned char *bytes = fitted_copy(growing, image->ImageStart, size_of(image));
-        if (bytes == NULL || entries_for(growing, descriptor, image, &host, &entries) != 0)
+    copy->DeviceImages = (struct __tgt_device_image *)(copy + 1);
+    copy->HostEntriesBegin = (void *)begin;
+    copy->HostEntriesEnd = (void *)(begin + host.size);
+    for (int i = 0; i < original->NumDeviceImages; i++) {
+        const struct __tgt_device_image *image = &original->DeviceImages[i];
+        size_t size = rex_bytes_between(image->ImageStart, image->ImageEnd);
+        unsigned char *bytes =
+            fitted_copy(image->ImageStart, size, release, binary, copy->NumDeviceImages + 1);
+        bool is_own = image->EntriesBegin != original->HostEntriesBegin ||
+                      image->EntriesEnd != original->HostEntriesEnd;
+        entries = host;
+        if (bytes == NULL ||
+            (is_own && rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd), old,
+                                        &entries) != 0))
             return -1;
-        add_images(growing, bytes, size_of(image), &entries);
+        size_t count = opened(release, image->ImageStart, size); /* for which there is room */
+        if (count == 0)
+            add_image(copy, bytes, size, &entries);
+        for (size_t j = 0; j < count; j++)
+            if (rex_container_image(bytes, size, j, &span) == 0)
+                add_image(copy, bytes + span.offset, span.size, &entries);
     }
     return 0;
 }
 
 /*
- * A copy that nobody was given. Images of one container have one table of entries; bytes that are
- * retained already serve whoever brings the same image later.
+ * A copy that libomptarget was not given. Images of one container have one table of entries; bytes
+ * that are retained already serve a later registration of the same image.
  */
 static void discard(struct __tgt_bin_desc *copy)
 {
@@ -233,76 +179,43 @@ static void discard(struct __tgt_bin_desc *copy)
         if (entries != copy->HostEntriesBegin && is_last)
             free(entries);
     }
-    free(copy->DeviceImages);
     free(copy->HostEntriesBegin);
-    *copy = (struct __tgt_bin_desc){0};
+    free(copy);
 }
 
-static void adopt(struct adopted *adopted)
+/* What libomptarget is given instead of ORIGINAL: a copy, with its images behind it. */
+static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 {
     Dl_info info;
-    const char *binary = dladdr(adopted->original, &info) != 0 && info.dli_fname != NULL
-                             ? info.dli_fname
-                             : "the program";
-    struct growing growing = {.release = rex_runtime(), .copy = &adopted->copy, .binary = binary};
+    const char *binary =
+        dladdr(original, &info) != 0 && info.dli_fname != NULL ? info.dli_fname : "the program";
+    const struct rex_release *release = rex_runtime();
+    int64_t images = 0;
+    for (int i = 0; i < original->NumDeviceImages; i++) {
+        const struct __tgt_device_image *image = &original->DeviceImages[i];
+        size_t size = rex_bytes_between(image->ImageStart, image->ImageEnd);
+        size_t inside = opened(release, image->ImageStart, size);
+        images += inside > 0 ? (int64_t)inside : 1;
+    }
+    struct __tgt_bin_desc *copy =
+        images <= INT32_MAX
+            ? calloc(1, sizeof *copy + (size_t)images * sizeof(struct __tgt_device_image))
+            : NULL;
     uint64_t begin = rex_phase_begin();
-    if (copy_descriptor(&growing, adopted->original) != 0) {
-        discard(&adopted->copy);
+    if (copy == NULL || fill(copy, original, release, binary) != 0) {
+        if (copy != NULL)
+            discard(copy);
         rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",
                  binary);
-        return;
+        return original;
     }
-    adopted->given = &adopted->copy;
     rex_phase_end(begin, "adopt", binary);
     rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s", binary,
-            adopted->copy.NumDeviceImages, adopted->copy.NumDeviceImages == 1 ? "" : "s");
+            copy->NumDeviceImages, copy->NumDeviceImages == 1 ? "" : "s");
+    return copy;
 }
 
-/* ---- registered, by whom librex does not know ------------------------------------------------ */
-
-static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
-{
-    struct adopted *adopted = calloc(1, sizeof *adopted);
-    if (adopted == NULL)
-        return descriptor;
-    adopted->original = adopted->given = descriptor;
-    adopted->registered = true;
-    if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
-        adopt(adopted);
-    rex_registry_lock();
-    adopted->next = all;
-    all = adopted;
-    rex_registry_unlock();
-    return adopted->given;
-}
-
-static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
-{
-    struct __tgt_bin_desc *given = descriptor;
-    rex_registry_lock();
-    struct adopted *adopted = all;
-    while (adopted != NULL && !(adopted->registered && adopted->original == descriptor))
-        adopted = adopted->next;
-    if (adopted != NULL) {
-        adopted->registered = false;
-        given = adopted->given;
-    }
-    rex_registry_unlock();
-    return given;
-}
-
-const char *rex_adopted_name(const void *key)
-{
-    const char *name = NULL;
-    rex_registry_lock();
-    for (const struct adopted *adopted = all; adopted != NULL && name == NULL;
-         adopted = adopted->next)
-        if (adopted->registered)
-            name = rex_entries_name(
-                table_of(adopted->given->HostEntriesBegin, adopted->given->HostEntriesEnd), key);
-    rex_registry_unlock();
-    return name;
-}
+/* ---- registered by code of other compilers --------------------------------------------------- */
 
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
@@ -324,27 +237,43 @@ static bool requires_unified(struct rex_entries table)
     return some;
 }
 
-/* What its globals map no call names. */
-static void note_others(const struct __tgt_bin_desc *descriptor)
-{
-    rex_mapped_unseen();
-    if (requires_unified(table_of(descriptor->HostEntriesBegin, descriptor->HostEntriesEnd)))
-        rex_stand_against_all(REX_AGAINST_UNIFIED);
-}
-
+/* A descriptor that cannot be remembered goes as it is. */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
+    struct __tgt_bin_desc *given = desc;
+    struct adopted *adopted = desc != NULL ? calloc(1, sizeof *adopted) : NULL;
     rex_trace_names(rex_kernel_name);
-    if (desc != NULL)
-        note_others(desc);
+    if (desc != NULL) {
+        rex_mapped_unseen(); /* no call names what its globals map */
+        if (requires_unified(table_of(desc->HostEntriesBegin, desc->HostEntriesEnd)))
+            rex_stand_against_all(REX_AGAINST_UNIFIED);
+    }
+    if (adopted != NULL) {
+        if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
+            given = adopt(desc);
+        *adopted = (struct adopted){.original = desc, .given = given};
+        rex_registry_lock();
+        adopted->next = all;
+        all = adopted;
+        rex_registry_unlock();
+    }
     REX_REAL(register_lib)
-    (desc != NULL ? come(desc) : NULL);
+    (given);
 }
 
 void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
 {
+    rex_registry_lock();
+    struct adopted **at = &all;
+    while (*at != NULL && (*at)->original != desc)
+        at = &(*at)->next;
+    struct adopted *adopted = *at;
+    if (adopted != NULL)
+        *at = adopted->next;
+    rex_registry_unlock();
     REX_REAL(unregister_lib)
-    (go(desc));
+    (adopted != NULL ? adopted->given : desc);
+    free(adopted);
     rex_mapping_ended_unseen();
 }
 
@@ -357,5 +286,13 @@ const char *rex_kernel_name(const void *key)
         module != NULL ? rex_registration_of(module) : NULL;
     const struct rex_kernel *kernel =
         registration != NULL ? rex_table_find(&registration->table, key) : NULL;
-    return kernel != NULL ? kernel->entry->name : rex_adopted_name(key);
+    if (kernel != NULL)
+        return kernel->entry->name;
+    const char *name = NULL;
+    rex_registry_lock();
+    for (const struct adopted *each = all; each != NULL && name == NULL; each = each->next)
+        name = rex_entries_name(
+            table_of(each->given->HostEntriesBegin, each->given->HostEntriesEnd), key);
+    rex_registry_unlock();
+    return name;
 }

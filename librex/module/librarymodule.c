@@ -2,10 +2,10 @@
  * librarymodule.c - the module of a library: an image whose kernels are found by name, with entries
  * that librex makes for it, so that its launches are like all others.
  *
- * A host image is registered with libomptarget, as a program's is. Of an image for a GPU, which
- * the driver loads and launches, libomptarget is told nothing: it would keep every one for the life
- * of the process. But it has devices only while something is registered; where nothing is, the
- * first library's image is, and stays.
+ * A host image is registered with libomptarget, as a program's is. libomptarget is told nothing of
+ * an image for a GPU, which the driver loads and launches: it would keep every one for the life of
+ * the process. But it has devices only while something is registered. Where nothing is, the first
+ * library's image is registered as well, and stays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,13 +24,68 @@
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * Modules that libomptarget has known stay on the list of modules, and are used again. The keys and
- * names that it was given are not.
+ * The row behind the last gets SYMBOL. Its key is a byte of KEYS, which lie side by side as a
+ * program's do. A global has as much memory on the host as on the device, though none is copied.
  */
-static struct rex_library *unused;
+static bool add_entry(struct rex_module *module, char *keys, const struct rex_image_symbol *symbol)
+{
+    struct __tgt_offload_entry *entry = module->entries_end++;
+    entry->name = strdup(symbol->name);
+    entry->size = symbol->kernel ? 0 : symbol->size;
+    entry->addr = symbol->kernel ? &keys[entry - module->entries_begin] : calloc(1, symbol->size);
+    return entry->name != NULL && entry->addr != NULL;
+}
+
+/*
+ * An entry for each kernel of IMAGE, and in a host image for each global: of those that the image's
+ * own table names, where it has one. On a GPU the driver knows the globals.
+ */
+static int make_entries(struct rex_library *library, const struct rex_module_image *image)
+{
+    const struct rex_view *view = &image->view;
+    struct rex_module *module = &library->module;
+    size_t most = view->position_count > 0 ? view->position_count : view->count, count = 0;
+    module->entries_begin = calloc(most + 1, sizeof *module->entries_begin + 1);
+    module->entries_end = module->entries_begin;
+    library->symbol = calloc(most + 1, sizeof *library->symbol);
+    bool is_made = module->entries_begin != NULL && library->symbol != NULL;
+    for (size_t i = 0; is_made && i < most; i++) {
+        const struct rex_image_symbol *symbol =
+            view->position_count > 0 ? rex_view_find(view, view->positions[i]) : &view->symbols[i];
+        if (symbol == NULL ||
+            (!symbol->kernel && (view->kind != REX_IMAGE_HOST || symbol->size == 0)))
+            continue;
+        library->symbol[count++] = (uint32_t)(symbol - view->symbols);
+        is_made = add_entry(module, (char *)(module->entries_begin + most), symbol);
+    }
+    if (!is_made)
+        return rex_fail_memory(most * sizeof *module->entries_begin, "the entries of a library");
+    return count > 0 ? REX_OK
+                     : rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
+}
+
+/* KEPT: libomptarget has seen them, and keeps keys and names. */
+static void end_entries(struct rex_library *library, bool kept)
+{
+    struct rex_module *module = &library->module;
+    struct __tgt_offload_entry *begin = module->entries_begin, *end = module->entries_end;
+    module->entries_begin = module->entries_end = NULL;
+    free(library->symbol);
+    library->symbol = NULL;
+    if (kept)
+        return;
+    for (struct __tgt_offload_entry *entry = begin; entry < end; entry++) {
+        free(entry->name);
+        if (entry->size > 0)
+            free(entry->addr);
+    }
+    free(begin);
+}
+
+/* ---- registered with libomptarget ------------------------------------------------------------ */
 
 static struct rex_library *new_library(void)
 {
@@ -45,6 +100,12 @@ static struct rex_library *new_library(void)
     return library;
 }
 
+/*
+ * Modules that libomptarget has known stay on the list of modules, and are used again. The keys and
+ * names that it was given are not.
+ */
+static struct rex_library *unused;
+
 /* One whose module is on the list of modules, and is registered with no image. */
 static struct rex_library *take_unused(void)
 {
@@ -53,27 +114,23 @@ static struct rex_library *take_unused(void)
     if (library != NULL)
         unused = library->next;
     rex_registry_unlock();
-    if (library == NULL && (library = new_library()) != NULL &&
-        rex_modules_know(&library->module) == NULL) {
+    if (library == NULL)
+        library = new_library();
+    if (library == NULL || rex_modules_know(&library->module) == NULL) {
         free(library);
         return NULL;
     }
-    if (library != NULL) {
-        library->holders = 1;
-        library->is_registered = true;
-        __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
-    }
+    library->holders = 1;
+    library->is_registered = true;
+    __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
     return library;
 }
 
-/* KEPT: libomptarget has seen the entries. */
 static void give_back(struct rex_library *library, bool kept)
 {
     struct rex_registration *registration = rex_library_registration(library);
-    library->module.entries_begin = library->module.entries_end = NULL;
-    library->module.image = NULL;
     registration->memory_name = NULL;
-    rex_library_table_free(&library->table, !kept);
+    end_entries(library, kept);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
         return; /* it can take no other image */
@@ -83,65 +140,30 @@ static void give_back(struct rex_library *library, bool kept)
     rex_registry_unlock();
 }
 
-/* ---- registered with libomptarget ------------------------------------------------------------ */
-
-static void set_entries(struct rex_library *library)
-{
-    library->module.entries_begin = library->table.entries;
-    library->module.entries_end = library->table.entries + library->table.count;
-}
-
-static int make_table(struct rex_library *library, const struct rex_module_image *image)
-{
-    int result = rex_library_table_make(&library->table, &image->view);
-    if (result == REX_OK && library->table.count == 0)
-        result = rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
-    return result;
-}
-
-/* Register IMAGE, which is copied, as a module of its own. */
+/* Register IMAGE, which is copied, as a module of its own; where that fails, LIBRARY ends. */
 static int register_image(struct rex_library *library, const struct rex_module_image *image)
 {
     struct rex_registration *registration = rex_library_registration(library);
     const struct rex_descriptor *before = registration->descriptor;
-    int result = make_table(library, image);
-    if (result == REX_OK) {
-        set_entries(library);
-        library->module.image = image->bytes;
-        library->module.image_size = image->size;
-        registration->memory_name = image->path;
+    int result = make_entries(library, image);
+    library->module.image = image->bytes;
+    library->module.image_size = image->size;
+    registration->memory_name = image->path;
+    if (result == REX_OK)
         result = rex_module_register(&library->module, NULL);
-    }
+    library->module.image = NULL;
     if (result != REX_OK)
         give_back(library, registration->descriptor != before);
-    else
-        library->module.image = NULL;
     return result;
-}
-
-static int open_registered(struct rex_library **library, struct rex_module_image *image)
-{
-    struct rex_library *made = take_unused();
-    int result = made != NULL ? register_image(made, image) : REX_ENOMEM;
-    if (result != REX_OK) {
-        rex_module_image_close(image);
-        return result;
-    }
-    made->image = *image;
-    rex_library_registration(made)->memory_name = made->image.path;
-    *library = made;
-    return REX_OK;
 }
 
 /* libomptarget has devices from now on. */
 static int bring_devices(const struct rex_module_image *image)
 {
-    struct rex_library *first = rex_devices_are_there() ? NULL : take_unused();
     if (rex_devices_are_there())
-        return first == NULL ? REX_OK : (give_back(first, false), REX_OK);
-    if (first == NULL)
-        return REX_ENOMEM;
-    int result = register_image(first, image);
+        return REX_OK;
+    struct rex_library *first = take_unused();
+    int result = first != NULL ? register_image(first, image) : REX_ENOMEM;
     if (result == REX_OK)
         rex_library_registration(first)->memory_name = NULL;
     return result;
@@ -160,7 +182,7 @@ static void free_alone(struct rex_library *library)
         free(registration->descriptor);
         free(registration);
     }
-    rex_library_table_free(&library->table, true);
+    end_entries(library, false);
     rex_module_image_close(&library->image);
     free(library);
 }
@@ -184,7 +206,6 @@ static int register_alone(struct rex_library *library)
     registration->image_path = image->path;
     registration->descriptor = descriptor;
     library->module.registration = registration;
-    set_entries(library);
     int result = rex_table_build(&registration->table, &library->module);
     if (result == REX_OK)
         result = rex_table_match(&registration->table, &image->view, image->path, NULL);
@@ -193,17 +214,16 @@ static int register_alone(struct rex_library *library)
     return result;
 }
 
-static int open_alone(struct rex_library **library, struct rex_library *made)
+/* Where that fails, LIBRARY ends. */
+static int open_alone(struct rex_library *library)
 {
-    int result = make_table(made, &made->image);
+    int result = make_entries(library, &library->image);
     if (result == REX_OK)
-        result = bring_devices(&made->image);
+        result = bring_devices(&library->image);
     if (result == REX_OK)
-        result = register_alone(made);
-    if (result == REX_OK)
-        *library = made;
-    else
-        free_alone(made);
+        result = register_alone(library);
+    if (result != REX_OK)
+        free_alone(library);
     return result;
 }
 
@@ -211,21 +231,25 @@ static int open_alone(struct rex_library **library, struct rex_library *made)
 
 int rex_library_open(struct rex_library **library, const void *bytes, size_t size, const char *name)
 {
-    struct rex_library *made = new_library();
-    int result = made != NULL ? rex_runtime_bind() : REX_ENOMEM;
+    struct rex_module_image image;
+    int result = rex_runtime_bind();
     if (result == REX_OK) {
         rex_cuda_retry();
-        result = rex_module_image_open_alone(&made->image, bytes, size, &made->module, name);
+        result = rex_module_image_open_alone(&image, bytes, size, name);
     }
-    if (result != REX_OK) {
-        free(made);
+    if (result != REX_OK)
         return result;
+    bool alone = image.view.kind != REX_IMAGE_HOST && !rex_runtime_disabled();
+    struct rex_library *made = alone ? new_library() : take_unused();
+    if (made == NULL) {
+        rex_module_image_close(&image);
+        return REX_ENOMEM;
     }
-    if (made->image.view.kind != REX_IMAGE_HOST && !rex_runtime_disabled())
-        return open_alone(library, made);
-    struct rex_module_image image = made->image;
-    free(made);
-    return open_registered(library, &image);
+    made->image = image;
+    result = alone ? open_alone(made) : register_image(made, &made->image);
+    if (result == REX_OK)
+        *library = made;
+    return result;
 }
 
 static int end_registered(struct rex_library *library)
@@ -239,13 +263,13 @@ static int end_registered(struct rex_library *library)
 int rex_library_close(struct rex_library *library)
 {
     int result = REX_OK;
+    if (library->is_registered && __atomic_load_n(&library->holders, __ATOMIC_ACQUIRE) == 1)
+        return end_registered(library);
     if (!library->is_registered && library->forks != rex_forks())
         return rex_fail(REX_EFORK, "rex_library_unload: %s was loaded in this process's parent",
                         library->image.path);
     if (!library->is_registered)
         result = rex_before_library_unload(rex_library_registration(library));
-    else if (__atomic_load_n(&library->holders, __ATOMIC_ACQUIRE) == 1)
-        return end_registered(library);
     if (result == REX_OK)
         rex_library_drop(&library->module);
     return result;

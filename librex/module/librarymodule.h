@@ -6,20 +6,19 @@
 #ifndef REX_INTERNAL_LIBRARYMODULE_H
 #define REX_INTERNAL_LIBRARYMODULE_H
 
-#include "module/librarytable.h"
 #include "module/moduleimage.h"
 #include "module/registration.h"
 #include "rex/library.h"
 
 struct rex_library {
-    struct rex_module module; /* of its entries: what launches name */
+    struct rex_module module; /* of entries that librex has made: what launches name */
+    uint32_t *symbol;         /* of each entry: its number in the image's view */
     struct rex_library *next; /* of those that are not in use */
-    struct rex_library_table table;
     struct rex_module_image image;
-    bool
-        is_registered; /* with libomptarget; else it knows nothing of it, and the driver launches */
-    uint32_t holders;  /* who has loaded it, and graphs; atomic */
-    unsigned forks;    /* of the process that has loaded it, where it is not registered */
+    /* with libomptarget; else it knows nothing of it, and the driver launches */
+    bool is_registered;
+    uint32_t holders; /* who has loaded it, and graphs; atomic */
+    unsigned forks;   /* of the process that has loaded it, where it is not registered */
 };
 
 /*
@@ -30,7 +29,7 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
                      const char *name);
 
 /*
- * End it: 0, or an error, after which it is as before. Nobody puts launches of it in queues
+ * End it: 0, or an error, after which it is as before. No thread puts launches of it in queues
  * meanwhile; while graphs have any it stays.
  */
 int rex_library_close(struct rex_library *library);

@@ -3,13 +3,13 @@
  *
  * Implements the functions rex_module_* of rex/offload.h.
  *
- * `state` of a module is the number of the attempt and, in its two low bits, what it came to:
+ * The state of a module:
  *
  *     UNREGISTERED -> BUSY -> REGISTERED -> BUSY -> UNREGISTERED
  *                          -> UNREGISTERED (the attempt failed)
  *
- * The thread whose compare-and-swap makes it BUSY does the work; the others yield until it is done
- * and share its result.
+ * The thread whose compare-and-swap makes it BUSY does the work. The others yield until it is done,
+ * and share its failure or look at the state again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -46,23 +46,67 @@ static void publish(struct rex_registration *registration, struct __tgt_bin_desc
         rex_devices_registered(-1);
 }
 
-static void remember_failure(struct rex_registration *registration, uintptr_t number, int result)
+/* The state goes from FROM to BUSY: then this thread alone is at work on the module. */
+static bool begin_work(struct rex_registration *registration, uintptr_t from)
 {
-    char *message = strdup(rex_last_error());
+    if (!__atomic_compare_exchange_n(&registration->module->state, &from, REX_MODULE_BUSY, 0,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return false;
+    rex_shelter_begin();
+    /* Relaxed: a thread looks for itself alone. */
+    __atomic_store_n(&registration->worker, &rex_thread, __ATOMIC_RELAXED);
+    return true;
+}
+
+static void end_work(struct rex_registration *registration, uintptr_t state)
+{
+    __atomic_store_n(&registration->worker, NULL, __ATOMIC_RELAXED); /* Relaxed: as above. */
+    __atomic_store_n(&registration->module->state, state, __ATOMIC_RELEASE);
+    rex_shelter_end();
+}
+
+/*
+ * Whether the calling thread may do what changes the state, or wait for another that does. The
+ * program's own function for the log may be called by a thread that is at work on the module. A
+ * thread inside of a launch is waited for by the one at work.
+ */
+static int check_thread(const struct rex_registration *registration)
+{
+    const char *name = registration->module->image_name;
+    /* Relaxed: as above. */
+    if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
+        return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
+                                    "being registered or ended");
+    return rex_flight_check_outside(name != NULL ? name : "a module");
+}
+
+/* Register the module, at work on it; its failure is kept for the threads that wait. */
+static int make_attempt(struct rex_registration *registration, const char *name)
+{
+    int result = rex_register(registration, name);
+    char *message = result != REX_OK ? strdup(rex_last_error()) : NULL;
     rex_registry_lock();
     free(registration->failure_message);
     registration->failure_message = message;
     registration->failure = result;
-    registration->failed_attempt = number;
     rex_registry_unlock();
+    if (result == REX_OK)
+        publish(registration, &registration->descriptor->given);
+    end_work(registration, result == REX_OK ? REX_MODULE_REGISTERED : REX_MODULE_UNREGISTERED);
+    return result;
 }
 
-/* The failure of attempt NUMBER, as the waiting thread's own; 0 if that attempt did not fail. */
-static int shared_failure(struct rex_registration *registration, uintptr_t number)
+/*
+ * Wait for the thread that is at work on the module. Where it has failed, that is this thread's
+ * failure; 0: look at the state again.
+ */
+static int wait_for(struct rex_registration *registration)
 {
     int result = REX_OK;
+    while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == REX_MODULE_BUSY)
+        sched_yield();
     rex_registry_lock();
-    if (registration->failed_attempt == number)
+    if (registration->failure != REX_OK)
         result = rex_fail_again(registration->failure, registration->failure_message != NULL
                                                            ? registration->failure_message
                                                            : "out of memory");
@@ -71,78 +115,9 @@ static int shared_failure(struct rex_registration *registration, uintptr_t numbe
 }
 
 /*
- * WORKER makes the state BUSY, or NULL has left it so. The program's own function for the log may
- * begin to register another module meanwhile.
- */
-static void set_worker(struct rex_registration *registration, const struct rex_thread *worker)
-{
-    /* Relaxed: a thread looks for itself alone. */
-    __atomic_store_n(&registration->worker, worker, __ATOMIC_RELAXED);
-}
-
-static int check_worker(const struct rex_registration *registration)
-{
-    /* Relaxed: as above. */
-    if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) != &rex_thread)
-        return REX_OK;
-    return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is being "
-                                "registered or ended");
-}
-
-/*
- * Whether the calling thread may do what changes the state, or wait for another that does: who is
- * at work on the module waits for this thread, or soon will, if it is inside of a launch.
- */
-static int check_thread(const struct rex_registration *registration)
-{
-    const char *name = registration->module->image_name;
-    int result = check_worker(registration);
-    return result == REX_OK ? rex_flight_check_outside(name != NULL ? name : "a module") : result;
-}
-
-/* Do the work of attempt NUMBER, with the state BUSY. */
-static int make_attempt(struct rex_registration *registration, uintptr_t number, const char *name)
-{
-    rex_shelter_begin();
-    set_worker(registration, &rex_thread);
-    int result = rex_register(registration, name);
-    set_worker(registration, NULL);
-    if (result == REX_OK)
-        publish(registration, &registration->descriptor->given);
-    else
-        remember_failure(registration, number, result);
-    __atomic_store_n(&registration->module->state,
-                     number | (result == REX_OK ? REX_MODULE_REGISTERED : REX_MODULE_UNREGISTERED),
-                     __ATOMIC_RELEASE);
-    rex_shelter_end();
-    return result;
-}
-
-/* Wait for the attempt that made the state BUSY. Its failure, or 0: look at the state again. */
-static int wait_for(struct rex_registration *registration, uintptr_t busy)
-{
-    while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == busy)
-        sched_yield();
-    return shared_failure(registration, busy & ~(uintptr_t)REX_STATE_MASK);
-}
-
-/*
- * A module that another thread is at work on is left to it; one that fails has told so, and fails
- * again when it is asked for; one that has ended is not registered again unasked.
- */
-static void register_along(struct rex_module *module)
-{
-    struct rex_registration *registration = module->registration;
-    uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-    uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
-    if ((state & REX_STATE_MASK) == REX_MODULE_UNREGISTERED && !rex_is_of_library(module) &&
-        rex_table_is_own(module) && !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
-        __atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        make_attempt(registration, number, NULL);
-}
-
-/* LLVM 18 loads no image that comes after the first use of a device: what librex knows comes now.
+ * LLVM 18 loads no image that comes after the first use of a device: the modules that librex knows
+ * come now. One that fails has told so, and fails again when it is asked for; one that has ended is
+ * not registered again unasked.
  */
 static void register_others(const struct rex_release *release)
 {
@@ -150,33 +125,31 @@ static void register_others(const struct rex_release *release)
         return;
     struct rex_kept_error last;
     rex_error_keep(&last);
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        register_along(module);
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        if (!rex_is_of_library(module) && rex_table_is_own(module) &&
+            !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
+            begin_work(registration, REX_MODULE_UNREGISTERED))
+            make_attempt(registration, NULL);
+    }
     rex_error_restore(&last);
 }
 
 static int register_as(struct rex_module *module, const char *name)
 {
     struct rex_registration *registration = rex_modules_know(module);
-    int result = REX_OK;
-    if (registration == NULL)
-        return REX_ENOMEM;
-    while (result == REX_OK) {
-        uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-        uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
-        if ((state & REX_STATE_MASK) == REX_MODULE_REGISTERED)
-            return REX_OK;
-        if ((result = check_thread(registration)) != REX_OK)
-            return result;
-        if ((state & REX_STATE_MASK) == REX_MODULE_BUSY)
-            result = wait_for(registration, state);
-        else if (__atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
-                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            result = make_attempt(registration, number, name);
+    int result = registration != NULL ? REX_OK : REX_ENOMEM;
+    while (result == REX_OK &&
+           __atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != REX_MODULE_REGISTERED) {
+        result = check_thread(registration);
+        if (result == REX_OK && begin_work(registration, REX_MODULE_UNREGISTERED)) {
+            result = make_attempt(registration, name);
             if (result == REX_OK)
                 register_others(registration->release);
             return result;
         }
+        if (result == REX_OK)
+            result = wait_for(registration);
     }
     return result;
 }
@@ -189,25 +162,22 @@ int rex_module_ready(struct rex_module *module, const char *caller)
     return result == REX_OK ? register_as(module, NULL) : result;
 }
 
-/* One of the known modules. 0, the error of the last, or REX_NO_ENTRIES where none has entries. */
-static int register_one(void)
-{
-    int result = REX_NO_ENTRIES;
-    for (struct rex_module *module = rex_modules_first();
-         module != NULL && !rex_devices_are_there(); module = module->next)
-        if (rex_table_is_own(module))
-            result = rex_module_ready(module, "rex_module_register");
-    return rex_devices_are_there() ? REX_OK : result;
-}
-
+/* The known modules; where none of them has entries, those that loaded shared objects show, too. */
 int rex_modules_bring(void)
 {
     struct rex_kept_error last;
+    int result = REX_NO_ENTRIES;
     rex_error_keep(&last);
-    int result = register_one();
-    if (result == REX_NO_ENTRIES) {
-        rex_modules_look_around();
-        result = register_one();
+    for (int pass = 0; pass < 2 && result == REX_NO_ENTRIES; pass++) {
+        struct rex_module *module;
+        if (pass > 0)
+            rex_modules_look_around();
+        for (module = rex_modules_first(); module != NULL && !rex_devices_are_there();
+             module = module->next)
+            if (rex_table_is_own(module))
+                result = rex_module_ready(module, "rex_module_register");
+        if (rex_devices_are_there())
+            result = REX_OK;
     }
     if (result == REX_OK)
         rex_error_restore(&last);
@@ -282,13 +252,6 @@ int rex_module_register(struct rex_module *module, const char *image_name)
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
 
-static void unmap_globals(const struct rex_table *table)
-{
-    for (uint32_t i = 0; i < table->count; i++)
-        if (table->entries[i].size > 0 && !rex_runtime_disabled())
-            rex_runtime_unmap_global(table->entries[i].addr);
-}
-
 /* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
 static bool is_last(const struct rex_registration *registration)
 {
@@ -299,32 +262,23 @@ static bool is_last(const struct rex_registration *registration)
     return true;
 }
 
-/* 0 where nothing is in the way: then the thread is alone, if the release wants that. */
-static int prepare_end(const struct rex_registration *registration)
-{
-    int result = rex_before_unload(registration, is_last(registration));
-    return result == REX_OK ? rex_flight_register(registration->image_path) : result;
-}
-
-/* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
-static void take_back(struct rex_registration *registration)
-{
-    if (registration->release->late_image_ignored) {
-        __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
-        return;
-    }
-    unmap_globals(&registration->table);
-    REX_REAL(unregister_lib)
-    (&registration->descriptor->given);
-    rex_modules_unclaim(registration);
-}
-
 static void end_registration(struct rex_registration *registration)
 {
+    const struct rex_table *table = &registration->table;
     if (registration->unload != NULL)
         registration->unload(registration);
     publish(registration, NULL);
-    take_back(registration);
+    if (registration->release->late_image_ignored) {
+        /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
+        __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
+    } else {
+        for (uint32_t i = 0; i < table->count; i++)
+            if (table->entries[i].size > 0 && !rex_runtime_disabled())
+                rex_runtime_unmap_global(table->entries[i].addr);
+        REX_REAL(unregister_lib)
+        (&registration->descriptor->given);
+        rex_modules_unclaim(registration);
+    }
     rex_flight_registered();
     rex_mapping_ended_unseen();
     if (!rex_registration_on_host(registration))
@@ -339,21 +293,14 @@ int rex_module_fini(struct rex_module *module)
         return result; /* the process ends, and libomptarget ends the module */
     if ((result = check_thread(registration)) != REX_OK)
         return result;
-    uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-    uintptr_t number = (state & ~(uintptr_t)REX_STATE_MASK) + REX_NEXT_ATTEMPT;
-    if ((state & REX_STATE_MASK) != REX_MODULE_REGISTERED ||
-        !__atomic_compare_exchange_n(&module->state, &state, number | REX_MODULE_BUSY, 0,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!begin_work(registration, REX_MODULE_REGISTERED))
         return REX_OK; /* another thread is ending it */
-    rex_shelter_begin();
-    set_worker(registration, &rex_thread);
-    result = prepare_end(registration);
+    result = rex_before_unload(registration, is_last(registration));
+    if (result == REX_OK) /* then the thread is alone, if the release wants that */
+        result = rex_flight_register(registration->image_path);
     if (result == REX_OK)
         end_registration(registration);
-    set_worker(registration, NULL);
-    __atomic_store_n(&module->state, result == REX_OK ? number | REX_MODULE_UNREGISTERED : state,
-                     __ATOMIC_RELEASE);
-    rex_shelter_end();
+    end_work(registration, result == REX_OK ? REX_MODULE_UNREGISTERED : REX_MODULE_REGISTERED);
     return result;
 }
 

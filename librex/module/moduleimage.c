@@ -1,5 +1,6 @@
 /*
- * moduleimage.c - from a module's names to the one image that the bound runtime accepts.
+ * moduleimage.c - from a module's names to the one image that the bound runtime accepts: its files
+ * and bytes in memory, the image in them that suits the device, and what has to be done to it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,116 +15,163 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "cuda/driver.h"
 #include "image/cubin.h"
 #include "image/list.h"
-#include "module/choose.h"
-#include "module/descriptor.h"
 #include "module/imagefit.h"
-#include "module/jit.h"
 #include "module/modules.h"
-#include "module/source.h"
+#include "omp/runtime.h"
 
-/* ---- bytes that stay ------------------------------------------------------------------------- */
+/* ---- how well an image suits ----------------------------------------------------------------- */
 
-int rex_module_image_retain(struct rex_module_image *image)
+#define EXACT 1000000u
+#define SAME_MAJOR 500000u
+
+/*
+ * For a GPU of SM; 0: not at all. Code for one GPU or one family has instructions that other code
+ * has not: it is preferred to code for all.
+ */
+static unsigned rank(const struct rex_image_item *item, unsigned sm)
 {
-    int result = image->retained ? REX_OK : rex_retain(image->bytes, image->size);
-    image->retained = result == REX_OK;
-    return result;
+    unsigned special = item->suffix == 'a' ? 2 : item->suffix == 'f' ? 1 : 0;
+    unsigned number = item->architecture < EXACT / 100 ? item->architecture * 10 + special : 0;
+    bool suits =
+        item->suffix == 'a' ? item->architecture == sm : rex_image_suits(item->architecture, sm);
+    if (item->kind == REX_IMAGE_CUBIN)
+        return !suits ? 0 : item->architecture == sm ? EXACT + number : SAME_MAJOR + number;
+    if (item->kind == REX_IMAGE_PTX)
+        return suits || (item->suffix == '\0' && item->architecture <= sm) ? number : 0;
+    return 0;
 }
 
-void rex_module_image_close(struct rex_module_image *image)
+/* All images of a module, for one GPU. */
+struct survey {
+    struct rex_choice best; /* for the GPU, */
+    unsigned rank;          /* 0: none is */
+    struct rex_choice host; /* the first for the CPU; of no source: none is */
+    bool has_gpu_image;     /* for any GPU */
+};
+
+/* GPU -1: there is none. */
+static struct survey look(const struct rex_sources *sources, int gpu)
 {
-    rex_view_close(&image->view);
-    if (!image->retained)
-        free(image->bytes);
-    image->bytes = NULL;
-    if (image->holds_context)
-        rex_context_unhold();
-    image->holds_context = false;
+    struct survey seen = {.rank = 0};
+    for (size_t i = 0; i < sources->count; i++)
+        for (size_t j = 0; j < sources->list[i].list.count; j++) {
+            const struct rex_image_item *item = &sources->list[i].list.entries[j].item;
+            unsigned found = gpu >= 0 ? rank(item, rex_cuda_architecture(gpu)) : 0;
+            seen.has_gpu_image |= item->kind == REX_IMAGE_CUBIN || item->kind == REX_IMAGE_PTX;
+            if (item->kind == REX_IMAGE_HOST && seen.host.source == NULL)
+                seen.host = (struct rex_choice){&sources->list[i], j, -1};
+            if (found > seen.rank) {
+                seen.best = (struct rex_choice){&sources->list[i], j, gpu};
+                seen.rank = found;
+            }
+        }
+    return seen;
+}
+
+bool rex_choose_lacks_gpu(const struct rex_sources *sources)
+{
+    const struct survey seen = look(sources, -1);
+    return rex_cuda_devices() == 0 && seen.host.source == NULL && seen.has_gpu_image;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+/* What each image is for, file by file. */
+static void tell_all(const struct rex_sources *sources, struct rex_report *text)
+{
+    char target[REX_TARGET_MAX];
+    for (size_t i = 0; i < sources->count; i++)
+        for (size_t j = 0; j < sources->list[i].list.count; j++) {
+            if (j == 0)
+                rex_report_add(text, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
+            rex_report_add(text, "%s%s", j > 0 ? ", " : "",
+                           rex_item_target(&sources->list[i].list.entries[j].item, target));
+        }
+}
+
+static int nothing_suits(const struct rex_sources *sources)
+{
+    struct rex_report all = {0};
+    unsigned sm = rex_cuda_architecture(0);
+    tell_all(sources, &all);
+    if (sources->missing.length > 0)
+        rex_report_add(&all, "; there is no %s", sources->missing.text);
+    if (rex_cuda_devices() == 0)
+        return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+                        "no device image can be used: %s; this process has no NVIDIA GPU: %s",
+                        all.text, rex_cuda_why());
+    return rex_fail(REX_ENODEVICE,
+                    "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u or "
+                    "rex-cc --arch=sm_%u",
+                    sm, all.text, sm, sm);
+}
+
+static bool is_warned; /* that kernels run on the CPU */
+
+/* Of the line which says that there is no GPU: a warning, once, unless offloading is disabled. */
+static enum rex_log_level host_level(void)
+{
+    /* Relaxed: the flag stands for itself. */
+    return rex_runtime_disabled() || __atomic_exchange_n(&is_warned, true, __ATOMIC_RELAXED)
+               ? REX_LOG_INFO
+               : REX_LOG_WARN;
+}
+
+static void log_choice(const struct rex_choice *choice, const struct rex_sources *sources,
+                       bool has_gpu_image)
+{
+    struct rex_report all = {0};
+    char target[REX_TARGET_MAX];
+    const struct rex_image_item *item = &choice->source->list.entries[choice->index].item;
+    tell_all(sources, &all);
+    rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
+    if (item->kind == REX_IMAGE_HOST && has_gpu_image)
+        rex_log(host_level(), "kernels run on the CPU: host image %s is used: %s",
+                choice->source->path, rex_cuda_why());
+    else
+        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
+                rex_item_target(item, target));
+}
+
+int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
+{
+    const struct rex_list *list = &sources->list[0].list;
+    *choice = (struct rex_choice){sources->list, 0, -1};
+    /* Nothing to choose: the reader says what is wrong. PTX has to be compiled for a GPU. */
+    if (sources->count == 1 && sources->missing.length == 0 && list->plain &&
+        list->entries[0].item.kind != REX_IMAGE_PTX)
+        return REX_OK;
+    int count = rex_cuda_devices();
+    struct survey seen = look(sources, count > 0 ? 0 : -1);
+    for (int gpu = 1; gpu < count && seen.rank == 0; gpu++)
+        seen = look(sources, gpu);
+    if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image))
+        *choice = seen.host;
+    else if (seen.rank > 0)
+        *choice = seen.best;
+    else
+        return nothing_suits(sources);
+    log_choice(choice, sources, seen.has_gpu_image);
+    return REX_OK;
 }
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/* IMAGE owns its bytes: use the retained ones where they are equal. */
-static void share_retained(struct rex_module_image *image)
-{
-    unsigned char *same = rex_retained(image->bytes, image->size);
-    if (same == NULL)
-        return;
-    free(image->bytes);
-    image->bytes = same;
-    image->retained = true;
-}
-
+/* Made to suit the release that is to have it; the retained bytes are used where they are equal. */
 static int fit(struct rex_module_image *image, const struct rex_release *release)
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
-    return result == REX_OK ? rex_image_hide_modes(image->bytes, image->size, image->view_most,
-                                                   image->path, release)
-                            : result;
-}
-
-/* Made to suit the release that is to have it, if any is; then look inside. */
-static int look_inside(struct rex_module_image *image, const struct rex_release *release)
-{
-    int result = release == NULL ? REX_OK : fit(image, release);
-    if (result != REX_OK)
-        return result;
-    if (release != NULL)
-        share_retained(image);
-    return rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
-                                image->path);
-}
-
-/*
- * From here on the image has bytes of its own: those of the file, or those that were in it. PTX
- * gets a NUL behind it.
- */
-static int take_bytes(struct rex_module_image *image, const struct rex_choice *choice)
-{
-    struct rex_source *source = choice->source;
-    snprintf(image->path, sizeof image->path, "%s", source->path);
-    image->view_most = rex_list_view_most(&source->list, choice->index);
-    if (!source->list.plain || source->list.entries[choice->index].item.kind == REX_IMAGE_PTX)
-        return rex_list_bytes(&source->list, choice->index, source->path, &image->bytes,
-                              &image->size);
-    image->bytes = source->file.bytes;
-    image->size = source->file.size;
-    source->file.bytes = NULL;
-    return REX_OK;
-}
-
-/* PTX becomes a CUBIN. */
-static int compile(struct rex_module_image *image, int gpu)
-{
-    unsigned char *cubin;
-    size_t size;
-    int result =
-        rex_jit(image->bytes, image->size, gpu, image->path, &cubin, &size, &image->holds_context);
-    if (result != REX_OK)
-        return result;
-    free(image->bytes);
-    image->bytes = cubin;
-    image->size = size;
-    image->view_most = SIZE_MAX; /* the driver's own */
-    return REX_OK;
-}
-
-static int open_choice(struct rex_module_image *image, const struct rex_choice *choice,
-                       const struct rex_release *release)
-{
-    const struct rex_source *source = choice->source;
-    bool ptx = source->list.entries[choice->index].item.kind == REX_IMAGE_PTX;
-    int result = take_bytes(image, choice);
-    if (result == REX_OK && ptx)
-        result = compile(image, choice->gpu);
     if (result == REX_OK)
-        result = look_inside(image, release);
-    return result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST
-               ? rex_source_check_owner(image->path, &source->file)
-               : result;
+        result = rex_image_hide_modes(image, release);
+    unsigned char *same = result == REX_OK ? rex_retained(image->bytes, image->size) : NULL;
+    if (same != NULL) {
+        free(image->bytes);
+        image->bytes = same;
+        image->retained = true;
+    }
+    return result;
 }
 
 static int check_device(const struct rex_module_image *image)
@@ -150,12 +198,72 @@ static int check_device(const struct rex_module_image *image)
                     image->path, sm, here, here, here);
 }
 
-/* ---- the files and the bytes in memory ------------------------------------------------------- */
-
-static size_t bytes_between(const void *begin, const void *end)
+/*
+ * The image has bytes of its own: those of its file, or those that were in it or in memory. PTX,
+ * which has a NUL behind it, is compiled. RELEASE: NULL where no libomptarget is to have the image.
+ */
+static int open_choice(struct rex_module_image *image, const struct rex_choice *choice,
+                       const struct rex_release *release)
 {
-    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
+    struct rex_source *source = choice->source;
+    bool is_ptx = source->list.entries[choice->index].item.kind == REX_IMAGE_PTX;
+    int result = REX_OK;
+    snprintf(image->path, sizeof image->path, "%s", source->path);
+    image->view_most = rex_list_view_most(&source->list, choice->index);
+    if (source->file.bytes != NULL && source->list.plain && !is_ptx) {
+        image->bytes = source->file.bytes;
+        image->size = source->file.size;
+        source->file.bytes = NULL;
+    } else
+        result =
+            rex_list_bytes(&source->list, choice->index, source->path, &image->bytes, &image->size);
+    if (result == REX_OK && is_ptx)
+        result = rex_image_compile(image, choice->gpu);
+    if (result == REX_OK && release != NULL)
+        result = fit(image, release);
+    if (result == REX_OK)
+        result = rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
+                                      image->path);
+    if (result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST)
+        result = rex_source_check_owner(source);
+    return result == REX_OK ? check_device(image) : result;
 }
+
+/* Of SOURCES, which are closed, if RESULT is 0. */
+static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
+                     const struct rex_release *release)
+{
+    struct rex_choice choice;
+    memset(image, 0, sizeof *image);
+    if (result == REX_OK)
+        result = rex_choose(sources, &choice);
+    if (result == REX_OK)
+        result = open_choice(image, &choice, release);
+    rex_sources_close(sources);
+    if (result != REX_OK)
+        rex_module_image_close(image);
+    return result;
+}
+
+int rex_module_image_retain(struct rex_module_image *image)
+{
+    int result = image->retained ? REX_OK : rex_retain(image->bytes, image->size);
+    image->retained = result == REX_OK;
+    return result;
+}
+
+void rex_module_image_close(struct rex_module_image *image)
+{
+    rex_view_close(&image->view);
+    if (!image->retained)
+        free(image->bytes);
+    image->bytes = NULL;
+    if (image->holds_context)
+        rex_context_unhold();
+    image->holds_context = false;
+}
+
+/* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
  * gold gives missing weak symbols the program's own address where it collects sections: begin and
@@ -166,63 +274,54 @@ static bool is_there(const void *begin, const void *end)
     return begin != NULL && begin != end;
 }
 
-static __attribute__((noinline)) int find_named(struct rex_sources *sources,
-                                                const struct rex_module *module, const char *name)
-{
-    char configured[REX_SETTING_MAX];
-    const char *names = name;
-    _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    if (names == NULL && rex_in_program(module, configured) &&
-        rex_setting_text(REX_OPTION_CUBIN, configured))
-        names = configured;
-    sources->asked_for = names != NULL;
-    sources->by_setting = names == configured;
-    if (names == NULL)
-        names = module->image_name != NULL ? module->image_name : module->host_image_name;
-    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
-}
-
-/* What messages call an image of MODULE's in memory. */
-static const char *name_of_memory(const struct rex_module *module)
+/*
+ * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
+ * message, where none is there; or another error.
+ */
+static int add(struct rex_sources *sources, const struct rex_module *module, const void *bytes,
+               size_t size, const char *names)
 {
     const struct rex_registration *registration =
         __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
-    return registration != NULL && registration->memory_name != NULL ? registration->memory_name
-                                                                     : "memory";
+    bool is_named = registration != NULL && registration->memory_name != NULL;
+    if (bytes != NULL)
+        return rex_sources_add_memory(sources, bytes, size,
+                                      is_named ? registration->memory_name : "memory");
+    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
 }
 
-static int find_main(struct rex_sources *sources, const struct rex_module *module, const char *name)
+static __attribute__((noinline)) int find_main(struct rex_sources *sources,
+                                               const struct rex_module *module, const char *name)
 {
-    if (name != NULL || !is_there(module->image, module->image_end))
-        return find_named(sources, module, name);
-    size_t size = module->image_end != NULL ? bytes_between(module->image, module->image_end)
-                                            : module->image_size;
-    return rex_sources_add_memory(sources, module->image, size, name_of_memory(module));
-}
-
-/* The host's image: 0, REX_ENOIMAGE where there is none, or an error. */
-static int find_host(struct rex_sources *host, const struct rex_module *module)
-{
-    if (is_there(module->host_image, module->host_image_end))
-        return rex_sources_add_memory(host, module->host_image,
-                                      bytes_between(module->host_image, module->host_image_end),
-                                      name_of_memory(module));
-    return module->host_image_name != NULL
-               ? rex_sources_add_files(host, module, module->host_image_name)
-               : REX_ENOIMAGE;
+    char configured[REX_SETTING_MAX];
+    _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
+    if (name == NULL && is_there(module->image, module->image_end)) {
+        size_t size = module->image_end != NULL
+                          ? rex_bytes_between(module->image, module->image_end)
+                          : module->image_size;
+        return add(sources, module, module->image, size, NULL);
+    }
+    sources->by_setting = name == NULL && rex_in_program(module, configured) &&
+                          rex_setting_text(REX_OPTION_CUBIN, configured);
+    sources->asked_for = name != NULL || sources->by_setting;
+    if (sources->by_setting)
+        name = configured;
+    else if (name == NULL)
+        name = module->image_name != NULL ? module->image_name : module->host_image_name;
+    return add(sources, module, NULL, 0, name);
 }
 
 static void log_host(const struct rex_sources *host, const struct rex_module *module,
-                     bool gpu_image)
+                     bool has_gpu_image)
 {
-    enum rex_log_level level = gpu_image ? rex_choose_host_level() : REX_LOG_INFO;
+    enum rex_log_level level = has_gpu_image ? host_level() : REX_LOG_INFO;
     if (host->names == NULL)
         rex_log(level, "kernels run on the CPU: the host image in memory is used: %s",
-                gpu_image ? rex_cuda_why() : "there is no other");
+                has_gpu_image ? rex_cuda_why() : "there is no other");
     else
         rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
                 host->list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
-                gpu_image ? rex_cuda_why() : "which does not exist");
+                has_gpu_image ? rex_cuda_why() : "which does not exist");
 }
 
 /*
@@ -232,7 +331,9 @@ static void log_host(const struct rex_sources *host, const struct rex_module *mo
 static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)
 {
     struct rex_sources host = {0};
-    int found = find_host(&host, module);
+    const void *begin = module->host_image, *end = module->host_image_end;
+    int found = add(&host, module, is_there(begin, end) ? begin : NULL,
+                    rex_bytes_between(begin, end), module->host_image_name);
     if (found == REX_OK) {
         log_host(&host, module, result == REX_OK);
         rex_sources_close(sources);
@@ -250,11 +351,8 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
 
 static int no_image(const struct rex_sources *sources)
 {
-    const char *names = sources->names, *missing = sources->missing.text;
-    if (sources->by_setting)
-        return rex_fail(REX_ENOIMAGE, "no device image %s, which REX_CUBIN names; looked for %s",
-                        names, missing);
-    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
+    return rex_fail(REX_ENOIMAGE, "no device image %s%s; looked for %s", sources->names,
+                    sources->by_setting ? ", which REX_CUBIN names" : "", sources->missing.text);
 }
 
 /* The source's name is not known. A file with one kernel is often called like it. */
@@ -283,24 +381,6 @@ static int find(struct rex_sources *sources, const struct rex_module *module, co
     return is_of_rex_cc ? no_own_image(sources, module) : no_image(sources);
 }
 
-/* Of SOURCES, which are closed, if RESULT is 0. */
-static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
-                     const struct rex_release *release)
-{
-    struct rex_choice choice;
-    memset(image, 0, sizeof *image);
-    if (result == REX_OK)
-        result = rex_choose(sources, &choice);
-    if (result == REX_OK)
-        result = open_choice(image, &choice, release);
-    if (result == REX_OK)
-        result = check_device(image);
-    rex_sources_close(sources);
-    if (result != REX_OK)
-        rex_module_image_close(image);
-    return result;
-}
-
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release)
 {
@@ -309,10 +389,10 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
 }
 
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
-                                const struct rex_module *module, const char *name)
+                                const char *name)
 {
     struct rex_sources sources = {0};
     int result = bytes != NULL ? rex_sources_add_memory(&sources, bytes, size, name)
-                               : rex_sources_add_files(&sources, module, name);
+                               : rex_sources_add_files(&sources, NULL, name);
     return open_from(image, &sources, result == REX_ENOIMAGE ? no_image(&sources) : result, NULL);
 }

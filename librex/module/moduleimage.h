@@ -7,11 +7,11 @@
 #define REX_INTERNAL_MODULEIMAGE_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #include "image/view.h"
-#include "module/choose.h"
+#include "module/source.h"
 #include "omp/release.h"
-#include "rex/offload.h"
 
 struct rex_module_image {
     unsigned char *bytes;
@@ -32,13 +32,38 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
                           const char *name, const struct rex_release *release);
 /*
  * The same of an image that no libomptarget is to have: BYTES, which NAME is what messages call, or
- * where they are NULL the files NAME, looked for as MODULE's are.
+ * where they are NULL the files NAME, looked for as the program's are.
  */
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
-                                const struct rex_module *module, const char *name);
+                                const char *name);
 void rex_module_image_close(struct rex_module_image *image);
+
+/* How many bytes there are from BEGIN to END, which may be out of order: none then. */
+static inline size_t rex_bytes_between(const void *begin, const void *end)
+{
+    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
+}
 
 /* Retain the bytes, as rex_retain() does. 0 or REX_ENOMEM. */
 int rex_module_image_retain(struct rex_module_image *image);
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+struct rex_choice {
+    struct rex_source *source;
+    size_t index; /* of the image in the source's list */
+    int gpu;      /* the GPU that it is for; -1 where it is for the CPU, or not told yet */
+};
+
+/*
+ * The image that suits a GPU best: a CUBIN for exactly that GPU, else the newest CUBIN of its major
+ * number that it runs, else the newest PTX that can be compiled for it. An image for the CPU is
+ * taken where there is no GPU, or nothing for one. A file that is one image as it is, and the only
+ * one, is chosen whatever it is. 0, or REX_ENODEVICE with every image and what it is for.
+ */
+int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
+
+/* Whether all that there is needs a GPU, and there is none. */
+bool rex_choose_lacks_gpu(const struct rex_sources *sources);
 
 #endif

@@ -25,66 +25,9 @@
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
-/*
- * An image that comes while devices are in use is loaded on all of them now: a launch that does it
- * would meet the launches of other threads.
- */
-static void load_on_all(void)
+static int not_accepted(const struct rex_registration *registration,
+                        const struct rex_module_image *image)
 {
-    for (int device = 0; device < rex_devices_known(); device++)
-        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-}
-
-/*
- * With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. Once
- * libomptarget has seen the descriptor it stays, and the registration has it.
- */
-static int hand_over(struct rex_registration *registration, struct rex_descriptor *descriptor,
-                     const char *path, bool *accepted)
-{
-    int result = rex_flight_register(path);
-    if (result != REX_OK)
-        return result;
-    descriptor->previous = registration->descriptor;
-    registration->descriptor = descriptor;
-    bool late = rex_devices_in_use();
-    REX_REAL(register_lib)
-    (&descriptor->given);
-    *accepted = rex_devices_ask() > 0;
-    if (!*accepted) {
-        REX_REAL(unregister_lib)
-        (&descriptor->given);
-    }
-    if (*accepted && late && !rex_runtime_disabled())
-        load_on_all();
-    rex_flight_registered();
-    rex_flight_watch_exit();
-    return REX_OK;
-}
-
-static int give_to_runtime(struct rex_registration *registration,
-                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
-{
-    bool accepted = false;
-    if (registration->release->late_image_ignored && rex_devices_used() && !registration->is_kept)
-        return rex_fail(
-            REX_EUNSUPPORTED,
-            "device image %s: LLVM %d loads no image that is registered after a device was used",
-            image->path, registration->release->number);
-    if (image->view.kind == REX_IMAGE_CUBIN) {
-        uint64_t begin = rex_phase_begin();
-        rex_context_activate(image->view.architecture, registration->release->devices_at_first_use);
-        rex_phase_end(begin, "activate contexts", NULL);
-    }
-    if (registration->is_kept)
-        return REX_OK;
-    int result = hand_over(registration, descriptor, image->path, &accepted);
-    if (result == REX_OK && accepted)
-        return REX_OK;
-    if (image->view.kind == REX_IMAGE_CUBIN)
-        rex_context_unhold();
-    if (result != REX_OK)
-        return result;
     char trouble[256];
     const char *cause = rex_runtime_doubt();
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
@@ -96,25 +39,71 @@ static int give_to_runtime(struct rex_registration *registration,
                     *cause != '\0' ? "; " : "", cause);
 }
 
-static void forget_launches(struct rex_registration *registration)
+/*
+ * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
+ * no device for the image it is not registered.
+ */
+static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
+                     struct rex_descriptor *descriptor)
 {
-    for (size_t i = 0; i < REX_RECENT; i++)
-        __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
+    int result = rex_flight_register(image->path);
+    if (result != REX_OK)
+        return result;
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
+    bool late = rex_devices_in_use();
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    bool is_accepted = rex_devices_ask() > 0;
+    if (!is_accepted) {
+        REX_REAL(unregister_lib)
+        (&descriptor->given);
+    } else if (late && !rex_runtime_disabled()) {
+        /* Devices are in use: a launch that loads the image would meet those of other threads. */
+        for (int device = 0; device < rex_devices_known(); device++)
+            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    }
+    rex_flight_registered();
+    rex_flight_watch_exit();
+    return is_accepted ? REX_OK : not_accepted(registration, image);
+}
+
+static int give_to_runtime(struct rex_registration *registration,
+                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
+{
+    const struct rex_release *release = registration->release;
+    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: LLVM %d loads no image that is registered after a device was used",
+            image->path, release->number);
+    if (for_gpu) {
+        uint64_t begin = rex_phase_begin();
+        rex_context_activate(image->view.architecture, release->devices_at_first_use);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
+    int result = registration->is_kept ? REX_OK : hand_over(registration, image, descriptor);
+    if (result != REX_OK && for_gpu)
+        rex_context_unhold();
+    return result;
 }
 
 /* From now on each launch is to be written down, or to wait, as those do that are checked. */
-static void forget_all_launches(void)
+static void forget_launches(void)
 {
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (rex_registration_of(module) != NULL)
-            forget_launches(rex_registration_of(module));
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        for (size_t i = 0; i < REX_RECENT; i++)
+            __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
+    }
 }
 
 /* What a launch like the one before asks. */
 static void prepare_launches(struct rex_registration *registration)
 {
-    rex_launches_on_forget(forget_all_launches);
-    forget_launches(registration);
+    rex_launches_on_forget(forget_launches);
+    forget_launches();
     rex_flight_devices((uint64_t)rex_devices_known() + 2,
                        rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());
     registration->most_teams =
@@ -137,39 +126,12 @@ static int keep_path(struct rex_registration *registration, const char *path)
 
 /* ---- entries against the image --------------------------------------------------------------- */
 
-/*
- * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
- * is closed.
- */
-static int keep_view(struct rex_registration *registration, struct rex_module_image *image)
-{
-    if (registration->view == NULL &&
-        (registration->view = calloc(1, sizeof *registration->view)) == NULL)
-        return rex_fail_memory(sizeof *registration->view, "the view of a device image");
-    rex_view_close(registration->view);
-    *registration->view = image->view;
-    memset(&image->view, 0, sizeof image->view);
-    image->view.kind = registration->view->kind;
-    image->view.architecture = registration->view->architecture;
-    return REX_OK;
-}
-
-static int match_all(struct rex_registration *registration, const struct rex_module_image *image)
-{
-    if (registration->view != NULL) {
-        rex_view_close(registration->view);
-        free(registration->view);
-        registration->view = NULL;
-    }
-    return rex_table_match(&registration->table, &image->view, image->path, registration->release);
-}
-
 int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel)
 {
     int result = REX_OK;
     rex_registry_lock();
-    if (registration->view != NULL && !(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED))
-        result = rex_kernel_match(&registration->table, kernel, registration->view,
+    if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED))
+        result = rex_kernel_match(&registration->table, kernel, &registration->view,
                                   registration->image_path, registration->release);
     rex_registry_unlock();
     return result;
@@ -177,20 +139,15 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 
 /* ---- who may send its launches --------------------------------------------------------------- */
 
-static unsigned against_state(enum rex_state state)
-{
-    return state == REX_STATE_GLOBAL    ? REX_AGAINST_GLOBALS
-           : state == REX_STATE_RUNTIME ? REX_AGAINST_DEVICE_RUNTIME
-           : state == REX_STATE_LIBRARY ? REX_AGAINST_DEVICE_LIBRARY
-                                        : 0u;
-}
-
 /*
  * Never for one launch: what one load of the image has written the other does not see. What the
  * loading of a global maps no call names.
  */
 static void judge(struct rex_registration *registration)
 {
+    static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_AGAINST_GLOBALS,
+                                       [REX_STATE_RUNTIME] = REX_AGAINST_DEVICE_RUNTIME,
+                                       [REX_STATE_LIBRARY] = REX_AGAINST_DEVICE_LIBRARY};
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
     struct rex_elf elf;
@@ -198,7 +155,7 @@ static void judge(struct rex_registration *registration)
     registration->against = rex_registration_on_host(registration) ? REX_AGAINST_DEVICE : 0u;
     if (registration->against == 0 &&
         rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
-        registration->against = against_state(rex_cubin_state(&elf, registration->about));
+        registration->against = against[rex_cubin_state(&elf, registration->about)];
     for (uint32_t i = 0; i < registration->table.count; i++)
         if (registration->table.entries[i].size > 0)
             rex_mapped_unseen();
@@ -206,46 +163,29 @@ static void judge(struct rex_registration *registration)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-/* The bytes of an image that comes again are those that stayed. */
-static int check_kept(const struct rex_registration *registration,
-                      const struct rex_module_image *image)
-{
-    return !registration->is_kept || image->bytes == registration->descriptor->image.ImageStart
-               ? REX_OK
-               : rex_fail(REX_EUNSUPPORTED,
-                          "device image %s: LLVM %d takes no registration back, and this module "
-                          "was registered with %s: it can take no other",
-                          image->path, registration->release->number, registration->image_path);
-}
-
-/* In *DESCRIPTOR a new one, or the one that libomptarget has. */
-static int describe(struct rex_registration *registration, struct rex_module_image *image,
-                    struct rex_descriptor **descriptor)
-{
-    *descriptor = registration->descriptor;
-    if (registration->is_kept)
-        return REX_OK;
-    int result =
-        rex_descriptor_new(registration, image, registration->descriptor != NULL, descriptor);
-    return result == REX_OK ? rex_module_image_retain(image) : result;
-}
-
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
-    struct rex_descriptor *descriptor = NULL;
+    struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
     bool now = rex_setting_check();
-    int result = check_kept(registration, image);
-    if (result == REX_OK)
-        result = keep_path(registration, image->path);
-    if (result == REX_OK)
-        result = now ? match_all(registration, image) : REX_OK;
+    rex_view_close(&registration->view);
+    /* The bytes of an image that comes again are those that stayed. */
+    if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "device image %s: LLVM %d takes no registration back, and this module "
+                        "was registered with %s: it can take no other",
+                        image->path, registration->release->number, registration->image_path);
+    int result = keep_path(registration, image->path);
+    if (result == REX_OK && now)
+        result =
+            rex_table_match(&registration->table, &image->view, image->path, registration->release);
     if (result == REX_OK)
         result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
     if (result != REX_OK)
         return result;
-    result = describe(registration, image, &descriptor);
-    if (result == REX_OK && !now)
-        result = keep_view(registration, image);
+    if (!registration->is_kept)
+        result = rex_descriptor_new(registration, image, descriptor != NULL, &descriptor);
+    if (result == REX_OK)
+        result = rex_module_image_retain(image);
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
     if (registration->descriptor != descriptor)
@@ -253,6 +193,10 @@ static int register_image(struct rex_registration *registration, struct rex_modu
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;
+    }
+    if (!now) {
+        registration->view = image->view;
+        memset(&image->view, 0, sizeof image->view);
     }
     judge(registration);
     prepare_launches(registration);

@@ -33,7 +33,7 @@ static void end_in_child(void)
         struct rex_registration *registration = module->registration;
         bool registered = module->packet_rules != 0;
         bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
-        if ((!registered || usable) && (module->state & REX_STATE_MASK) != REX_MODULE_BUSY)
+        if ((!registered || usable) && module->state != REX_MODULE_BUSY)
             continue;
         if (registered)
             rex_devices_registered(-1);
@@ -43,7 +43,7 @@ static void end_in_child(void)
         module->packet_rules = 0;
         if (registration->worker != &rex_thread)
             registration->worker = NULL;
-        module->state = (module->state & ~(uintptr_t)REX_STATE_MASK) | REX_MODULE_UNREGISTERED;
+        module->state = REX_MODULE_UNREGISTERED;
     }
 }
 

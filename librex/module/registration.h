@@ -20,14 +20,8 @@
  */
 #define REX_RECENT 256
 
-/* Of a module's `state`, whose other bits count attempts. */
-enum {
-    REX_MODULE_UNREGISTERED,
-    REX_MODULE_BUSY,
-    REX_MODULE_REGISTERED,
-    REX_STATE_MASK = 3,
-    REX_NEXT_ATTEMPT = 4
-};
+/* A module's `state`. */
+enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /* Lives as long as the process, from the first time that librex sees the module. */
 struct rex_registration {
@@ -38,8 +32,8 @@ struct rex_registration {
     ident_t *location;   /* of its launches, in the source */
     uint64_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
-    /* of the image, where a kernel is compared with it at its first launch; else NULL */
-    struct rex_view *view;
+    /* of the image, where a kernel is compared with it at its first launch; else zeroes */
+    struct rex_view view;
     struct rex_descriptor *descriptor; /* the last; the ones before hang from it */
     /*
      * No other module may have one of its keys, or an image of another kind. Under the
@@ -62,10 +56,8 @@ struct rex_registration {
     const char *memory_name; /* what messages call an image in memory; NULL: "memory" */
     char *image_path;        /* atomic: of the last registration, or of the last attempt at one */
     const struct rex_thread *worker; /* registers or ends the module; atomic */
-    uintptr_t failed_attempt;        /* number of the last attempt that failed, */
-    int failure;                     /* its result */
-    /* and its message, for the threads that waited; all three under the registry's lock */
-    char *failure_message;
+    int failure;                     /* of the last attempt, or 0; */
+    char *failure_message;           /* for the threads that waited; under the registry's lock */
 };
 
 /* The registration behind a registered module; NULL while it is not registered. */

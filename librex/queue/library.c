@@ -122,12 +122,13 @@ static const struct __tgt_offload_entry *find_entry(const struct rex_library *li
 {
     const struct rex_view *view = &library->image.view;
     const struct rex_image_symbol *symbol = rex_view_find(view, name);
-    const struct __tgt_offload_entry *entry = symbol != NULL && symbol->kernel == kernel
-                                                  ? library->table.entry[symbol - view->symbols]
-                                                  : NULL;
-    if (entry == NULL)
-        rex_table_lacks(view, library->image.path, name, kernel);
-    return entry;
+    const struct __tgt_offload_entry *begin = library->module.entries_begin;
+    ptrdiff_t count = library->module.entries_end - begin;
+    for (ptrdiff_t i = 0; symbol != NULL && symbol->kernel == kernel && i < count; i++)
+        if (&view->symbols[library->symbol[i]] == symbol)
+            return &begin[i];
+    rex_table_lacks(view, library->image.path, name, kernel);
+    return NULL;
 }
 
 const void *rex_library_kernel(const struct rex_library *library, const char *name)

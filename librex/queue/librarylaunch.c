@@ -35,7 +35,7 @@ struct kernel {
 static struct kernel kernel_of(const struct rex_library *library, uint32_t position, size_t given)
 {
     const struct rex_image_view *view = rex_library_view(library);
-    const struct rex_image_symbol *symbol = &view->symbols[library->table.symbol[position]];
+    const struct rex_image_symbol *symbol = &view->symbols[library->symbol[position]];
     struct kernel kernel = {.name = symbol->name, .words = library->is_registered};
     if (symbol->parameters == REX_PARAMETERS_UNKNOWN) {
         kernel.count = given < MOST ? given : MOST;

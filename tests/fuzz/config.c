@@ -36,14 +36,12 @@ static void configure(const char *value)
 static void look_for(const char *folders, const char *name)
 {
     struct rex_report tried = {0};
-    struct rex_bytes file = {0};
-    char path[PATH_MAX] = "";
-    bool searched;
+    struct rex_source source = {0};
     if (rex_configure(REX_OPTION_CUBIN_PATH, folders) != REX_OK)
         return;
-    if (rex_source_read(&module, name, &file, path, &searched, &tried) == REX_OK) {
-        rex_source_check_owner(path, &file);
-        free(file.bytes);
+    if (rex_source_read(&source, &module, name, &tried) == REX_OK) {
+        rex_source_check_owner(&source);
+        free(source.file.bytes);
     }
     FUZZ_CHECK(tried.length < sizeof tried.text && strlen(tried.text) == tried.length);
     rex_configure(REX_OPTION_CUBIN_PATH, NULL);

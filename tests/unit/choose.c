@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <time.h>
 
-#include "module/choose.h"
+#include "module/moduleimage.h"
 #include "rex/library.h"
 #include "support/messages.h"
 
@@ -169,6 +169,7 @@ static const struct choice choices[] = {
     {"90", {{HOST_IMAGE, 0, 0}, {PTX, 100, 0}}, -1, 0},
     {"", {{CUBIN, 90, 0}, {PTX, 90, 0}, {HOST_IMAGE, 0, 0}, {HOST_IMAGE, 0, 0}}, 2, -1},
     {"", {{PTX, 90, 0}, {OTHER, 0, 0}}, -1, 0},
+    {"", {{CUBIN, 0, 0}}, -1, 0},
 };
 
 TEST_FOR_EACH(chosen, choice, choices)
@@ -186,8 +187,7 @@ TEST_FOR_EACH(chosen, choice, choices)
         const struct offer *offer = &choice->offers[i];
         sources.count = i / 2 + 1;
         if (i % 2 == 0)
-            list[i / 2] = (struct rex_source){.path = (char *)(uintptr_t) "a file",
-                                              .list.entries = entries + i};
+            list[i / 2] = (struct rex_source){.path = "a file", .list.entries = entries + i};
         list[i / 2].list.count = i % 2 + 1;
         entries[i] = (struct rex_image_entry){
             .item = {.kind = kinds[offer->kind - CUBIN],
