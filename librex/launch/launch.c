@@ -34,7 +34,7 @@
 /* ---- a launch with all checks ---------------------------------------------------------------- */
 
 /*
- * From now on launches of this kernel with as many rows may be sent at once, if the release needs
+ * From now on launches of this kernel with as many rows may be sent at once. The release must need
  * only another version in the packet. At debug none is, because each launch is logged.
  */
 static void remember(const struct rex_target *target, const struct rex_packet_rule *rule,

@@ -1,8 +1,8 @@
 /*
  * packet.c - the packet of a launch: fitted to the bound release, and sent to libomptarget.
  *
- * The caller's packet is never passed on. libomptarget counts its arguments down or up and changes
- * its grid (LLVM 16 to 23), so that it would read past the arrays at the next launch.
+ * The caller's packet is never passed on. libomptarget changes its number of arguments and its grid
+ * (LLVM 16 to 23). With the same packet it would read past the arrays at the next launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -108,8 +108,8 @@ static int call(const struct rex_target *target, struct __tgt_kernel_arguments *
 }
 
 /*
- * Copies the four columns and the two optional ones to STORAGE of 6 x (NumArgs + 1) words, with one
- * row more, in front or AT_END.
+ * Copies the four columns and the two optional ones to STORAGE and adds a row, in front or AT_END.
+ * STORAGE has 6 x (NumArgs + 1) words.
  */
 static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {

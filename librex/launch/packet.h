@@ -14,8 +14,8 @@
 #include "rex/launch.h"
 
 /*
- * Fill in the open numbers of a grid: 128 threads in x, as many teams in x as TRIP_COUNT iterations
- * need (128 if that is 0), and 1 in y and z.
+ * Fill in the open numbers of a grid: 128 threads in x, and 1 in y and z. Teams in x are as many as
+ * TRIP_COUNT iterations need; 128 if that is 0.
  */
 void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
 

@@ -26,9 +26,7 @@ REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static struct rex_slot *idle; /* the slot given back last is the first */
 #define IDLE_LEAST 64
 static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* for each GPU */
-static int ordinals[REX_CUDA_DEVICES_MAX]; /*
-                                            * of libomptarget's devices, plus 2 (0: unknown); atomic
-                                            */
+static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
 
 /* ---- destruction ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * slot.h - the resources of one launch by the driver: a stream, staging memory of the host, an
- * arena of the device, and graphs of earlier launches.
+ * slot.h - the resources of one launch by the driver: a stream, staging memory, a device arena, and
+ * graphs of earlier launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,7 +25,7 @@ struct rex_slot_graph {
     unsigned grid[3], block[3], dynamic_memory; /* current in the kernel node, as are the values */
     unsigned char values[REX_SLOT_VALUES];      /* the arguments, if they fit */
     bool is_refused;                            /* by the driver */
-    unsigned used;                              /* time of the last use, in `uses` */
+    unsigned used;                              /* the slot's `uses` at its last use */
 };
 #define REX_SLOT_GRAPHS 16
 

@@ -2,8 +2,8 @@
  * addresses.c - a cache of device addresses of mapped memory.
  *
  * A launch like the one before it finds its sections in `recent`. A new section of memory found
- * before lies in a mapping of the cache. Only other sections are asked of libomptarget: first for
- * the whole mapping if the index has it, so that later sections in it need no question.
+ * before lies in a mapping of the cache. libomptarget is asked only for other sections. If the
+ * index has the whole mapping, it is asked for that, so that later sections in it need no question.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

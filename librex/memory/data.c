@@ -197,8 +197,8 @@ static int asks_for_presence(const struct rex_map *map)
 }
 
 /*
- * Ends a region without its present modifiers, because libomptarget would abort: memory that had to
- * be present at the begin need not be present at the end.
+ * Ends a region without its present modifiers. Memory that had to be present at the begin need not
+ * be present at the end, and libomptarget would abort.
  */
 static int end_without_presence(struct rex_module *module, int64_t device,
                                 const struct rex_map *map)

@@ -1,6 +1,7 @@
 /*
- * devicememory.c - device memory and whether memory is mapped (rex/launch.h), by the omp_target_*
- * functions of the bound libomptarget, which return errors where the `__tgt_*` functions abort.
+ * devicememory.c - device memory, and questions whether memory is mapped (rex/launch.h). It calls
+ * the omp_target_* functions of libomptarget, because they return errors where the `__tgt_*`
+ * functions abort.
  *
  * After a queue has found the device lost, questions about mappings still work, because
  * libomptarget answers them without the device. Allocations and copies are refused here, because

@@ -312,9 +312,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     struct look look = {.map = map,
                         .purpose = purpose,
                         .number = number,
-                        /*
-                         * read first, so that an end during the check makes what is found invalid
-                         */
+                        /* read first, so that an end meanwhile outdates the results */
                         .generation = rex_mapping_now(),
                         .what = what,
                         .release = rex_runtime(),

@@ -84,8 +84,8 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
 #define REX_NEW_ON_STACK 16
 
 /*
- * Memory that is not mapped yet and that row ROW of a call will map: the row's own, or, if
- * `pointer`, the pointer that it maps first.
+ * Memory that row ROW of a call will map, because it is not mapped yet. It is the row's own, or, if
+ * `pointer`, the pointer that the row maps first.
  */
 struct rex_new_row {
     uintptr_t begin, end;

@@ -231,7 +231,7 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     }
     /*
      * The first component is an empty one, because LLVM 14 to 22 never count the first component of
-     * a mapper's call, so that it stays mapped for good. Rows are numbered behind those that
+     * a mapper's call. It would stay mapped for good. Rows are numbered behind those that
      * libomptarget has already, so that members name their parents.
      */
     REX_REAL(push_mapper_component)

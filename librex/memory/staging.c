@@ -70,9 +70,9 @@ static void release(void)
 /* ---- when threads are used ------------------------------------------------------------------- */
 
 /*
- * The first copy of each kind has to wait for pinned memory: 8 ms for the threads, 1.5 ms for one
- * chunk, measured on an H100. So the driver and libomptarget copy until they have taken as long. A
- * program that copies little is then no slower.
+ * The first copy of each kind has to wait for pinned memory. On an H100 that is 8 ms for the
+ * threads, 1.5 ms for one chunk. So the driver and libomptarget copy until they have taken as long.
+ * A program that copies little is then no slower.
  */
 #define BYTES_THAT_PAY ((size_t)128 << 20)
 #define WAITS_THAT_PAY ((size_t)200)
@@ -80,8 +80,8 @@ static void release(void)
 static size_t bytes_left_to_driver, waits_left_to_runtime;
 
 /*
- * Counts MORE into *BEFORE, once for each copy, until ENOUGH was left to the driver or
- * libomptarget.
+ * Whether librex's copy pays, because ENOUGH was left to the driver or libomptarget. Until then
+ * MORE is added to *BEFORE.
  */
 static bool pays(size_t *before, size_t more, size_t enough)
 {

@@ -22,8 +22,8 @@ struct rex_staged_copy {
 };
 
 /*
- * Whether threads may copy SIZE bytes at HOST: the copy is large, the driver does not know the
- * memory, and the process has copied much already.
+ * Whether threads may copy SIZE bytes at HOST. The copy must be large, the driver must not know the
+ * memory, and the process must have copied much already.
  */
 bool rex_staging_suits(const void *host, size_t size);
 

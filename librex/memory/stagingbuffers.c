@@ -78,10 +78,7 @@ void rex_staging_buffers_close(struct rex_staging_buffers *own)
         struct rex_staging_stream *on = &own->stream[i];
         if (on->context == NULL)
             continue;
-        int entered = rex_context_enter(on->context); /*
-                                                       * if this fails, the calls below may still
-                                                       * succeed
-                                                       */
+        int entered = rex_context_enter(on->context); /* on failure the calls may still work */
         rex_staging_buffers_discard(own, i);
         rex_context_leave(entered);
         rex_context_drop(i);

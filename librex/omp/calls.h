@@ -28,9 +28,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all);
 bool rex_calls_logged(void);
 
 /*
- * librex's own calls, once libomptarget is bound. They reach libomptarget without the forwarders,
- * and come back through none (LLVM 14 to 23): nothing is logged, and no end of a mapping is
- * counted. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
+ * librex's own calls, once libomptarget is bound. They do not pass the forwarders, and do not come
+ * back through them (LLVM 14 to 23). So the forwarders neither log them nor count an end of a
+ * mapping. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
  * kernel, with the grid of PACKET and the REASON for which libomptarget launches.
  *
  * Both are in flight (flight.h). They return 0 or why the call was not made; *RETURNED is

@@ -4,7 +4,7 @@
  * A registration raises `gate`, forgets the launches that may begin without a question, and then
  * reads the depth of each thread. A thread counts itself first and reads `gate` afterwards. So at
  * least one of the two sees the other. While another thread is inside, the registration lowers the
- * gate again: a launch waits for a registration at work, never for one that waits for launches.
+ * gate again. So a launch waits for a registration at work, never for one that waits for launches.
  * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
  *
  * librex's own calls of libomptarget are counted. The forwarders are jumps and count nothing.

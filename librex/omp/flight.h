@@ -23,8 +23,8 @@
 struct rex_flight {
     /*
      * The last values of rex_flight_devices() that this thread has read; only it uses them. Both
-     * are 0 until the thread is on the list: so each launch sees that when it checks the device's
-     * number, and needs no second check.
+     * are 0 until the thread is on the list. So a launch that checks the device's number checks
+     * this, too.
      */
     uint64_t numbers, devices;
     uint32_t depth; /* calls in flight: a kernel of the host device may launch another */

@@ -106,8 +106,8 @@ REX_FORWARDED(FORWARD)
 
 /*
  * Functions that end mappings are no jumps: they wait for queues that still use a mapping, and
- * count the end afterwards. A count before the end is not enough: another thread may look up an
- * address between the count and the end, and would remember it in the new generation (present.h).
+ * count the end afterwards. A count before the end is not enough. Between the count and the end
+ * another thread may look up an address, and would remember it in the new generation (present.h).
  * codeptr_ra is librex's code for these functions.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                             \

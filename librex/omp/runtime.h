@@ -27,8 +27,8 @@ const char *rex_runtime_chosen(void);
 const char *rex_runtime_doubt(void);
 
 /*
- * Undo the mapping of a global's host address. The mapping is made when the image is loaded and
- * outlives the unregistration, so that a global of an image loaded later would never be reached.
+ * Undo the mapping of a global's host address. The mapping is made when the image is loaded, and
+ * outlives the unregistration. With it a global of an image loaded later would never be reached.
  * Does nothing if there is no mapping.
  */
 void rex_runtime_unmap_global(const void *address);
