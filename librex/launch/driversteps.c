@@ -2,10 +2,10 @@
  * driversteps.c - the driver's steps for one launch: copies, the kernel, the wait.
  *
  * Up to REX_SLOT_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
- * the driver copies that to the arena; the way back is likewise. With a few small rows the number
- * of driver calls counts. So they go as a graph of three nodes, whose kernel gets new arguments
- * each time. Larger memory, and memory that the driver knows, is copied row by row from its place;
- * threads copy large rows.
+ * the driver copies that to the arena; copies back go the same way. With a few small rows the
+ * number of driver calls counts. So they go as a graph of three nodes, whose kernel gets new
+ * arguments each time. Larger memory, and memory that the driver knows, is copied row by row from
+ * its place; threads copy large rows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

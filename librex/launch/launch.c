@@ -35,7 +35,7 @@
 
 /*
  * From now on launches of this kernel with as many rows may be sent at once. The release must need
- * only another version in the packet. At debug none is, because each launch is logged.
+ * only another version in the packet. At debug no launch is, because each is logged.
  */
 static void remember(const struct rex_target *target, const struct rex_packet_rule *rule,
                      uint32_t rows)

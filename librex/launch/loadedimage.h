@@ -34,7 +34,7 @@ struct rex_loaded_image {
     struct rex_loaded_image *next;
     const struct rex_registration *registration;
     const struct rex_descriptor
-        *descriptor; /* the registration may end, and come again with another */
+        *descriptor; /* of this load; the next registration may have another one */
     int ordinal;
     void *context, *module;
     /* graphs, and the registration until it ends; under the lock of all images */

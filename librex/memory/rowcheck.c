@@ -290,8 +290,9 @@ static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped,
 }
 
 /*
- * Checks rows that overlap, each the next. They are right if the first of them in the map contains
- * them all. Only with implicit rows can they be right otherwise, so the slow check is rare.
+ * Checks a group of rows that overlap, directly or through other rows. They are right if the first
+ * of them in the map contains them all. Only with implicit rows can they be right otherwise, so the
+ * slow check is rare.
  */
 static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped,
                           const struct rex_map *map, const char *what)

@@ -102,7 +102,7 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
     return result;
 }
 
-/* ---- librex's own ---------------------------------------------------------------------------- */
+/* ---- librex's calls -------------------------------------------------------------------------- */
 
 static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
@@ -200,7 +200,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     return result;
 }
 
-/* ---- those of others: data calls ------------------------------------------------------------- */
+/* ---- the program's data calls ---------------------------------------------------------------- */
 
 static void enter_data(struct rex_call_trace *trace, const char *function, const char *what,
                        int64_t device)
@@ -245,7 +245,7 @@ REX_ENDING_MAPPER(ENDING_MAPPER)
 REX_UPDATING_BARE(UPDATING_BARE)
 REX_UPDATING_MAPPER(UPDATING_MAPPER)
 
-/* ---- those of others: launches --------------------------------------------------------------- */
+/* ---- the program's launches ------------------------------------------------------------------ */
 
 /*
  * A launch by the program, or one by librex that is like the one before. libomptarget launches all

@@ -15,10 +15,7 @@ struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
 };
 
-/*
- * Most bytes that a block has, static and dynamic, unless the driver is asked for more for its
- * kernel.
- */
+/* Most bytes of a block's shared memory, unless the driver is asked for more for the kernel. */
 #define REX_SHARED_MEMORY 49152u
 
 /* A packet's flag: the launch may return before it is done; LLVM 14 and 15 ignore it. */

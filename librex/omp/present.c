@@ -117,7 +117,7 @@ static int by_begin(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-#define FEW 8 /* up to so many places, comparing is faster than sorting */
+#define FEW 8 /* places that are compared faster than sorted */
 
 static void put_in_order(struct rex_claim *claim)
 {

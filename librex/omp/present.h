@@ -1,5 +1,5 @@
 /*
- * present.h - the present table: what is mapped on each device, and which calls use it.
+ * present.h - the present table: the mappings on each device, and the calls that use them.
  *
  * libomptarget owns the mappings. librex keeps an index of those that it has seen begin, so that
  * the driver can launch on them. A data call and a launch by libomptarget enter the table before
@@ -28,10 +28,10 @@ enum rex_present_call {
 
 /*
  * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
- * after it. The entry waits for launches by the driver that exclude the call. None begins on its
- * rows until it leaves. An end hides the entries of mappings that it may end. Entries that
- * libomptarget still has are shown again when it leaves. LATER: the call may return before it is
- * done. A call of libomptarget inside of another one claims nothing. A map without all of its
+ * after it. The entry waits for launches by the driver that exclude the call. No such launch begins
+ * on its rows until the call leaves. An end hides the entries of mappings that it may end. Entries
+ * that libomptarget still has are shown again when it leaves. LATER: the call may return before it
+ * is done. A call of libomptarget inside of another one claims nothing. A map without all of its
  * columns has no rows.
  *
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
@@ -119,7 +119,7 @@ void rex_mapping_made(const void *begin, size_t size, int number);
  */
 size_t rex_mappings_left(struct rex_mapping *first);
 
-/* ---- what is mapped -------------------------------------------------------------------------- */
+/* ---- presence -------------------------------------------------------------------------------- */
 
 /*
  * Whether SIZE bytes at ADDRESS are present on device NUMBER: by the index, else by libomptarget.

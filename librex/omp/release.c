@@ -2,8 +2,8 @@
  * release.c - one row of facts for each LLVM release.
  *
  * The facts are from the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8,
- * 22.1.8 and 23.1.1. The tests run all but 20 on their host device; of 24 only the host device
- * exists in the tests.
+ * 22.1.8 and 23.1.1. The tests run all but 20 on their host device. The facts of 24 are from these
+ * runs alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

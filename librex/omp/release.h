@@ -1,5 +1,5 @@
 /*
- * release.h - what differs between the releases of libomptarget.
+ * release.h - the differences between the releases of libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * sender.c - who sends a launch to a GPU: the fallback reasons of a process, and their text.
+ * sender.c - the sender of a launch to a GPU: the fallback reasons of a process, and their text.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

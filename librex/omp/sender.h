@@ -1,5 +1,5 @@
 /*
- * sender.h - who sends a launch to a GPU: the CUDA driver, or libomptarget, and why.
+ * sender.h - the sender of a launch to a GPU: the CUDA driver or libomptarget, and the reason.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
