@@ -1,5 +1,5 @@
 /*
- * argument.c - an argument of a launch that is not what its parameter takes: the message.
+ * argument.c - the message for an argument of a launch that does not fit its parameter.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 #include "image/signature.h"
 #include "memory/rowcheck.h"
 
-/* What ARGUMENT is, as a message says it. */
+/* The words for ARGUMENT in a message. */
 static const char *name_argument(const struct rex_argument *argument, char text[80])
 {
     unsigned kind = rex_argument_kind(argument);
@@ -28,7 +28,7 @@ static const char *name_argument(const struct rex_argument *argument, char text[
     return text;
 }
 
-/* The bytes of TEXT up to the bracket that closes it; 0: there is none, or not all of the text. */
+/* The bytes of TEXT up to its closing bracket; 0 if there is none. */
 static size_t length_in_brackets(const char *text)
 {
     size_t length = 0;
@@ -40,7 +40,7 @@ static size_t length_in_brackets(const char *text)
     return 0;
 }
 
-/* Whether a cast in front of the LENGTH bytes at TEXT is one of all of them. */
+/* Whether a cast in front of the LENGTH bytes at TEXT applies to all of them. */
 static bool is_operand(const char *text, size_t length)
 {
     size_t i = 0;
@@ -50,8 +50,8 @@ static bool is_operand(const char *text, size_t length)
 }
 
 /*
- * The end of the message: for one scalar in the place of another the cast to write, ": write
- * REX_VALUE((double)k)", and else the row as the program wrote it.
+ * The end of the message. For a scalar of another type it is the cast to write, ": write
+ * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
  */
 static void advise(const struct rex_declared *declared, const struct rex_image_parameter *parameter,
                    const struct rex_argument *argument, char text[REX_ROW_TEXT + 40])
@@ -71,7 +71,7 @@ static void advise(const struct rex_declared *declared, const struct rex_image_p
              rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
 }
 
-/* The name of a kernel's stem, as REX_KERNEL() has it. */
+/* The length of the kernel's name without its tail, as in REX_KERNEL(). */
 static int stem_length(const char *name)
 {
     static const char tail[] = "__kernel__";

@@ -1,6 +1,6 @@
 /*
- * argument.h - an argument of a launch against its parameter, as far as the program and the image
- * tell their types.
+ * argument.h - compares an argument of a launch with its parameter, as far as the program and the
+ * image tell their types.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,24 +13,24 @@
 #include "rex/map.h"
 
 /*
- * A kernel as its signature tells of it: COUNT parameters, without the runtime's. Where it has no
+ * A kernel as its signature declares it: COUNT parameters, without the runtime's. Without a
  * signature their kinds are unknown.
  */
 struct rex_declared {
     const char *name;
     const struct rex_image_parameter *parameter;
     uint32_t count;
-    const struct rex_map *map; /* of the launch; NULL: it has a packet */
+    const struct rex_map *map; /* of the launch; NULL: the launch has a packet */
 };
 
-/* A row of a launch that is a parameter: its number, and what is in its columns. */
+/* A row of a launch that is an argument: its number and its columns. */
 struct rex_argument {
     uint32_t row;
     int64_t type, size;
     const void *base;
 };
 
-/* The kind of ARGUMENT, a literal, where the program tells it. */
+/* The kind of ARGUMENT, a literal, if the program tells it. */
 static inline unsigned rex_argument_kind(const struct rex_argument *argument)
 {
     return (unsigned)((uint64_t)argument->type >> 32) & 15;
@@ -41,7 +41,7 @@ static inline bool rex_kind_is_integer(unsigned kind)
     return kind >= REX_KIND_I8 && kind <= REX_KIND_U64;
 }
 
-/* Whether ARGUMENT is what PARAMETER takes, as far as both tell. Integers widen as in C. */
+/* Whether ARGUMENT fits PARAMETER, as far as both tell their types. Integers widen as in C. */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_argument *argument)
 {
@@ -60,7 +60,7 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
            parameter->kind == REX_KIND_WORD || parameter->kind == kind;
 }
 
-/* ARGUMENT is not what parameter INDEX of DECLARED takes: REX_EPARAMS, with both in its message. */
+/* Fails with REX_EPARAMS: ARGUMENT does not fit parameter INDEX of DECLARED. */
 int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
                        const struct rex_argument *argument);
 

@@ -1,9 +1,9 @@
 /*
- * bydriver.c - a launch that is waited for, sent by the CUDA driver.
+ * bydriver.c - a synchronous launch by the CUDA driver.
  *
- * On an H100 that takes half the time of libomptarget's way with a few mapped rows, and a sixteenth
- * with 256. What libomptarget would do otherwise stands against it, and goes to libomptarget:
- * omp/sender.h lists the reasons. Also rex_module_init() of rex/offload.h.
+ * On an H100 it takes half the time of a launch by libomptarget with a few mapped rows, and a
+ * sixteenth with 256. A launch that libomptarget would do differently has a fallback reason, and
+ * goes to libomptarget: omp/sender.h lists the reasons. Also rex_module_init() of rex/offload.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +27,7 @@
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
-/* ---- what stands against it ------------------------------------------------------------------ */
+/* ---- fallback reasons ------------------------------------------------------------------------ */
 
 static unsigned against_kernel(const struct rex_target *target)
 {
@@ -42,7 +42,7 @@ static unsigned against_launch(const struct rex_target *target,
            (launch->flags & REX_LAUNCH_NOWAIT ? REX_AGAINST_NOWAIT : 0u) | rex_against_rows(map);
 }
 
-/* ---- ready to be sent ------------------------------------------------------------------------ */
+/* ---- preparation ----------------------------------------------------------------------------- */
 
 static int fit_grid(const struct rex_target *target, const struct rex_launch_config *launch,
                     struct rex_driver_launch *sent)
@@ -64,7 +64,7 @@ static int load(const struct rex_target *target, struct rex_driver_launch *sent)
                : rex_last_error_code();
 }
 
-/* ---- written down ---------------------------------------------------------------------------- */
+/* ---- log and trace --------------------------------------------------------------------------- */
 
 static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *sent,
                                                const struct rex_launch_config *launch,
@@ -105,7 +105,7 @@ int rex_let_runtime_launch(const struct rex_target *target)
     return REX_OK;
 }
 
-/* ---- sent ------------------------------------------------------------------------------------ */
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 static int send_claimed(const struct rex_target *target, const struct rex_launch_config *launch,
                         const struct rex_map *map, enum rex_kernel_form form,
@@ -124,8 +124,8 @@ static int send_claimed(const struct rex_target *target, const struct rex_launch
 }
 
 /*
- * While the launch waited for its memory, another call may have turned all launches over to
- * libomptarget.
+ * Whether libomptarget has to launch after all, because another call has added a fallback reason
+ * while the launch waited for its memory.
  */
 static bool is_turned_over(struct rex_target *target, struct rex_driver_rows *rows)
 {
@@ -177,7 +177,7 @@ static int send_in_flight(struct rex_target *target, const struct rex_launch_con
     return result;
 }
 
-/* What is wrong with the device is said as ever. */
+/* An error of the device is left to the launch by libomptarget, which reports it. */
 static int send(struct rex_target *target, const struct rex_launch_config *launch,
                 const struct rex_map *map, bool is_mapped)
 {
@@ -209,9 +209,12 @@ int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_laun
     return send(target, launch, map, true);
 }
 
-/* ---- ahead of them --------------------------------------------------------------------------- */
+/* ---- preparation before the first launch ----------------------------------------------------- */
 
-/* What the first launch would have to load; where that fails, it says why. */
+/*
+ * Loads everything that the first launch needs. Errors are ignored, because that launch reports
+ * them.
+ */
 static void prepare(struct rex_registration *registration)
 {
     int number = 0, ordinal = -1, entered = 0;
@@ -246,7 +249,7 @@ int rex_module_init(struct rex_module *module)
         struct rex_kept_error last;
         rex_error_keep(&last);
         prepare(module->registration);
-        rex_error_restore(&last); /* the launch reports it again */
+        rex_error_restore(&last); /* the first launch reports the error again */
     }
     rex_shelter_end();
     rex_phase_end(begin, "load image", rex_module_image_path(module));

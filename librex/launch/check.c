@@ -1,5 +1,5 @@
 /*
- * check.c - what is wrong with a launch, before anybody else sees it.
+ * check.c - finds errors in a launch before libomptarget or the driver gets it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,14 +17,16 @@
 #include "omp/device.h"
 #include "omp/grid.h"
 
-/* Of any NVIDIA GPU (CUDA C++ Programming Guide, technical specifications by compute capability).
+/*
+ * Limits of all NVIDIA GPUs (CUDA C++ Programming Guide, technical specifications by compute
+ * capability).
  */
 #define MOST_THREADS_IN_Z 64u
 #define MOST_TEAMS_IN_Y_AND_Z 65535u
 
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
-/* A kernel of unknown parameters, as in a host image, is of the form that the image says. */
+/* If the parameters are unknown, as in a host image, the image tells the kernel's form. */
 static enum rex_kernel_form form_of(const struct rex_kernel *kernel, uint32_t rows)
 {
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
@@ -36,7 +38,7 @@ static enum rex_kernel_form form_of(const struct rex_kernel *kernel, uint32_t ro
                : REX_FORM_UNKNOWN;
 }
 
-/* ", the first of them the runtime's", and the others as the signature tells them. */
+/* Writes ", the first of them the runtime's", and the parameters as the signature tells them. */
 static void print_others(const struct rex_target *target, char *text, size_t size)
 {
     static const char *const forms[] = {[REX_FORM_PLAIN] = ", none of them the runtime's",
@@ -76,7 +78,7 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
     return REX_OK;
 }
 
-/* The rows of ARGS against the signature, if the kernel has one. */
+/* Compares the rows of ARGS with the signature, if the kernel has one. */
 static int check_signature(const struct rex_target *target,
                            const struct __tgt_kernel_arguments *args)
 {
@@ -92,7 +94,7 @@ static int match(const struct rex_target *target)
                : rex_registration_match(target->registration, target->kernel);
 }
 
-/* A kernel that was launched as env once is no plain one, and the other way round. */
+/* A kernel that was launched once as env is never plain, and vice versa. */
 int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
                    enum rex_kernel_form *form)
 {
@@ -119,7 +121,9 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     return rex_check_form(target, parameters, (uint32_t)map->count, form);
 }
 
-/* LLVM 14 to 22 overwrite the column of bases for such a row, and the kernel gets a wild pointer.
+/*
+ * Refuses RETURN_PARAM, because LLVM 14 to 22 overwrite the column of bases for such a row, and the
+ * kernel gets a wild pointer.
  */
 static int check_types(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
                        uint32_t *rows)
@@ -160,7 +164,7 @@ static bool ends_in_tor(const char *name)
     return length >= 3 && strcmp(name + length - 3, "tor") == 0;
 }
 
-/* Where there is nothing to launch on, or no such device, that is said as ever. */
+/* If offloading is disabled or the device is wrong, a later check reports it. */
 static int refuse_plain(const struct rex_target *target)
 {
     struct rex_reason reason = rex_target_reason(target);
@@ -228,7 +232,7 @@ static int check_columns(const struct rex_target *target, const struct __tgt_ker
                                 args->ArgTypes, args->NumArgs);
 }
 
-/* A bit that the release does not know may change what it takes the rows for. */
+/* An unknown bit may change how the release reads the rows. */
 static int check_flags(const struct rex_target *target, const struct __tgt_kernel_arguments *args)
 {
     const struct rex_release *release = target->registration->release;
@@ -269,7 +273,7 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
                : REX_OK;
 }
 
-/* libomptarget aborts where the driver refuses a block or a grid. */
+/* libomptarget aborts if the driver refuses a block or a grid. */
 static int check_block(const struct rex_target *target, const uint32_t *threads)
 {
     uint64_t most = target->kernel->most_threads;
@@ -299,7 +303,7 @@ static int check_teams(const char *name, const uint32_t *teams)
         teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
 }
 
-/* LLVM 22 aborts on what the driver says to more. */
+/* LLVM 22 aborts if the driver refuses more. */
 static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
 {
     uint32_t fixed = target->kernel->shared_memory;
@@ -368,7 +372,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (check_numbers(target, teams, threads) != REX_OK)
         return REX_EINVAL;
     if (rex_registration_on_host(target->registration))
-        return REX_OK; /* the host device runs the kernel once, whatever the grid */
+        return REX_OK; /* the host device runs the kernel once for any grid */
     bool managed =
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)

@@ -1,7 +1,8 @@
 /*
- * driverrows.c - the rows of a launch by the driver: what is mapped stays where it is; what is not
- * has device memory for the time of the launch. In that lie first what is only copied in, then what
- * is copied both ways, then what is only copied back: so one copy is enough for each direction.
+ * driverrows.c - the rows of a launch by the driver. A mapped row stays where it is. Any other row
+ * gets device memory for the time of the launch. In that memory rows that are only copied in come
+ * first, then rows that are copied both ways, then rows that are only copied back. So one copy for
+ * each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,10 +19,10 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* Bytes of a row: as many as the map can have rows do not overflow their sum. */
+/* Most bytes of a row: the sum for as many rows as a map can have does not overflow. */
 #define LARGEST (INT64_C(1) << 40)
 
-/* ---- what the driver can send ---------------------------------------------------------------- */
+/* ---- fallback reasons of rows ---------------------------------------------------------------- */
 
 static unsigned against_row(const struct rex_map *map, int32_t i)
 {
@@ -54,7 +55,7 @@ unsigned rex_against_rows(const struct rex_map *map)
     return against;
 }
 
-/* ---- which rows are the launch's own --------------------------------------------------------- */
+/* ---- rows that are the launch's own ---------------------------------------------------------- */
 
 static void add_own(struct rex_driver_rows *rows, int32_t row)
 {
@@ -86,7 +87,7 @@ static void claim(struct rex_driver_rows *rows)
         rex_present_pin(claim);
 }
 
-/* Memory that the index does not have: whether libomptarget has it neither. */
+/* Whether libomptarget has no mapping of the row, either; the index has none. */
 static bool is_absent(const struct rex_driver_rows *rows, int32_t row)
 {
     const struct rex_map *map = rows->map;
@@ -95,7 +96,7 @@ static bool is_absent(const struct rex_driver_rows *rows, int32_t row)
                REX_ABSENT;
 }
 
-/* Of a section without elements LLVM 16 and later pass the host's address. */
+/* For a section of size 0 LLVM 16 and later pass the host's address. */
 static unsigned find_mapped(struct rex_driver_rows *rows, int32_t row)
 {
     const struct rex_map *map = rows->map;
@@ -123,9 +124,9 @@ static unsigned place_row(struct rex_driver_rows *rows, size_t i)
     return 0;
 }
 
-/* ---- rows in rows ---------------------------------------------------------------------------- */
+/* ---- rows inside rows ------------------------------------------------------------------------ */
 
-/* By address; of two that begin together the earlier in the map. */
+/* By address; if two begin together, the earlier one in the map comes first. */
 static int by_address(const void *left, const void *right)
 {
     const struct rex_own_row *a = left, *b = right;
@@ -143,8 +144,9 @@ static bool is_in_order(const struct rex_own_row *own, size_t count)
 }
 
 /*
- * libomptarget maps a row with an earlier one that it lies in, and then copies what that one says.
- * Rows that overlap in any other way, or differ in what is copied, are left to it.
+ * Whether INNER shares OUTER's memory. libomptarget maps a row together with an earlier one that
+ * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or
+ * differ in their copies, are left to libomptarget.
  */
 static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
 {
@@ -169,12 +171,12 @@ static unsigned unite(struct rex_driver_rows *rows)
     return 0;
 }
 
-/* ---- where they lie -------------------------------------------------------------------------- */
+/* ---- offsets --------------------------------------------------------------------------------- */
 
 #define LARGEST_ALIGNMENT 512 /* of cuMemAlloc's memory */
 #define LEAST_ALIGNMENT 16
 
-/* As what would be in it could need. */
+/* The alignment that any object of SIZE bytes may need. */
 static size_t alignment(size_t size)
 {
     size_t align = LEAST_ALIGNMENT;
@@ -204,7 +206,7 @@ static void arrange(struct rex_driver_rows *rows)
     rows->total = append(rows, 0, rows->out_end);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all rows -------------------------------------------------------------------------------- */
 
 static unsigned place_all(struct rex_driver_rows *rows)
 {

@@ -1,11 +1,11 @@
 /*
- * driversteps.c - what the driver does for one launch: copies, the kernel, the wait.
+ * driversteps.c - the driver's steps for one launch: copies, the kernel, the wait.
  *
- * Up to REX_SLOT_MOST bytes are staged: the processor copies the rows into one pinned buffer, the
- * driver that to the arena, and back likewise. A few rows at a time are so small that each call of
- * the driver counts: they go as a graph of three nodes, whose kernel gets its arguments anew each
- * time. More than that, and memory that the driver knows, goes row by row from where it is, large
- * rows by threads.
+ * Up to REX_SLOT_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
+ * the driver copies that to the arena; copies back go the same way. With a few small rows the
+ * number of driver calls counts. So they go as a graph of three nodes, whose kernel gets new
+ * arguments each time. Larger memory, and memory that the driver knows, is copied row by row from
+ * its place; threads copy large rows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,8 +30,8 @@ static int failed(const struct rex_driver_launch *launch, const char *what)
 }
 
 /*
- * Of all that waited for the device this launch is told first; no other call can do anything there
- * any more.
+ * Reports a lost device. This launch is the first to know; no other call can use the device any
+ * more.
  */
 static int lost(const struct rex_driver_launch *launch)
 {
@@ -46,8 +46,8 @@ static int lost(const struct rex_driver_launch *launch)
 }
 
 /*
- * What was begun may still be at work with memory that is given back, or was mapped: where nobody
- * can tell, the device is as good as lost.
+ * Waits after a failure, because work that was begun may still use the launch's memory. If the wait
+ * fails, the device is treated as lost.
  */
 static int give_up(const struct rex_driver_launch *launch, int result)
 {
@@ -79,7 +79,7 @@ static int copy_out(const struct rex_driver_launch *launch, uintptr_t to, uint64
                : failed(launch, "a copy from the device");
 }
 
-/* Large rows of ordinary memory by threads, where the driver does not have to be asked. */
+/* Threads copy a large row of ordinary memory if they can; otherwise the driver copies. */
 static int copy(const struct rex_driver_launch *launch, uint64_t device, uintptr_t host,
                 size_t size, int64_t direction)
 {
@@ -103,7 +103,7 @@ static int copy_own(const struct rex_driver_launch *launch, int64_t direction)
     return result;
 }
 
-/* Rows that are mapped, and copied whatever is mapped. */
+/* Copies mapped rows that have the always modifier. */
 static int copy_updates(const struct rex_driver_launch *launch, int64_t direction)
 {
     const struct rex_driver_rows *rows = &launch->rows;
@@ -121,7 +121,7 @@ static int copy_updates(const struct rex_driver_launch *launch, int64_t directio
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Bytes of small rows go with the kernel in one graph. */
+/* Most bytes of small rows that go with the kernel as one graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
 
 static bool are_ordinary(const struct rex_driver_rows *rows)
@@ -151,7 +151,10 @@ static size_t size_of(const struct rex_own_row *own)
     return own->end - own->begin;
 }
 
-/* The first row that gets no allocation, in which case none keeps one; NULL: each has its own. */
+/*
+ * Allocates for each row. Returns the first row without memory, and frees the others then; NULL:
+ * none.
+ */
 static const struct rex_own_row *try_blocks(struct rex_driver_launch *launch, bool exact)
 {
     struct rex_driver_rows *rows = &launch->rows;
@@ -170,7 +173,7 @@ static const struct rex_own_row *try_blocks(struct rex_driver_launch *launch, bo
     return NULL;
 }
 
-/* Allocations of exact size are tried last, because those that are kept are larger than a row. */
+/* Tries exact sizes last, because blocks that are kept are larger than a row. */
 static int take_blocks(struct rex_driver_launch *launch)
 {
     const struct rex_own_row *failed = try_blocks(launch, launch->is_exact);

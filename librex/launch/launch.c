@@ -2,9 +2,9 @@
  * launch.c - the ways in: a packet with a host key, or a description with a map (rex/offload.h,
  * rex/launch.h).
  *
- * Every launch is resolved (which kernel), checked (rows and grid), packed (what the kernel
- * receives) and sent. What came of the first two is remembered for each kernel, so that a launch
- * like the one before it is packed and sent at once.
+ * Every launch is resolved (which kernel), checked (rows and grid), packed (the kernel's arguments)
+ * and sent. The results of the first two steps are remembered for each kernel. So a launch like the
+ * one before is packed and sent at once.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,11 +31,11 @@
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
-/* ---- every check ----------------------------------------------------------------------------- */
+/* ---- a launch with all checks ---------------------------------------------------------------- */
 
 /*
- * From now on launches of this kernel with as many rows may be sent at once, if the release wants
- * no more than a version. At debug each one is written down, so that none is.
+ * From now on launches of this kernel with as many rows may be sent at once. The release must need
+ * only another version in the packet. At debug no launch is, because each is logged.
  */
 static void remember(const struct rex_target *target, const struct rex_packet_rule *rule,
                      uint32_t rows)
@@ -44,8 +44,8 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     const void *key = target->kernel->entry->addr;
     const struct rex_kernel **slot = &registration->recent[rex_recent_slot(key)];
     /*
-     * Where launches may go by the driver, those of libomptarget's have to claim their memory, and
-     * a trace tells of each why it is one.
+     * Not if the driver may launch: then launches by libomptarget have to claim their memory, and a
+     * trace tells the reason of each.
      */
     if (rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER &&
         (!rex_registration_on_host(registration) || rex_trace_on()))
@@ -54,18 +54,20 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
         (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
         return;
-    /* Who wants no launch to begin sees that this one is at it, or has been: flight.c. */
+    /* The thread counts itself first, so that a registration sees the launch: flight.c. */
     if (rex_flight_join() != REX_OK)
         return;
     rex_kernel_launched(target->kernel, rule->version, rows);
     __atomic_store_n(slot, target->kernel, __ATOMIC_SEQ_CST);
-    /* Another thread may have turned the log on between: what it emptied must stay empty. */
+    /*
+     * Another thread may have set the log to debug meanwhile, and emptied the slot: keep it empty.
+     */
     if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
         __atomic_store_n(slot, &rex_no_kernel, __ATOMIC_RELEASE);
     rex_flight_end();
 }
 
-/* 0 and what libomptarget returned in *RETURNED, or an error. */
+/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
 static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
                          const struct __tgt_kernel_arguments *args, int *returned)
 {
@@ -83,7 +85,7 @@ static int pack_and_send(const struct rex_target *target, int32_t num_teams, int
     return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
 }
 
-/* As rex_packet_fit() takes them. */
+/* The description of the launch, with the defaults of rex_packet_fit(). */
 static struct rex_launch_config launch_of(int32_t num_teams, int32_t thread_limit,
                                           const struct __tgt_kernel_arguments *args)
 {
@@ -117,7 +119,7 @@ static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
     return target->against != 0 ? rex_launch_mapped(target, &launch, &map) : result;
 }
 
-/* Whoever launches it. */
+/* The driver launches if possible, else libomptarget. */
 static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t thread_limit,
                          const struct __tgt_kernel_arguments *args, int *returned)
 {
@@ -126,9 +128,9 @@ static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t t
                                 : pack_and_send(target, num_teams, thread_limit, args, returned);
 }
 
-/* ---- like the one before --------------------------------------------------------------------- */
+/* ---- a launch like the one before ------------------------------------------------------------ */
 
-/* Two neighbouring fields of 32 bits, the one at OFFSET being the lower half (little-endian). */
+/* Two adjacent fields of 32 bits; the one at OFFSET is the lower half (little-endian). */
 static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, size_t offset)
 {
     uint64_t both;
@@ -141,8 +143,8 @@ _Static_assert(AT(DynCGroupMem) == AT(Threads) + 12,
                "two_fields() may take the last dimension and what follows");
 
 /*
- * The upper of the two fields at OFFSET is 1 and the lower one 1 to MOST: else their difference
- * from two ones is larger than any number of teams or threads.
+ * Whether the field at OFFSET is 1 to MOST and the next field is 1. Otherwise the difference from
+ * two ones is larger than any number of teams or threads.
  */
 static inline bool is_one_dimension(const struct __tgt_kernel_arguments *args, size_t offset,
                                     uint64_t most)
@@ -156,27 +158,27 @@ _Static_assert(offsetof(struct rex_kernel, most_threads) - offsetof(struct rex_k
                "version and rows are the head of a packet");
 
 /*
- * The address OF, for an expression with `&`. Pointers with a bit in common are not NULL: this is
- * one test for several pointers. Pointers without a common bit are looked at one by one.
+ * The address OF, for an expression with `&`. If pointers have a common bit, none is NULL: one test
+ * for several pointers. Pointers without a common bit are tested one by one.
  */
 #define BITS(of) ((uintptr_t)(of))
 
-/* Whether there are a registration and the four columns. */
+/* Whether there is a registration and all four columns. */
 static inline bool are_there(const struct rex_registration *registration,
                              const struct __tgt_kernel_arguments *args)
 {
     if (likely(BITS(args->ArgsBase) & BITS(args->Args) & BITS(args->ArgSizes) &
                BITS(args->ArgTypes) & BITS(registration)))
         return true;
-    __asm__("" : "+r"(args)); /* the columns are read again, and take no registers until here */
+    __asm__("" : "+r"(args)); /* so the columns are read again and take no registers until here */
     return registration != NULL &&
            rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes);
 }
 
 /*
- * Whether a launch of KEY with ARGS differs from one before it, then *LAST, in addresses, sizes and
- * extent alone: the grid has one dimension, and there is no dynamic shared memory. In this order
- * the tests need no register that has to be saved.
+ * Whether a launch of KEY with ARGS differs from an earlier one, then *LAST, only in addresses,
+ * sizes and extent. The grid has one dimension, and there is no dynamic shared memory. The tests
+ * are in this order so that no register has to be saved.
  */
 static inline bool is_like(const struct rex_registration *registration,
                            const struct rex_kernel **last, int64_t device, const void *key,
@@ -191,7 +193,7 @@ static inline bool is_like(const struct rex_registration *registration,
                   ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0);
 }
 
-/* Version and NumArgs from what is known, all else from the caller. */
+/* Takes Version and NumArgs from LAST, and all other fields from the caller. */
 static inline int send_like(const struct rex_registration *registration,
                             const struct rex_kernel *last, int64_t device, void *key,
                             const struct __tgt_kernel_arguments *args)
@@ -199,7 +201,7 @@ static inline int send_like(const struct rex_registration *registration,
     struct __tgt_kernel_arguments packet;
     memcpy(&packet, &last->version, HEAD);
     memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
-    /* A registered module's runtime is bound: the slot does not change any more. */
+    /* A registered module's libomptarget is bound, so the slot does not change any more. */
     int returned = rex_real.target_kernel(registration->location, device, packet.Teams[0],
                                           packet.Threads[0], key, &packet);
     rex_flight_end();
@@ -209,8 +211,8 @@ static inline int send_like(const struct rex_registration *registration,
 /* ---- a packet -------------------------------------------------------------------------------- */
 
 /*
- * Out of line, and with the same parameters, so that a launch like the one before saves no
- * registers.
+ * Not inlined, and with the same parameters as its caller, so that a launch like the one before
+ * saves no registers.
  */
 static __attribute__((noinline)) int launch_checked(struct rex_module *module, int64_t device,
                                                     int32_t num_teams, int32_t thread_limit,
@@ -244,7 +246,7 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
 
 /* ---- a description and a map ----------------------------------------------------------------- */
 
-/* On the host device a kernel is called with words of 8 bytes, by a queue as well. */
+/* The host device calls a kernel with words of 8 bytes, also for a queue. */
 static int check_words(const struct rex_map *map, int number, const char *name)
 {
     for (int32_t i = 0; i < map->count; i++)
@@ -257,14 +259,14 @@ static int check_words(const struct rex_map *map, int number, const char *name)
     return REX_OK;
 }
 
-/* What came of a launch that was looked at in every way. */
+/* The results of a launch's checks. */
 struct checked {
     struct rex_target target;
     int number; /* of the device */
     struct rex_new_rows new_rows;
 };
 
-/* 0, REX_EHOST where there is nothing to launch on, with no message, or an error. */
+/* Returns 0, an error, or REX_EHOST, without a message, if the device is the host. */
 static int resolve(struct rex_module *module, const struct rex_launch_config *launch,
                    struct checked *checked)
 {
@@ -303,7 +305,7 @@ static int send_checked(struct checked *checked, const struct rex_launch_config 
                         const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct __tgt_kernel_arguments packet;
-    /* As many rows as before are not enough: their types are others. */
+    /* Checks the rows even if their number was checked before, because their types may differ. */
     int result = check_parameters(checked, launch, map, &packet);
     if (result == REX_OK)
         result = pack_and_send(&checked->target, 0, 0, &packet, returned);
@@ -314,7 +316,7 @@ static int send_checked(struct checked *checked, const struct rex_launch_config 
     return REX_OK;
 }
 
-/* As rex_launch_by_driver(); what is a queue's is done by libomptarget where this is asked. */
+/* As rex_launch_by_driver(). A launch of a queue that comes here is left to libomptarget. */
 static int launch_map_by_driver(struct checked *checked, const struct rex_launch_config *launch,
                                 const struct rex_map *map, enum rex_purpose purpose)
 {
@@ -336,12 +338,12 @@ static int launch_resolved(struct checked *checked, const struct rex_launch_conf
                : result;
 }
 
-/* 0 and what libomptarget returned in *RETURNED, or an error. */
+/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
 static int launch_map_checked(struct rex_module *module, const struct rex_launch_config *launch,
                               const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct checked checked;
-    rex_shelter_begin(); /* once for all that follows */
+    rex_shelter_begin(); /* once for all calls below */
     int result = resolve(module, launch, &checked);
     *returned = 0;
     if (result == REX_OK)
@@ -366,7 +368,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
     if (result == REX_OK)
         result = check_parameters(&checked, launch, map, &packet);
     rex_new_rows_free(&checked.new_rows);
-    /* Where nothing is launched, who asks may yet keep the rows. */
+    /* Without a device the rows are checked all the same, because a graph may keep them. */
     return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }
 

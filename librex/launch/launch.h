@@ -10,13 +10,13 @@
 #include "rex/launch.h"
 
 /*
- * As rex_module_launch_map(), with nothing NULL but MAP. PURPOSE says by which rules the rows go:
+ * As rex_module_launch_map(); only MAP may be NULL. PURPOSE selects the rules for the rows:
  * REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
  */
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose);
 
-/* What rex_launch_map() would return, but for launching; 0 where there is no device. */
+/* Check as rex_launch_map() does, without a launch; 0 if there is no device. */
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose);
 

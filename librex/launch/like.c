@@ -1,8 +1,8 @@
 /*
- * like.c - a launch with a map that is like the one before it.
+ * like.c - a launch with a map that is like the one before.
  *
- * It has the same kernel, as many rows of the same types and sizes, and the memory that they name
- * was found on the device in this generation of the mappings: then nothing has to be checked.
+ * It has the same kernel, and as many rows of the same types and sizes. Their memory was found on
+ * the device in this generation of the mappings. So no check is needed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -47,7 +47,7 @@ static inline bool rows_hold(const struct rex_kernel *last, enum rex_purpose pur
                                                 shape->looked_up, number);
 }
 
-/* The device of a launch like the one before; false where it has to be looked at. */
+/* The device of a launch like the one before; false if the number has to be checked. */
 static inline bool number_of(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
@@ -69,7 +69,7 @@ static inline bool has_columns(const struct rex_map *map)
     return rex_are_columns(map->base, map->begin, map->sizes, map->types) && map->mappers == NULL;
 }
 
-/* As rex_packet_of() and rex_packet_fit() would make it, for a launch that is_usual(). */
+/* The packet that rex_packet_of() and rex_packet_fit() would make for a launch that is_usual(). */
 static inline struct __tgt_kernel_arguments packet_of(const struct rex_kernel *last,
                                                       const struct rex_launch_config *launch,
                                                       const struct rex_map *map)
@@ -88,7 +88,7 @@ static inline struct __tgt_kernel_arguments packet_of(const struct rex_kernel *l
     };
 }
 
-/* In flight. */
+/* The caller has counted itself in flight. */
 static inline int launch_like(const struct rex_registration *registration,
                               const struct rex_launch_config *launch, const struct rex_map *map,
                               enum rex_purpose purpose)
@@ -117,9 +117,9 @@ int rex_launch_like(const struct rex_module *module, const struct rex_launch_con
     return result;
 }
 
-/* ---- a new one ------------------------------------------------------------------------------- */
+/* ---- a new shape ----------------------------------------------------------------------------- */
 
-/* Pointers, members and mappers name memory that is not in the columns. */
+/* Pointers, members and mappers use memory that the columns do not tell. */
 static bool is_simple(const struct rex_map *map)
 {
     bool simple = map->mappers == NULL;
@@ -146,7 +146,7 @@ static struct rex_shape *new_shape(enum rex_purpose purpose, const struct rex_ma
     return shape;
 }
 
-/* Added by compare-and-swap: of two threads that add one at once, the second looks again. */
+/* Adds by compare-and-swap: if two threads add at once, the second one looks again. */
 void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpose,
                         const struct rex_map *map)
 {

@@ -1,5 +1,5 @@
 /*
- * like.h - a launch that is like the one before it.
+ * like.h - a launch that is like the one before.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,7 @@
 #include "module/modules.h"
 #include "rex/launch.h"
 
-/* The kernel that was launched last of those whose keys share KEY's slot; never NULL. */
+/* The last launched kernel of those whose keys share KEY's slot; never NULL. */
 static inline const struct rex_kernel *rex_last_launch(const struct rex_registration *registration,
                                                        const void *key)
 {
@@ -18,8 +18,9 @@ static inline const struct rex_kernel *rex_last_launch(const struct rex_registra
 }
 
 /*
- * False where one of the four is NULL, and then the product of their addresses is 0. That of others
- * may be 0, too, if they end in 64 zeros together: such a launch is checked like a new one.
+ * False if one of the four is NULL, because the product of their addresses is 0 then. The product
+ * of other addresses may be 0, too, if they end in 64 zeros together: such a launch is checked like
+ * a new one.
  */
 static inline bool rex_are_columns(void *const *base, void *const *begin, const int64_t *sizes,
                                    const int64_t *types)
@@ -27,12 +28,12 @@ static inline bool rex_are_columns(void *const *base, void *const *begin, const 
     return (uintptr_t)base * (uintptr_t)begin * (uintptr_t)sizes * (uintptr_t)types != 0;
 }
 
-/* What libomptarget returned, or REX_NOT_LIKE where the launch has to be checked. */
+/* Returns libomptarget's result, or REX_NOT_LIKE if the launch has to be checked. */
 #define REX_NOT_LIKE 1
 int rex_launch_like(const struct rex_module *module, const struct rex_launch_config *launch,
                     const struct rex_map *map, enum rex_purpose purpose);
 
-/* The rows of MAP were checked. Where memory runs out they are checked again next time. */
+/* Remember that the rows of MAP were checked. Without memory they are checked again next time. */
 void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpose,
                         const struct rex_map *map);
 

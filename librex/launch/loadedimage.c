@@ -1,10 +1,10 @@
 /*
  * loadedimage.c - librex's own load of a module's image, from the bytes that libomptarget was
- * given, in the primary context that it uses.
+ * given, in the same primary context.
  *
- * libomptarget tells nobody its module or functions, so what the driver launches is a second copy.
- * Code and parameters are the same; device globals exist twice. The image of a library, of which
- * libomptarget knows nothing, is loaded here alone.
+ * libomptarget does not expose its module or functions, so the driver launches from a second copy.
+ * Code and parameters are the same; device globals exist twice. libomptarget does not know the
+ * image of a library, so it is loaded only here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,9 +26,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- unloading ------------------------------------------------------------------------------- */
 
-static void (*end_launches)(int ordinal); /* by the driver; atomic */
+static void (*end_launches)(int ordinal); /* ends the slots of launches by the driver; atomic */
 
 void rex_loaded_image_on_unload(void (*end)(int ordinal))
 {
@@ -38,8 +38,8 @@ void rex_loaded_image_on_unload(void (*end)(int ordinal))
 static void discard(struct rex_loaded_image *image)
 {
     if (image->module != NULL) {
-        int entered = rex_context_enter(image->context); /* where that fails, the calls may not */
-        /* a graph that was destroyed may still be at work */
+        int entered = rex_context_enter(image->context); /* if it fails, the calls may still work */
+        /* a graph that was destroyed may still be running */
         rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
         REX_CUDA(cuModuleUnload, image->module);
         rex_context_leave(entered);
@@ -74,7 +74,7 @@ static void end_launches_on(const struct rex_loaded_image *image)
     rex_context_leave(entered);
 }
 
-/* The registration ends, and nobody launches. */
+/* Called when the registration ends; no launch is at work. */
 static void unload(struct rex_registration *registration)
 {
     struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
@@ -82,7 +82,7 @@ static void unload(struct rex_registration *registration)
                             *next;
     for (; image != NULL; image = next) {
         next = image->next;
-        if (registration->library == NULL) /* whose launches are all of queues */
+        if (registration->library == NULL) /* a library's launches are all in queues */
             end_launches_on(image);
         rex_loaded_image_drop(image);
     }
@@ -104,7 +104,7 @@ static void describe(struct rex_loaded_image *image, const struct rex_table *tab
         kernel->env = symbol->env;
         kernel->parameters = symbol->parameters;
         kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
-        if (kernel->parameters > 0) /* else there may be none in the whole image */
+        if (kernel->parameters > 0) /* else the image may have no parameters at all */
             kernel->parameter = image->view.parameters + symbol->first;
         for (uint32_t j = 0; j < kernel->parameters; j++) {
             uint32_t end = (uint32_t)kernel->parameter[j].offset + kernel->parameter[j].size;
@@ -113,7 +113,7 @@ static void describe(struct rex_loaded_image *image, const struct rex_table *tab
     }
 }
 
-/* What the driver says of it is in rex_cuda_why() where it returns NULL. */
+/* Returns NULL on failure; rex_cuda_why() says why. */
 static void *load_function(const struct rex_loaded_kernel *kernel)
 {
     void *function;
@@ -124,10 +124,10 @@ static void *load_function(const struct rex_loaded_kernel *kernel)
 }
 
 /*
- * All kernels are loaded with the image. By itself the driver (CUDA 12.2 on) loads each at its
- * first launch, which may have to wait until the device is idle: for ever, where a kernel of
- * another queue waits for the one to be launched. One that cannot be loaded now is tried again when
- * it is launched, and the error is that launch's.
+ * Loads all kernels with the image. By itself the driver (CUDA 12.2 on) loads each at its first
+ * launch, which may wait until the device is idle. It waits for ever if a kernel of another queue
+ * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
+ * error.
  */
 static void load_functions(struct rex_loaded_image *image)
 {
@@ -266,7 +266,7 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
     if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
         bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE))
         return REX_OK;
-    rex_lock(&lock); /* the driver's number is the last that it was told, and must be the largest */
+    rex_lock(&lock); /* the driver keeps the last value that was set, and it must be the largest */
     if (bytes <= kernel->dynamic_memory)
         ;
     else if (set_dynamic_memory(kernel, bytes) != 0)

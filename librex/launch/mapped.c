@@ -1,10 +1,10 @@
 /*
  * mapped.c - a launch by the driver whose rows libomptarget maps.
  *
- * LLVM 18 launches no plain kernel on a GPU. A launch maps its rows as a data call does, and unmaps
- * them likewise: so libomptarget maps what it alone knows to map, members, attached pointers and
- * what mappers add, the driver launches, and libomptarget unmaps. Elsewhere that is slower than its
- * own launch, which waits once and not three times.
+ * LLVM 18 launches no plain kernel on a GPU. A launch maps and unmaps its rows as data calls do. So
+ * libomptarget maps the rows (members, attached pointers, mappers), the driver launches, and
+ * libomptarget unmaps. Other releases launch themselves, because that waits once and not three
+ * times.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 #include "memory/data.h"
 #include "memory/rowcheck.h"
 
-/* A row that is the kernel's alone maps nothing; the others keep their numbers. */
+/* Clears a row that is only an argument and maps nothing; the other rows keep their numbers. */
 static void set_row(const struct rex_map *from, int32_t i, struct rex_map *to)
 {
     bool is_mapped = !rex_row_has(from->types[i], REX_MAP_NOT_MAPPED);
@@ -28,7 +28,9 @@ static void set_row(const struct rex_map *from, int32_t i, struct rex_map *to)
     to->types[i] = is_mapped ? from->types[i] & ~REX_MAP_TARGET_PARAM : 0;
 }
 
-/* What MAP maps, in *MAPPED: to be freed by its bases. 0 or REX_ENOMEM. */
+/*
+ * Writes the rows of MAP that are mapped to *MAPPED; the caller frees its bases. 0 or REX_ENOMEM.
+ */
 static int rows_to_map(const struct rex_map *map, const char *name, struct rex_map *mapped)
 {
     size_t count = (size_t)map->count, row = 2 * sizeof(void *) + 2 * sizeof(int64_t);

@@ -11,14 +11,14 @@
 #include "rex/launch.h"
 #include "rex/map.h"
 
-/* What stands against the driver because of rows: a data call of libomptarget's makes it good. */
+/* Fallback reasons of rows that disappear if libomptarget maps the rows by a data call. */
 #define REX_AGAINST_MAPPING                                                        \
     ((unsigned)(REX_AGAINST_UNSEEN_CALLS | REX_AGAINST_MAPPER | REX_AGAINST_TYPE | \
                 REX_AGAINST_UNSEEN | REX_AGAINST_OVERLAP))
 
 /*
- * The same as rex_launch_by_driver(), of a TARGET that no more stands against than that, and that
- * libomptarget cannot launch either; of others nothing is done.
+ * As rex_launch_by_driver(), for a TARGET that has only these fallback reasons and that
+ * libomptarget cannot launch. For another TARGET this does nothing.
  */
 int rex_launch_mapped(struct rex_target *target, const struct rex_launch_config *launch,
                       const struct rex_map *map);

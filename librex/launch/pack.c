@@ -1,5 +1,5 @@
 /*
- * pack.c - the arguments of a launch as the kernel's parameters lie in its image.
+ * pack.c - packs the arguments of a launch in the layout of the kernel's parameters.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +21,7 @@
 #define MAPPED_BITS                                                                            \
     (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD | \
      REX_MAP_MEMBER_OF_MASK)
-/* What LLVM 18 on pass where there is no launch environment. */
+/* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -44,7 +44,7 @@ static int make_room(struct rex_arguments *arguments, const struct rex_loaded_ke
     }
     if (arguments->bytes < kernel->bytes || arguments->values == NULL) {
         uint32_t bytes = kernel->bytes < 256 ? 256 : kernel->bytes;
-        unsigned char *values = calloc(1, bytes); /* so that what lies between them is 0 */
+        unsigned char *values = calloc(1, bytes); /* zeros, so that the padding is 0 */
         if (values == NULL)
             return rex_fail_memory(bytes, "a kernel's arguments");
         free(arguments->values);
@@ -54,7 +54,7 @@ static int make_room(struct rex_arguments *arguments, const struct rex_loaded_ke
     return REX_OK;
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t parameter, int64_t size,
                        const char *what)
@@ -75,7 +75,7 @@ static int absent(const struct rex_stream_gpu *gpu, const char *name, const stru
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Of a kernel without a signature, too, whose parameters may be of any kind. */
+/* Also checks a kernel without a signature; its parameters are of unknown kinds. */
 static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t parameter,
                           const struct rex_map *map, int32_t row)
 {
@@ -136,7 +136,7 @@ static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_k
     return REX_OK;
 }
 
-/* The device address of the row's base, from which a kernel indexes as the host does. */
+/* The device address of the row's base, so that a kernel indexes as the host does. */
 static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
 {
     uintptr_t base = map->types[row] & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row]
@@ -154,7 +154,7 @@ static int pack_address(struct rex_arguments *arguments, const struct rex_loaded
     return REX_OK;
 }
 
-/* The address that ROW names on the device. */
+/* Packs the device address of ROW. */
 static int pack_row_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                             uint32_t parameter, const struct rex_map *map, int32_t row,
                             uintptr_t value)
@@ -167,7 +167,7 @@ static int pack_row_address(struct rex_arguments *arguments, const struct rex_lo
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* Rows that are neither a value nor plain mapped memory are looked at more closely. */
+/* rex_check_rows() checks rows that are neither a value nor plain mapped memory. */
 static bool is_usual(int64_t type)
 {
     return type == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM ||
@@ -201,7 +201,7 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
     if (unlikely(device == 0)) {
         if (map->sizes[row] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
             return absent(gpu, kernel->name, map, row);
-        /* A section without elements needs no memory. */
+        /* A section of size 0 needs no memory. */
         return type & REX_MAP_TARGET_PARAM
                    ? pack_row_address(&gpu->arguments, kernel, (*parameter)++, map, row, 0)
                    : REX_OK;
@@ -289,7 +289,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
 }
 
-/* ---- given to the driver --------------------------------------------------------------------- */
+/* ---- calls of the driver --------------------------------------------------------------------- */
 
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream)

@@ -1,5 +1,5 @@
 /*
- * pack.h - the arguments of a launch as the kernel's parameters lie in its image.
+ * pack.h - packs the arguments of a launch in the layout of the kernel's parameters.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,62 +10,62 @@
 #include "memory/addresses.h"
 #include "rex/queue.h"
 
-/* Arguments as a kernel takes them. All zeros to begin with. */
+/* Arguments in the form that cuLaunchKernel takes. All zeros at first. */
 struct rex_arguments {
-    void **address;        /* of each parameter's value */
-    unsigned char *values; /* as the kernel has them */
+    void **address;        /* the address of each parameter's value */
+    unsigned char *values; /* in the layout of the kernel's parameters */
     uint32_t room, bytes;
 };
 void rex_arguments_free(struct rex_arguments *arguments);
 
 /*
- * A GPU as the launches of one stream or graph see it: its numbers, where mapped memory is on it,
- * and room to pack arguments. All zeros to begin with.
+ * The state of one stream or graph for launches on its GPU: numbers, addresses of mapped memory,
+ * and room for arguments. All zeros at first.
  */
 struct rex_stream_gpu {
     int number;  /* libomptarget's */
     int ordinal; /* the driver's */
     void *context;
     unsigned flags; /* REX_QUEUE_ */
-    bool remember;  /* device addresses */
-    bool is_queue;  /* not a graph, whose copies are done later */
-    uint64_t peers; /* a bit for each GPU, modulo 64, to which access was asked for */
+    bool remember;  /* cache device addresses */
+    bool is_queue;  /* false: a graph, whose copies are made later */
+    uint64_t peers; /* a bit for each GPU, modulo 64, to which access was requested */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };
 
-/* A launch that is ready: its arguments are in some room for them. */
+/* A launch that is ready; its arguments are in a struct rex_arguments. */
 struct rex_packed {
     struct rex_loaded_kernel *kernel;
     unsigned grid[3], block[3], dynamic_memory;
 };
 
 /*
- * Check a launch of MODULE's kernel as in DESCRIPTION, with the arguments MAP, and pack them. The
- * context is current. 0 or an error.
+ * Check a launch of MODULE's kernel, described by DESCRIPTION, with the arguments MAP, and pack it.
+ * The context is current. Returns 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed);
 
 /*
- * Pack the arguments MAP for KERNEL, which TARGET names, into ARGUMENTS: memory of row i lies at
- * DEVICE[i]. Counts of parameters and rows were compared, FORM is the kernel's. 0 or an error.
+ * Pack the arguments MAP for KERNEL, of FORM, into ARGUMENTS; DEVICE[i] is the device address of
+ * row i. The numbers of parameters and rows have been compared. Returns 0 or an error.
  */
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device);
 
 /*
- * Put PACKED with its ARGUMENTS in STREAM, or change NODE of the driver's EXECUTABLE graph to it.
- * 0, or the driver's result with rex_cuda_why().
+ * Put PACKED with its ARGUMENTS in STREAM, or set NODE of the driver's EXECUTABLE graph to it.
+ * Returns 0, or the driver's result with rex_cuda_why().
  */
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream);
 int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *executable, void *node);
 
-/* As rex_packed_put(): 0 or REX_ECUDA. */
+/* As rex_packed_put(), with 0 or REX_ECUDA. */
 int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
                       void *stream);
 

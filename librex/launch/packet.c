@@ -1,8 +1,8 @@
 /*
  * packet.c - the packet of a launch: fitted to the bound release, and sent to libomptarget.
  *
- * The caller's packet is never passed on: libomptarget counts its arguments down or up and changes
- * its grid (LLVM 16 to 23), so that a packet used twice would make it read past the arrays.
+ * The caller's packet is never passed on. libomptarget changes its number of arguments and its grid
+ * (LLVM 16 to 23). With the same packet it would read past the arrays at the next launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -51,13 +51,16 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
     uint64_t resident = rex_gpu_most_resident_threads();
     for (int i = 0; i < 3; i++)
-        resident /= whole.threads[i]; /* their product may be more than 64 bits have */
+        resident /= whole.threads[i]; /* the product of the threads may overflow 64 bits */
     if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
         whole.teams[0] = (uint32_t)resident;
     return whole;
 }
 
-/* What makes the release ask the driver for as much shared memory as the block has. */
+/*
+ * Sets so much dynamic memory that the release asks the driver for all of the block's shared
+ * memory.
+ */
 static void fit_dynamic_memory(const struct rex_target *target,
                                struct __tgt_kernel_arguments *packet)
 {
@@ -80,7 +83,7 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
     rex_grid_complete((uint32_t *)fitted.Teams, (uint32_t *)fitted.Threads,
                       fitted.Tripcount > 0 ? (uint64_t)fitted.Tripcount : 0);
     fit_dynamic_memory(target, &fitted);
-    /* the host device has none, and 23 and 24 count it all the same */
+    /* the host device has none, but 23 and 24 count it */
     if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED)
         fitted.DynCGroupMem = 0;
     int result = rex_check_grid(target, rule, &fitted);
@@ -105,15 +108,15 @@ static int call(const struct rex_target *target, struct __tgt_kernel_arguments *
 }
 
 /*
- * The four columns with one row more, in front or AT_END, in STORAGE of 6 x (NumArgs + 1) words,
- * and the two optional ones behind them.
+ * Copies the four columns and the two optional ones to STORAGE and adds a row, in front or AT_END.
+ * STORAGE has 6 x (NumArgs + 1) words.
  */
 static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
     size_t rows = (size_t)packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
     void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
     int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
-    /* What LLVM 18 on pass where there is no launch environment. */
+    /* The value that LLVM 18 and later pass without a launch environment. */
     base[own] = begin[own] = (void *)-1;
     names[own] = mappers[own] = NULL;
     sizes[own] = sizeof(void *);
@@ -138,8 +141,8 @@ static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **s
 }
 
 /*
- * LLVM 14 to 17 add no parameter of their own for a kernel that has one for it; 23 and 24 write
- * theirs over the last row.
+ * Sends the packet with one row more. LLVM 14 to 17 do not pass the runtime's parameter to an env
+ * kernel. 23 and 24 overwrite the last row with it.
  */
 static int send_with_row(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
                          bool at_end, int *returned)

@@ -14,18 +14,18 @@
 #include "rex/launch.h"
 
 /*
- * What a launch leaves open: 128 threads in x, as many teams in x as TRIP_COUNT iterations need
- * (128, where that is 0), and 1 in y and z.
+ * Fill in the open numbers of a grid: 128 threads in x, and 1 in y and z. Teams in x are as many as
+ * TRIP_COUNT iterations need; 128 if that is 0.
  */
 void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
 
-/* LAUNCH, of REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
+/* LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);
 
-/* A map for launches without one. */
+/* The map of launches without one. */
 extern const struct rex_map rex_no_rows;
 
-/* Flags of the packet of LAUNCH. */
+/* The packet's flags for LAUNCH. */
 static inline uint64_t rex_packet_flags(const struct rex_launch_config *launch)
 {
     return (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
@@ -44,7 +44,7 @@ static inline void rex_packet_of(struct __tgt_kernel_arguments *packet,
     packet->DynCGroupMem = (int32_t)launch->dynamic_memory;
 }
 
-/* What makes the release pass the caller's rows to a kernel of FORM. */
+/* The rule by which the release passes the caller's rows to a kernel of FORM. */
 static inline const struct rex_packet_rule *rex_rule_for(const struct rex_target *target,
                                                          enum rex_kernel_form form)
 {
@@ -55,8 +55,8 @@ static inline const struct rex_packet_rule *rex_rule_for(const struct rex_target
 }
 
 /*
- * Check ARGS and fit a copy to the release and to RULE: 0, or an error. NUM_TEAMS and THREAD_LIMIT
- * count where ARGS has no grid.
+ * Check ARGS and fit a copy to the release and to RULE: 0 or an error. NUM_TEAMS and THREAD_LIMIT
+ * are used if ARGS has no grid.
  */
 int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule *rule,
                    int32_t num_teams, int32_t thread_limit,
@@ -64,8 +64,8 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
                    struct __tgt_kernel_arguments *packet);
 
 /*
- * Launch PACKET, which was fitted by RULE: 0 and what libomptarget returned in *RETURNED, or
- * REX_ENOMEM or an error as of rex_flight_enter().
+ * Launch PACKET, which was fitted by RULE. Returns 0 and libomptarget's result in *RETURNED, or
+ * REX_ENOMEM or an error of rex_flight_enter().
  */
 int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
              struct __tgt_kernel_arguments *packet, int *returned);

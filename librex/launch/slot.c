@@ -1,9 +1,9 @@
 /*
- * slot.c - what launches by the driver work with: slots, each for one launch at a time.
+ * slot.c - slots: the resources of launches by the driver, each for one launch at a time.
  *
- * A thread that launches takes a free one or makes one; of those that are given back 64 are kept on
- * each GPU, or one for each processor if these are more. Before an image is unloaded all are ended,
- * since graphs name its kernels and the context may end with it: nobody launches then.
+ * A thread that launches takes an idle slot or makes one. At most 64 idle slots are kept on each
+ * GPU, or one for each processor if these are more. Before an image is unloaded all are ended,
+ * because graphs refer to its kernels and the context may end with it. No launch is at work then.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,12 +23,12 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
-static struct rex_slot *idle; /* the one given back last is the first */
+static struct rex_slot *idle; /* the slot given back last is the first */
 #define IDLE_LEAST 64
-static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* of each GPU */
+static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* for each GPU */
 static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- destruction ----------------------------------------------------------------------------- */
 
 void rex_slot_graph_end(struct rex_slot_graph *graph)
 {
@@ -59,7 +59,7 @@ static void free_room(struct rex_slot *slot)
 
 static void end_slot(struct rex_slot *slot)
 {
-    int entered = rex_context_enter(slot->context); /* where that fails, the calls may not */
+    int entered = rex_context_enter(slot->context); /* if it fails, the calls may still work */
     free_room(slot);
     if (slot->stream != NULL)
         REX_CUDA(cuStreamDestroy, slot->stream);
@@ -70,7 +70,7 @@ static void end_slot(struct rex_slot *slot)
     free(slot);
 }
 
-/* A registration ends; the context of GPU ORDINAL is current. */
+/* Called when a registration ends; the context of GPU ORDINAL is current. */
 static void end_all(int ordinal)
 {
     struct rex_slot *out = NULL;
@@ -97,7 +97,7 @@ static void end_all(int ordinal)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
 }
 
-/* ---- made ------------------------------------------------------------------------------------ */
+/* ---- creation and use ------------------------------------------------------------------------ */
 
 int rex_slot_ordinal(int number, int *ordinal)
 {
@@ -180,7 +180,7 @@ void rex_slot_give(struct rex_slot *slot, int entered)
 {
     rex_context_leave(entered);
     rex_lock(&lock);
-    if (idle_most == 0) { /* which takes the C library some microseconds */
+    if (idle_most == 0) { /* asked once, because sysconf() takes some microseconds */
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
     }

@@ -1,11 +1,11 @@
 /*
  * slotgraph.c - launches by the driver as graphs of three nodes: copy in, kernel, copy out.
  *
- * On an H100 a launch of 80 bytes in and 40 out takes 11 us so, and 16 by single calls; a kernel
- * alone takes a microsecond or two less. Making a graph costs as much as many launches save: 15 us,
- * and 150 for the first one in a process. So one is made when a kernel has come often enough with
- * as many bytes, give or take an eighth; it always copies the larger number. Whatever the driver
- * refuses goes by single calls.
+ * On an H100 a launch of 80 bytes in and 40 out takes 11 us as a graph, and 16 by single calls; a
+ * kernel alone saves a microsecond or two. Making a graph costs as much as many launches save: 15
+ * us, and 150 for the first one in a process. So a graph is made after enough launches of a kernel
+ * with about as many bytes (within an eighth). It always copies the larger number. A graph that the
+ * driver refuses goes by single calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@
 
 #include "cuda/context.h"
 
-/* What other threads do does not end the capture. */
+/* CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads do not end the capture. */
 #define CAPTURE_RELAXED 2
 
 static size_t step_of(size_t total)
@@ -31,7 +31,7 @@ static size_t up(size_t bytes, size_t step)
     return (bytes + step - 1) / step * step;
 }
 
-/* The room of a slot is a multiple of each step: what is rounded up does not leave it. */
+/* The room of a slot is a multiple of each step, so that rounded sizes stay inside. */
 static struct rex_slot_graph class_of(const struct rex_driver_launch *launch)
 {
     const struct rex_driver_rows *rows = &launch->rows;
@@ -49,7 +49,7 @@ static bool is_same(const struct rex_slot_graph *one, const struct rex_slot_grap
            one->out_begin == other->out_begin && one->out_end == other->out_end;
 }
 
-/* The graph for CLASS, or the place where one will be. */
+/* The graph of CLASS, or the place for a new one. */
 static struct rex_slot_graph *find(struct rex_slot *slot, const struct rex_slot_graph *class)
 {
     struct rex_slot_graph *oldest = &slot->graph[0];
@@ -69,7 +69,7 @@ static struct rex_slot_graph *find(struct rex_slot *slot, const struct rex_slot_
     return oldest;
 }
 
-/* ---- made ------------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static bool capture_nodes(const struct rex_driver_launch *launch, struct rex_slot_graph *graph)
 {
@@ -107,7 +107,7 @@ static bool make(const struct rex_driver_launch *launch, struct rex_slot_graph *
     return graph->executable != NULL;
 }
 
-/* ---- launched -------------------------------------------------------------------------------- */
+/* ---- launch ---------------------------------------------------------------------------------- */
 
 static bool has_all(const struct rex_driver_launch *launch, const struct rex_slot_graph *graph)
 {
@@ -127,7 +127,7 @@ static void remember(const struct rex_driver_launch *launch, struct rex_slot_gra
         memcpy(graph->values, launch->slot->arguments.values, launch->packed.kernel->bytes);
 }
 
-/* The driver takes a microsecond for that. */
+/* Sets the kernel node only if it changes, because the driver takes a microsecond. */
 static bool set_arguments(const struct rex_driver_launch *launch, struct rex_slot_graph *graph)
 {
     if (has_all(launch, graph))
@@ -137,7 +137,7 @@ static bool set_arguments(const struct rex_driver_launch *launch, struct rex_slo
                           graph->node) == 0;
 }
 
-/* One is counted only until it pays. */
+/* Counts launches only until a graph pays. */
 static bool pays(struct rex_slot_graph *graph)
 {
     unsigned enough = graph->in > 0 || graph->out_end > 0 ? REX_GRAPH_PAYS : REX_GRAPH_PAYS_ALONE;

@@ -1,7 +1,7 @@
 /*
  * wrappers.c - the wrappers for code that includes no header: the host key tells the module.
  *
- * Those of rex_kmp.h are inline, pass their module and do not come here.
+ * The wrappers of rex_kmp.h are inline, pass their module and do not come here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Of the parameters MAP_P. */
+/* The map of the parameters MAP_P. */
 #define MAP_OF_COLUMNS \
     ((struct rex_map){.count = count, .base = base, .begin = begin, .sizes = sizes, .types = types})
 
@@ -70,7 +70,7 @@ int rex___tgt_target(TARGET_P)
     return rex___tgt_target_teams(TARGET_A, 1, 1);
 }
 
-/* There is a device, and no known module is left that could be registered. */
+/* Whether there is a device, and every known module that can be registered is. */
 static bool are_registered(void)
 {
     for (const struct rex_module *module = rex_modules_first(); module != NULL;
@@ -95,8 +95,9 @@ static bool register_all(const char *what)
 }
 
 /*
- * A data call names no kernel: mappings belong to the device, not to a module. Every known module
- * that can be is registered; one will do, and then the others' errors are forgotten.
+ * A data call names no kernel, because mappings belong to the device, not to a module. So every
+ * known module that can be registered is. One success is enough: then the others' errors are
+ * dropped.
  */
 static bool any_module(const char *what)
 {
@@ -110,7 +111,7 @@ static bool any_module(const char *what)
     return ready;
 }
 
-/* The call is right, and is logged as WHAT. */
+/* Checks the call and logs it as WHAT. */
 static bool ready(const char *what, MAP_P)
 {
     if (!any_module(what) || rex_check_data_call(MAP_A) != REX_OK)

@@ -1,9 +1,9 @@
 /*
- * addresses.c - device addresses of mapped memory, remembered.
+ * addresses.c - a cache of device addresses of mapped memory.
  *
- * A launch that was like the one before it finds its sections in `recent`; a new section of memory
- * that was found before lies in a mapping. Only what is in neither is asked of libomptarget, first
- * for the whole mapping where the index has it, so that the sections to come are in it.
+ * A launch like the one before it finds its sections in `recent`. A new section of memory found
+ * before lies in a mapping of the cache. libomptarget is asked only for other sections. If the
+ * index has the whole mapping, it is asked for that, so that later sections in it need no question.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +21,7 @@
 uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
-    /* Relaxed: a number that no other round has is all that is asked. */
+    /* Relaxed: the number only has to be different in each round. */
     return remember ? rex_mapping_now() : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
 
@@ -37,9 +37,7 @@ static struct rex_found_mapping *known(struct rex_addresses *addresses, uintptr_
     return NULL;
 }
 
-/*
- * The slot for another mapping: that of one of the same memory, of an old one, or the next in turn.
- */
+/* The slot for another mapping: that of the same memory, else an old one, else the next in turn. */
 static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintptr_t begin,
                                           uintptr_t end, uint64_t generation)
 {
@@ -55,13 +53,13 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
         old = &addresses->mapping[addresses->next++ % REX_FOUND_MAPPINGS];
     addresses->lost |= old->used;
     if (old->generation != 0)
-        /* the recent sections name it by its number, also those of another generation */
+        /* the recent sections refer to the slot by number, in other generations, too */
         memset(addresses->recent, 0, sizeof addresses->recent);
     old->used = false;
     return old;
 }
 
-/* SIZE bytes at BEGIN, asked of libomptarget: NULL where they are not mapped whole. */
+/* Asks libomptarget for SIZE bytes at BEGIN; NULL if they are not mapped whole. */
 static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void *begin,
                                      size_t size, int number, uint64_t generation)
 {
@@ -118,8 +116,8 @@ static uint64_t growth(const struct rex_addresses *addresses, uint32_t i, uint64
 }
 
 /*
- * Joined with the range that grows least by it, where it touches that or there is no room: more
- * than is used may count as used.
+ * Extends the nearest range, the one that grows least, if it touches the new one or there is no
+ * slot. So more memory than is used may count as used.
  */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {
@@ -179,7 +177,7 @@ void rex_addresses_unmark(struct rex_addresses *addresses)
     addresses->lost = false;
 }
 
-/* Whether TO knows memory that has all of MAPPING, which is marked as used then. */
+/* Whether TO has a mapping with all of MAPPING; it is marked as used then. */
 static bool use(struct rex_addresses *to, const struct rex_found_mapping *mapping)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)

@@ -1,5 +1,5 @@
 /*
- * addresses.h - device addresses of mapped memory, remembered.
+ * addresses.h - a cache of device addresses of mapped memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 #define REX_FOUND_MAPPINGS 64
-#define REX_FOUND_SECTIONS 256 /* of those mappings */
+#define REX_FOUND_SECTIONS 256 /* in those mappings */
 #define REX_DEVICE_RANGES 16
 
 /* Mapped memory that was found on a device, whole and in one piece. */
 struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
-    uint64_t generation; /* of the mappings, when that was so; 0: none */
+    uint64_t generation; /* generation of the mappings in which it was found; 0: none */
     bool used;           /* by commands that may be unfinished */
 };
 
 /*
- * The addresses that one queue or graph has found; its lock keeps threads apart. All zeros to begin
- * with.
+ * The addresses that one queue or graph has found; the owner's lock guards them. All zeros at
+ * first.
  */
 struct rex_addresses {
     struct rex_found_mapping mapping[REX_FOUND_MAPPINGS];
@@ -37,14 +37,13 @@ struct rex_addresses {
     } recent[REX_FOUND_SECTIONS];
     struct {
         uint64_t begin, end;
-    } range[REX_DEVICE_RANGES]; /* device memory that commands name by themselves and may still use
-                                 */
+    } range[REX_DEVICE_RANGES]; /* device memory that commands address directly and may still use */
     uint32_t ranges;
     uint32_t next;
-    bool lost; /* a mapping in use had to make room for another: anything may be in use */
+    bool lost; /* a mapping in use was overwritten: any memory may be in use */
 };
 
-/* Slow: asks libomptarget. 0: the memory is not mapped whole on device NUMBER. */
+/* Slow, because it asks libomptarget. 0: the memory is not mapped whole on device NUMBER. */
 uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,
                                 int number, uint64_t generation);
 
@@ -73,33 +72,36 @@ static inline uintptr_t rex_addresses_find(struct rex_addresses *addresses, cons
     return rex_addresses_look_up(addresses, at, size, number, generation);
 }
 
-/* The generation to look in: the present one, or one that nothing was ever found in. */
+/* The generation to look in: the current one, or, without REMEMBER, one that no entry has. */
 uint64_t rex_addresses_generation(bool remember);
 
-/* Marks SIZE bytes of device memory at BEGIN, an address that was not found here, as used. */
+/* Marks SIZE bytes of device memory at BEGIN, an address from a caller, as used. */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Whether SIZE bytes of the host at BEGIN (NULL: anything), or what they are mapped to on device
- * NUMBER, are marked as used.
+ * Whether SIZE bytes of the host at BEGIN (NULL: any), or their device memory on device NUMBER, are
+ * marked as used.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
 /*
- * Whether device memory that was marked as used by its own address is what SIZE bytes of the host
- * at BEGIN (NULL: anything) are mapped to on device NUMBER, which may be another than all the rest.
+ * Whether SIZE bytes of the host at BEGIN (NULL: any) are mapped to a range that was marked as used
+ * by its device address. Device NUMBER may be another than that of the mappings here.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);
 
-/* Nothing is in use any more. */
+/* No memory is in use any more. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 
-/* What FROM knows is in use by whom TO belongs to as well. */
+/* Marks all memory of FROM as used in TO. */
 void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
-/* Whether all that was found is still mapped, and where it was; what is, is known in GENERATION. */
+/*
+ * Whether all mappings are still there, and at the same addresses; they are then valid in
+ * GENERATION.
+ */
 enum rex_addresses_change { REX_ADDRESSES_SAME, REX_ADDRESSES_MOVED, REX_ADDRESSES_GONE };
 enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, int number,
                                               uint64_t generation);

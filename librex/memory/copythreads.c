@@ -1,13 +1,13 @@
 /*
- * copythreads.c - threads that copy, asleep but for the time of a copy.
+ * copythreads.c - threads that copy, and sleep between copies.
  *
- * They are started when they are first needed, and stay. Nobody ends them: a destructor that waited
- * for threads would hang where the process ends inside one of them. At the end of the process they
- * sleep, or the driver that they call says that it is gone, which is an error like others.
+ * They are started at their first use, and stay. No code ends them, because a destructor that
+ * waited for threads would hang if the process ends inside one of them. At the end of the process
+ * they sleep, or the driver tells them that it is gone, which is an error like others.
  *
- * They copy memory of the program, which may be protected for the program to see who touches it: a
- * fault reaches the program's handler, in the thread that meets with it. Signals that somebody
- * sends are the program's threads' own.
+ * They copy memory of the program. The program may have protected it to catch accesses: a fault
+ * then runs the program's handler in the copying thread. All other signals are blocked here and
+ * reach the program's threads.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,13 +31,13 @@ static struct {
     unsigned started;                     /* threads */
     uint64_t serial;                      /* of the job */
     uint64_t seen[REX_COPY_THREADS_MOST]; /* of each thread: the last job that it has looked at */
-    unsigned count;                       /* of threads that the job is for, */
-    unsigned at_work;                     /* and of those that have not returned from it */
+    unsigned count;                       /* threads that the job is for */
+    unsigned at_work;                     /* those of them that have not returned */
     void (*work)(unsigned number, void *job);
     void *job;
 } pool = {.begun = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
-/* A child has none of the threads. */
+/* A child of fork has none of the threads. */
 static void forget_threads(void)
 {
     pool.begun = pool.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -49,11 +49,11 @@ REX_FORK_TAKEN(72, forget_threads);
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* Half of the processors; one thread alone is slower than the driver. */
+/* Half of the processors, because one thread alone is slower than the driver. */
 static unsigned count_by_processors(void)
 {
     static int known;
-    /* Relaxed: the number stands for itself; whoever misses it counts again. */
+    /* Relaxed: the number stands for itself; a thread that misses it counts again. */
     int processors = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (processors == 0) {
         processors = rex_processors("");
@@ -72,8 +72,7 @@ unsigned rex_copy_threads(void)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-/* In the locked pool thread NUMBER waits for a job that it has not looked at and that is its own.
- */
+/* Waits, with the lock held, for the next job that thread NUMBER takes part in. */
 static void wait_for_job(unsigned number)
 {
     while (pool.serial == pool.seen[number] || number >= pool.count) {
@@ -101,7 +100,7 @@ static void *run_thread(void *argument)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The thread inherits the caller's signal mask. */
+/* The new thread inherits the caller's signal mask. */
 static bool start_one(unsigned number)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -121,7 +120,7 @@ static bool start_one(unsigned number)
     return error == 0;
 }
 
-/* Have COUNT threads, or as many as the system gives. */
+/* Starts threads until there are COUNT, or as many as the system allows. */
 static unsigned start(unsigned count)
 {
     unsigned before = pool.started;

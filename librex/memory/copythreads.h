@@ -1,5 +1,5 @@
 /*
- * copythreads.h - threads that copy, asleep but for the time of a copy.
+ * copythreads.h - threads that copy, and sleep between copies.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,18 +10,18 @@
 
 #define REX_COPY_THREADS_MOST 8
 
-/* How many copy, as REX_COPY_THREADS says, or as the processors of the process allow; 0: none. */
+/* The number of threads: as REX_COPY_THREADS says, else by the process's processors; 0: none. */
 unsigned rex_copy_threads(void);
 
 /*
- * The caller alone has the threads until rex_copy_threads_give(); false where another has. It is
- * never waited for.
+ * The caller alone has the threads until rex_copy_threads_give(). False if another thread has them;
+ * this call does not wait.
  */
 bool rex_copy_threads_take(void);
 void rex_copy_threads_give(void);
 
 /*
- * For who has taken them: COUNT threads, or fewer where no more could be started, call WORK with
+ * After rex_copy_threads_take(): COUNT threads, or as many as could be started, call WORK with
  * their number, from 0, and JOB. Returns when all have returned.
  */
 void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job);

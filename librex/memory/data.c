@@ -25,8 +25,8 @@
 #include "rex/launch.h"
 
 /*
- * What can be checked without a look at the mappings: 0 and the number of the device, an error, or
- * REX_EHOST where there is nothing to do.
+ * Checks a data call without a look at the mappings. Returns 0 and the number of the device, an
+ * error, or REX_EHOST if the device is the host.
  */
 static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map,
                    enum rex_purpose purpose, const char *what, int *on_device)
@@ -65,13 +65,13 @@ static int collect(const struct rex_map *map, struct rex_new_rows *rows)
         struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1),
                                   i, false, false};
         if (map->types[i] & REX_MAP_MEMBER_OF_MASK)
-            return REX_EINVAL; /* can only be ended with its parent */
+            return REX_EINVAL; /* a member can only be ended with its parent */
         result = rex_new_rows_add(rows, row);
     }
     return result;
 }
 
-/* 1: rows lie in one mapping, side by side or not. */
+/* Returns 1 if two rows lie in one mapping, adjacent or not. */
 static int share_a_mapping(const struct rex_map *map, int number)
 {
     struct rex_new_rows rows;
@@ -89,7 +89,7 @@ static int share_a_mapping(const struct rex_map *map, int number)
     return share;
 }
 
-/* libomptarget ends rows from the last to the first. */
+/* Rows are ended from the last to the first, as libomptarget does. */
 static int end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
 {
     int result = REX_OK;
@@ -151,7 +151,7 @@ static int call_checked(int64_t device, const struct rex_map *map, enum rex_purp
     return result;
 }
 
-/* An update finds mappings that stay until it is over. */
+/* The mappings that an update finds stay until it returns. */
 static int update(int64_t device, const struct rex_map *map, int number, const char *what)
 {
     rex_present_enter(REX_CALL_UPDATES, map, number);
@@ -196,7 +196,10 @@ static int asks_for_presence(const struct rex_map *map)
     return (bits & REX_MAP_PRESENT) != 0;
 }
 
-/* What must be present when a region begins need not be when it ends: libomptarget would abort. */
+/*
+ * Ends a region without its present modifiers. Memory that had to be present at the begin need not
+ * be present at the end, and libomptarget would abort.
+ */
 static int end_without_presence(struct rex_module *module, int64_t device,
                                 const struct rex_map *map)
 {
@@ -275,7 +278,7 @@ int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin
     return REX_OK;
 }
 
-/* The call comes through the forwarders, or does not: it is logged once. */
+/* Logs the call unless the forwarders log it, so that it is logged once. */
 int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
                          void **begin, const int64_t *sizes, const int64_t *types)
 {

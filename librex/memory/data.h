@@ -10,13 +10,13 @@
 #include "rex/offload.h"
 
 /*
- * As rex_module_data_enter() and its end, with what a launch may map: rows that exceed their
- * mapping may be implicit and copied back, since the same call has mapped what they lie in.
+ * As rex_module_data_enter() and its end, with the rows of a launch. Rows larger than their mapping
+ * may be implicit and copied back, because the same call has mapped the memory that they lie in.
  */
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
-/* rex_module_check_map() without a line in the log. */
+/* rex_module_check_map() without the log. */
 int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
                         const int64_t *sizes, const int64_t *types);
 

@@ -1,10 +1,11 @@
 /*
- * devicememory.c - device memory and whether memory is mapped (rex/launch.h), by the omp_target_*
- * functions of the bound libomptarget, which return errors where the `__tgt_*` functions abort.
+ * devicememory.c - device memory, and questions whether memory is mapped (rex/launch.h). It calls
+ * the omp_target_* functions of libomptarget, because they return errors where the `__tgt_*`
+ * functions abort.
  *
- * Where a queue has found the device lost, what is mapped can still be asked: libomptarget knows it
- * without the device. It is not asked for memory or a copy, which it could only refuse, nor to free
- * memory, where LLVM 19 to 22 at least abort.
+ * After a queue has found the device lost, questions about mappings still work, because
+ * libomptarget answers them without the device. Allocations and copies are refused here, because
+ * libomptarget could only refuse them. Memory is not freed, because LLVM 19 to 22 at least abort.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,7 +34,7 @@ static int none_registered(const char *what)
                           what);
 }
 
-/* A program without kernels may ask for memory before a module of another binary is registered. */
+/* A program without kernels may allocate before a module of another binary is registered. */
 static int need_devices(const char *what)
 {
     if (rex_device_count() > 0)
@@ -80,12 +81,12 @@ void rex_device_free(void *memory, int64_t device)
         return;
     if (rex_any_unfinished())
         rex_unfinished_sync(NULL, number, "rex_device_free");
-    /* which the wait may have found out */
+    /* the wait may have found the device lost */
     if (rex_device_lost(number, "rex_device_free") == REX_OK)
         rex_runtime_omp()->free(memory, number);
 }
 
-/* Large copies of ordinary memory are done by threads where that is faster than libomptarget. */
+/* Threads make large copies of ordinary memory if they are faster than libomptarget. */
 static bool copy_by_threads(void *to, bool to_host, const void *from, size_t size)
 {
     void *source = (void *)(uintptr_t)from;

@@ -1,5 +1,5 @@
 /*
- * map.c - the dynamic form of a map, of rex/map.h: count, allocate once, fill.
+ * map.c - maps built at run time (rex/map.h): count rows, allocate once, fill.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,7 @@ static int64_t parent_of(int64_t type)
     return (int64_t)((uint64_t)type >> 48) - 1;
 }
 
-/* The columns, of which all are 8 bytes wide. */
+/* The columns; each element is 8 bytes wide. */
 static struct rex_map map_of(const struct rex_map_builder *builder)
 {
     void **storage = builder->columns;
@@ -128,12 +128,12 @@ static bool has_mappers(const struct rex_map *map)
     return map != NULL && map->count > 0 && map->mappers != NULL;
 }
 
-/* The column of mappers is there where one of the fixed parts has it. */
+/* There is a column of mappers if the prefix or the suffix has one. */
 static int allocate(struct rex_map_builder *builder, const struct build *build)
 {
     size_t count = (size_t)builder->row,
            columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4;
-    /* one row more, so that an empty map has columns too */
+    /* one row more, so that an empty map has columns, too */
     builder->columns = calloc(count + 1, columns * sizeof *builder->columns);
     builder->capacity = builder->row;
     return builder->columns != NULL

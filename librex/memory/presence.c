@@ -1,8 +1,8 @@
 /*
- * presence.c - rows against what is mapped on a device.
+ * presence.c - checks rows against the mappings on a device.
  *
- * LLVM 14 to 23 abort on rows that ask for present memory which is absent and on rows that overlap
- * a mapping in part; they pass over updates of absent memory in silence.
+ * LLVM 14 to 23 abort on rows that need present memory which is absent, and on rows that overlap a
+ * mapping in part. They silently ignore updates of absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,8 +25,8 @@ static bool begins(enum rex_purpose purpose)
 }
 
 /*
- * Implicit rows may be larger than their mapping, but where they are copied: libomptarget copies
- * them whole.
+ * Whether the row may be larger than its mapping. An implicit row may, unless it is copied, because
+ * libomptarget copies it whole.
  */
 static bool may_exceed(int64_t type, enum rex_purpose purpose)
 {
@@ -42,18 +42,20 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
     if (rex_row_has(type, REX_MAP_NOT_MAPPED))
         return false;
     /*
-     * A queue maps nothing: a section of no length is NULL for the kernel, unless it is implicit or
-     * asks for what is there.
+     * A queue maps nothing. A section of size 0 is NULL for the kernel, unless it is implicit or
+     * needs present memory.
      */
     if (purpose == REX_FOR_QUEUE)
         return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
-    /* A section of no length maps nothing, but it can ask for what is there. */
+    /* A section of size 0 maps nothing, but it can need present memory. */
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_MAP_PRESENT);
-    /* An update copies what lies in a parent, never the parent, which need not be mapped whole. */
+    /*
+     * An update copies the members of a parent, never the parent, which need not be mapped whole.
+     */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
-    /* A member lies in its parent, which has been looked at; an attached pointer does not. */
+    /* A member lies in its parent, which is checked already; an attached pointer need not. */
     if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ))
         return false;
@@ -61,9 +63,7 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
            may_exceed(type, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
-/*
- * Globals are mapped when the image is loaded, which an empty region does where nothing else has.
- */
+/* Globals are mapped when the image is loaded. An empty region loads the image if no call has. */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used();
@@ -72,17 +72,17 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
 }
 
 /*
- * Rows that were found present, by their begin: a call that is like the one before it need not ask
- * again, which costs a microsecond a row. They are good for as long as no mapping may have ended;
- * see present.h. A row that was present by another thread's launch alone, which has ended since,
- * still passes: libomptarget then does what it does for absent rows.
+ * A cache of rows that were found present, by their begin. A call like the one before need not ask
+ * again, which costs a microsecond a row. Entries are valid until a mapping may have ended; see
+ * present.h. A row that was present only by another thread's launch, which has ended since, still
+ * passes: libomptarget then treats it as absent.
  */
 #define FOUND_SLOTS 64
 
 struct found {
     const void *begin;
     int64_t size;
-    uint64_t generation; /* 0: nothing */
+    uint64_t generation; /* 0: the slot is empty */
     int number;
 };
 
@@ -110,7 +110,7 @@ bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t
     return all;
 }
 
-/* A look at what is mapped on a device, for one call. */
+/* The state of one call's check against the mappings. */
 struct look {
     const struct rex_map *map;
     enum rex_purpose purpose;
@@ -121,7 +121,7 @@ struct look {
     struct rex_new_rows *new_rows;
 };
 
-/* Memory to look for: what row ROW maps, or the pointer that it maps before. */
+/* Memory to look up: that of row ROW, or, if `pointer`, the pointer that the row maps first. */
 struct wanted {
     const void *begin;
     int64_t size, type;
@@ -161,8 +161,8 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 }
 
 /*
- * The call will map this: nothing that is mapped already may lie in it, unless the row counts as
- * mapped then.
+ * Checks memory that the call will map: no existing mapping may lie in it, unless the row may
+ * exceed its mapping.
  */
 static int check_new(struct look *look, const struct wanted *wanted)
 {
@@ -177,8 +177,8 @@ static int check_new(struct look *look, const struct wanted *wanted)
 }
 
 /*
- * An earlier row of the call will have mapped this when its turn comes: it is mapped itself, or
- * lies in one that is. Of an implicit row that is not certain.
+ * Whether an earlier row of the call will have mapped this memory by then. An implicit row may turn
+ * out smaller, so it does not count.
  */
 static bool is_mapped_before(const struct look *look, const struct wanted *wanted)
 {
@@ -238,7 +238,8 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
 }
 
 /*
- * An attached pointer that its parent does not map: libomptarget maps the pointer, too, and first.
+ * Whether libomptarget maps the row's pointer, too, and first: the row attaches it, and its parent
+ * does not contain it.
  */
 static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
@@ -248,7 +249,7 @@ static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose 
            (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)));
 }
 
-/* What row I of the map maps, which with LLVM 14 to 16 is more than it says. */
+/* The memory that row I maps. LLVM 14 to 16 map a parent from the multiple of 8 below its begin. */
 static struct wanted wanted_of(const struct look *look, int32_t i)
 {
     const struct rex_map *map = look->map;
@@ -278,8 +279,9 @@ static int check_row(struct look *look, int32_t i)
 }
 
 /*
- * A row of no length counts no mapping where there is none yet, and ends what a later row of the
- * launch has mapped by then. After that the end of the launch has nothing more to end.
+ * Refuses row I, of size 0, if a later row of the launch maps the memory around it. Row I counts as
+ * no reference, because it comes first, but it ends the mapping, so that the end of the launch
+ * finds it gone.
  */
 static int check_end(const struct look *look, int32_t i)
 {
@@ -310,7 +312,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     struct look look = {.map = map,
                         .purpose = purpose,
                         .number = number,
-                        /* before anything is asked: what ends meanwhile is not known then */
+                        /* read first, so that an end meanwhile outdates the results */
                         .generation = rex_mapping_now(),
                         .what = what,
                         .release = rex_runtime(),
@@ -325,7 +327,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     return result;
 }
 
-/* Of what a launch maps, only attached pointers stay. What a mapper has mapped is its own. */
+/*
+ * Whether the memory of ROW stays mapped after the call. A launch leaves only attached pointers.
+ * Memory of a row with a mapper is the mapper's.
+ */
 static bool stays(const struct rex_new_row *row, const struct rex_map *map,
                   enum rex_purpose purpose)
 {
@@ -339,7 +344,7 @@ void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map
     const struct rex_new_row *row = rex_new_rows_all(new_rows);
     struct rex_mapping on_stack[REX_NEW_ON_STACK], *made = on_stack;
     size_t count = 0;
-    /* Where memory runs out, libomptarget is asked for them. */
+    /* If memory runs out, later look-ups ask libomptarget. */
     if (new_rows->count > REX_NEW_ON_STACK &&
         (made = malloc(new_rows->count * sizeof *made)) == NULL)
         return;

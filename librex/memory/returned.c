@@ -1,10 +1,9 @@
 /*
- * returned.c - device addresses that a call has written into a map.
+ * returned.c - puts back the bases of a map that a call has overwritten with device addresses.
  *
- * libomptarget writes them over the bases that it has worked them out from (RETURN_PARAM). A map
- * that is begun once more would go out with device addresses for bases, and come back with
- * addresses of nothing. So librex remembers the bases, and puts them back when the map is ended or
- * begun again.
+ * libomptarget overwrites the base of a row with RETURN_PARAM by its device address. If the map is
+ * begun once more, that base is no host address, and its device address would be wrong. So librex
+ * remembers the bases, and puts them back when the map is ended or begun again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,8 +17,8 @@
 #include "base/log.h"
 
 /*
- * The rows of one map that got device addresses. The map is told by the address of its bases:
- * where another map has its column there later, that does not hold what was written.
+ * The rows of one map that got device addresses. The address of the bases identifies the map. If
+ * another map has its bases there later, they differ from the written addresses.
  */
 struct rex_returned {
     struct rex_returned *next;

@@ -1,5 +1,5 @@
 /*
- * returned.h - device addresses that a call has written into a map.
+ * returned.h - puts back the bases of a map that a call has overwritten with device addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,15 +8,12 @@
 
 #include "rex/map.h"
 
-/*
- * Before MAP is begun or after it is ended: its bases as they were before addresses were written
- * over them.
- */
+/* Restore the original bases of MAP, before it is begun or after it is ended. */
 void rex_returned_put_back(const struct rex_map *map);
 
 /*
- * Before MAP is begun: remember the bases that the call will write over, in *RETURNED; NULL where
- * it writes over none. 0 or REX_ENOMEM. After the call: rex_returned_add().
+ * Before MAP is begun: remember in *RETURNED the bases that the call will overwrite; NULL if none.
+ * Returns 0 or REX_ENOMEM. Call rex_returned_add() after the call.
  */
 struct rex_returned;
 int rex_returned_prepare(const struct rex_map *map, struct rex_returned **returned);

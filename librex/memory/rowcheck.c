@@ -1,8 +1,8 @@
 /*
- * rowcheck.c - what is wrong with rows, whatever is mapped: with each by itself, and with those
- * that one call maps anew, against each other.
+ * rowcheck.c - errors in rows, whatever is mapped: each row alone, and the rows that one call maps
+ * anew against each other.
  *
- * Types that make no sense are read one way by one release of LLVM and another way by the next.
+ * Releases of LLVM differ in how they read contradictory types.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-/* ---- each by itself -------------------------------------------------------------------------- */
+/* ---- each row alone -------------------------------------------------------------------------- */
 
 #define KNOWN_BITS                                                                     \
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ |          \
@@ -22,7 +22,7 @@
      REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD |          \
      REX_MAP_MEMBER_OF_MASK)
 
-/* Why no release does what TYPE says, NULL if there is nothing wrong. */
+/* Why no release does what TYPE says; NULL if TYPE is right. */
 static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 {
     int64_t known =
@@ -54,9 +54,9 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 }
 
 /*
- * A member outside of its parent is mapped with no count of its own, and stays mapped for good
- * (LLVM 14 to 23). Rows that come after those that can be named may be members of one further out;
- * see section.c.
+ * Whether row I lies outside of the row that it is a member of. LLVM 14 to 23 map such a member
+ * without a count of its own, so that it stays mapped for good. Rows behind REX_PARENT_MAX may be
+ * members of a row further out; see section.c.
  */
 static bool leaves_parent(const struct rex_map *map, int32_t i)
 {
@@ -99,7 +99,7 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     return wrong_type(type, purpose);
 }
 
-/* The end of the argument that begins at TEXT: a comma outside of brackets and strings, or 0. */
+/* The end of the argument at TEXT: a comma outside of brackets and strings, or the final 0. */
 static const char *end_of_argument(const char *text)
 {
     int depth = 0;
@@ -115,7 +115,7 @@ static const char *end_of_argument(const char *text)
     return text;
 }
 
-/* Without the argument in front of the rows of a launch or a region in one line. */
+/* Skips the argument that a launch or a region in one line has in front of its rows. */
 static const char *rows_in(const char *text)
 {
     if (*text != ',')
@@ -136,7 +136,7 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
     }
     if (row != NULL)
         row += strspn(row, " ");
-    /* The expansion of a macro of the program's own would say nothing. */
+    /* Not for a macro of the program's own: its expansion would not help the reader. */
     if (row != NULL && strncmp(row, "REX_", 4) == 0)
         snprintf(text, REX_ROW_TEXT, "; row %d is %.*s", i, (int)(end_of_argument(row) - row), row);
     return text;
@@ -192,13 +192,13 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
                                      column, (long long)count);
 }
 
-/* ---- against each other ---------------------------------------------------------------------- */
+/* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 23 map the rows of a call in their order. A row that lies in an earlier one is mapped
- * with it; one that overlaps an earlier one in any other way makes them abort, unless it is
- * implicit: then it counts as mapped. 23 and 24 then copy the whole row, past the end of what is
- * mapped, if it is copied at all.
+ * LLVM 14 to 23 map the rows of a call in their order. A row inside an earlier one is mapped with
+ * it. They abort on a row that overlaps an earlier one in any other way, unless it is implicit:
+ * then it counts as mapped. If it is copied, 23 and 24 copy the whole row, past the end of the
+ * mapping.
  */
 
 static int make_room(struct rex_new_rows *all)
@@ -268,8 +268,8 @@ static int overlap(const struct rex_new_row *row, const struct rex_new_row *othe
 }
 
 /*
- * As libomptarget does it: which of COUNT rows are mapped, in their order; the others have to lie
- * in one of these.
+ * Does as libomptarget does: finds which of COUNT rows are mapped, in their order. The others must
+ * lie in one of these.
  */
 static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped,
                         const struct rex_map *map, const char *what)
@@ -290,9 +290,9 @@ static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped,
 }
 
 /*
- * Rows that hang together, one overlapping the next, are in order if the first of them in the map
- * contains them all. It is the other way round too, but for implicit rows, so that the slow way is
- * taken for a few rows only.
+ * Checks a group of rows that overlap, directly or through other rows. They are right if the first
+ * of them in the map contains them all. Only with implicit rows can they be right otherwise, so the
+ * slow check is rare.
  */
 static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped,
                           const struct rex_map *map, const char *what)

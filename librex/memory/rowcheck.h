@@ -1,5 +1,5 @@
 /*
- * rowcheck.h - what is wrong with rows before libomptarget sees them.
+ * rowcheck.h - errors in rows, found before libomptarget reads them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,17 +13,17 @@
 #include "omp/columns.h"
 #include "rex/map.h"
 
-/* ---- each by itself -------------------------------------------------------------------------- */
+/* ---- each row alone -------------------------------------------------------------------------- */
 
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
 
-/* The row that a row of TYPE is a member of; -1: of none. */
+/* The row that a row of TYPE is a member of, or -1. */
 static inline int64_t rex_row_parent(int64_t type)
 {
     return (int64_t)((uint64_t)type >> 48) - 1;
 }
 
-/* Row I copies nothing itself: it spans the members that follow. */
+/* Whether row I spans the members that follow; such a row copies nothing itself. */
 static inline bool rex_row_is_parent(const struct rex_map *map, int32_t i)
 {
     return i + 1 < map->count && rex_row_parent(map->types[i + 1]) == i;
@@ -39,7 +39,7 @@ static inline bool rex_row_contains(const struct rex_map *map, int32_t row, cons
            (uint64_t)size <= all - into;
 }
 
-/* COUNT rows of MAP from row FIRST on, as a map of their own. */
+/* COUNT rows of MAP from row FIRST on, as a map. */
 static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t first, int32_t count)
 {
     return (struct rex_map){.count = count,
@@ -50,22 +50,22 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
                             .mappers = map->mappers != NULL ? map->mappers + first : NULL};
 }
 
-/* Whether `storage` of MAP is the text of its rows, and no allocation: rex_map_of(). */
+/* Whether `storage` of MAP is the text of its rows (rex_map_of()), and not an allocation. */
 static inline bool rex_map_has_text(const struct rex_map *map)
 {
     return ((uintptr_t)map->storage & 1) != 0;
 }
 
 /*
- * How the program wrote row I of MAP, where REX_MAP() or its kin knows it, for the end of a
- * message: "; row 1 is REX_TO(x, n)". Else "". Returns TEXT.
+ * The text of row I of MAP in the program, if REX_MAP() or a similar macro knows it, for the end of
+ * a message: "; row 1 is REX_TO(x, n)". Otherwise "". Returns TEXT.
  */
 #define REX_ROW_TEXT 120
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
 
 /*
- * Check that row I of a raw call, if it is a member, lies in its parent: libomptarget crashes on
- * others. 0 or REX_EINVAL; WHAT begins the message. Rows with bits that librex does not know pass.
+ * Check that row I of a raw call, if it is a member, lies in its parent; otherwise libomptarget
+ * crashes. Returns 0 or REX_EINVAL; WHAT begins the message. Rows with unknown bits pass.
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
@@ -73,30 +73,30 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * REX_EINVAL, with the column that is NULL, of a launch of KERNEL (NULL: of a data call) with COUNT
- * rows.
+ * Fail with REX_EINVAL and name the column that is NULL. The call is a launch of KERNEL (NULL: a
+ * data call) with COUNT rows. Returns 0 if no column is NULL.
  */
 int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
                          const void *types, int64_t count);
 
-/* ---- against each other ---------------------------------------------------------------------- */
+/* ---- rows against each other ----------------------------------------------------------------- */
 
 #define REX_NEW_ON_STACK 16
 
 /*
- * Memory that is not mapped yet and that row ROW of a call will map: what it names, or before that
- * the pointer to it.
+ * Memory that row ROW of a call will map, because it is not mapped yet. It is the row's own, or, if
+ * `pointer`, the pointer that the row maps first.
  */
 struct rex_new_row {
     uintptr_t begin, end;
     int32_t row;
     bool pointer;
-    bool may_exceed; /* what is mapped before it, and counts as mapped then */
+    bool may_exceed; /* the row may exceed its mapping, and counts as mapped then */
 };
 
-/* All of a call's, between rex_new_rows_open() and rex_new_rows_free(). */
+/* All such rows of one call, between rex_new_rows_open() and rex_new_rows_free(). */
 struct rex_new_rows {
-    struct rex_new_row *rows; /* NULL: on_stack */
+    struct rex_new_row *rows; /* NULL: the rows are in on_stack */
     size_t count, room;
     struct rex_new_row on_stack[REX_NEW_ON_STACK];
 };
@@ -116,12 +116,12 @@ static inline struct rex_new_row *rex_new_rows_all(struct rex_new_rows *all)
 int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
 
 /*
- * 0, or REX_EOVERLAP where libomptarget would abort; WHAT begins the message. Afterwards the rows
- * are those that get a mapping of their own, and not those that lie in it.
+ * Returns 0, or REX_EOVERLAP if libomptarget would abort; WHAT begins the message. Afterwards only
+ * the rows that get a mapping of their own are left, and not those inside them.
  */
 int rex_new_rows_check(struct rex_new_rows *all, const struct rex_map *map, const char *what);
 
-/* In the order of their addresses. */
+/* Sort the rows by their addresses. */
 void rex_new_rows_sort(struct rex_new_rows *all);
 
 void rex_new_rows_free(struct rex_new_rows *all);

@@ -1,10 +1,10 @@
 /*
  * rowcopies.c - rows of data calls that librex copies itself.
  *
- * libomptarget maps all rows, and copies each with a call of the driver that waits. Where librex
- * sees all calls and no pointer is attached in what is copied, that is all it does, and here large
- * rows are copied by threads, and the small ones of an update together. Back at the end of a region
- * they come so only where that is the end of the mapping for certain; else libomptarget counts.
+ * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
+ * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
+ * rows, and the small rows of an update are copied together. At the end of a region a row is copied
+ * back so only if that certainly ends its mapping; else libomptarget counts and copies.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,7 +39,7 @@ static bool may_copy(const struct rex_map *map)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Row I as a copy one way, if the index knows where it is mapped. */
+/* Makes row I a copy in one direction, if the index knows where it is mapped. */
 static bool find_copy(const struct rex_map *map, int32_t i, int number,
                       struct rex_staged_copy *copy)
 {
@@ -63,7 +63,7 @@ static bool is_ordinary(const struct rex_staged_copy *copy)
            rex_is_ordinary_memory((char *)copy->host + copy->size - 1);
 }
 
-/* As many rows from I on as go together; none where the first one does not. */
+/* Collects rows from I on that can be copied together; returns 0 if row I cannot. */
 static size_t collect(const struct rex_map *map, int32_t i, int number,
                       struct rex_staged_copy copies[REX_STAGED_TOGETHER])
 {
@@ -78,7 +78,9 @@ static size_t collect(const struct rex_map *map, int32_t i, int number,
     return count;
 }
 
-/* How many rows from I on go one way; *COPIED: they were copied here, and else are libomptarget's.
+/*
+ * Returns the number of rows from I on that are copied in one way. *COPIED: they have been copied;
+ * else libomptarget has to copy them.
  */
 static int32_t copy_some(const struct rex_map *map, int32_t i, int number, bool *copied)
 {
@@ -128,7 +130,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     return result;
 }
 
-/* ---- the beginning of a region --------------------------------------------------------------- */
+/* ---- the begin of a region ------------------------------------------------------------------- */
 
 static bool is_made(struct rex_new_rows *made, int32_t i)
 {
@@ -145,8 +147,8 @@ static bool is_large(const struct rex_map *map, int32_t i)
 }
 
 /*
- * A mapping of its own, which is counted. Another thread may have made it since MADE was found;
- * none does from now on.
+ * Whether row I makes a mapping of its own, with a reference count. MADE may be outdated, because
+ * another thread may have made the mapping; none does from now on.
  */
 static bool is_new(const struct rex_map *map, int32_t i, int number, struct rex_new_rows *made)
 {
@@ -192,13 +194,18 @@ static bool has_large(const struct rex_map *map)
     return some;
 }
 
-/* Else a row of no length elsewhere counts it, too: LLVM 15 to 24 look that up from its base on. */
+/*
+ * Whether the base lies in the row. If not, a row of size 0 elsewhere may count the mapping, too,
+ * because LLVM 15 to 24 search from the base.
+ */
 static bool holds_its_base(const struct rex_map *map, int32_t i)
 {
     return (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
 }
 
-/* Those that libomptarget has just mapped, and copied unless TYPES says otherwise. */
+/*
+ * Handles rows that libomptarget has just mapped; a row whose type in TYPES differs is copied here.
+ */
 static int begin_new(const char *what, int64_t device, int number, const struct rex_map *map,
                      const int64_t *types, const bool *news)
 {

@@ -10,16 +10,16 @@
 
 /*
  * As rex_call_data() for REX_DATA_BEGIN and REX_DATA_UPDATE on DEVICE, whose number is NUMBER.
- * MADE: the rows that have no mapping yet. A call that begins some has been announced
- * (rex_call_comes()).
+ * MADE: the rows that have no mapping yet. The call has entered the present table
+ * (rex_present_enter()).
  */
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
                    struct rex_new_rows *made);
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);
 
 /*
- * Copy back those rows of MAP whose mapping a call that has been announced (rex_mapping_ends()) is
- * about to end. The types that are left for the call, which the caller frees; NULL: those of MAP.
+ * Copy back those rows of MAP whose mappings a call is about to end; the call has entered the
+ * present table. Returns the types for the call, which the caller frees; NULL: MAP's own types.
  */
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number);
 

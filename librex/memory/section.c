@@ -1,9 +1,10 @@
 /*
- * section.c - sections that are more than one row: rectangular parts of arrays, and elements that
- * have a mapper, whose rows go into a map or to libomptarget.
+ * section.c - sections of more than one row: rectangular parts of arrays, and elements that have a
+ * mapper. Their rows go into a map or to libomptarget.
  *
- * libomptarget has an entry for rectangular parts; LLVM 14 to 22 copy too little of many and 23
- * reads its numbers in another unit, so it is not used: librex makes rows of neighbouring bytes.
+ * libomptarget has an entry for rectangular parts. It is not used, because LLVM 14 to 22 copy too
+ * little of many and 23 reads its numbers in another unit. librex makes rows of adjacent bytes
+ * instead.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +35,7 @@ static int check_dimension(const struct rex_dimension *dimension, int number)
     return REX_OK;
 }
 
-/* Bytes from one element of each dimension to the next. */
+/* The bytes from one element of each dimension to the next. */
 static int pitches(const struct rex_dimension *dimensions, int count, int64_t element_size,
                    int64_t *pitch)
 {
@@ -48,7 +49,7 @@ static int pitches(const struct rex_dimension *dimensions, int count, int64_t el
     return REX_OK;
 }
 
-/* Trailing dimensions that are taken whole make one run with the dimension before them. */
+/* Trailing dimensions that are whole form one run with the dimension before them. */
 static int run_dimension(const struct rex_dimension *dimensions, int count)
 {
     int d = count - 1;
@@ -61,7 +62,7 @@ static int run_dimension(const struct rex_dimension *dimensions, int count)
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
-    int run; /* the dimension whose neighbours make a run */
+    int run; /* the dimension whose adjacent elements form a run */
     int64_t type;
 };
 
@@ -70,7 +71,7 @@ static bool is_one_run(const struct part *part, int d)
     return d == part->run && part->dimensions[d].stride == 1;
 }
 
-/* As many rows as no map has are not counted one by one, which would take hours. */
+/* Refuses more rows than a map can have, because counting them one by one would take hours. */
 static int check_rows(const struct rex_map_builder *builder, const struct part *part)
 {
     int64_t rows = 1;
@@ -132,14 +133,14 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 
 #define DEEPEST 64
 
-/* What a section says of its elements besides what is copied. */
+/* The map types that a section passes on to its elements, besides the copies. */
 #define PASSED_ON \
     (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
- * The rows of an element are members of the section's row. Otherwise each would count as a
- * reference of its own to memory that the section has just allocated, so that nothing is copied,
- * and attached pointers would stay mapped for good (LLVM 14 to 22).
+ * The rows of an element become members of the section's row. Otherwise each row would count as a
+ * reference to memory that the section has just allocated. Then nothing would be copied, and
+ * attached pointers would stay mapped for good (LLVM 14 to 22).
  */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row)
 {
@@ -184,8 +185,8 @@ static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
     int result = REX_OK;
     builder->section = builder->depth > 0 ? rex_row_inside(builder, *section).type : section->type;
     /*
-     * Rows far down cannot be named: the section around will do, since libomptarget asks whether a
-     * row is a member, not of what.
+     * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
+     * because libomptarget only asks whether a row is a member, not of which row.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : parent;
     builder->depth++;
@@ -204,7 +205,7 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
                                  : rex_fail_null("rex_map_add_mapped", "builder");
     if (result != REX_OK)
         return result;
-    /* One allocation for the section, so that its elements are neighbours on the device too. */
+    /* One allocation for the section, so that its elements are adjacent on the device, too. */
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
     result = rex_map_add(builder, whole);
@@ -229,15 +230,15 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
         return;
     }
     /*
-     * LLVM 14 to 22 never count the first component of a mapper's call, so that it stays mapped for
-     * good: let that be one of nothing. Rows are numbered from what is there already, so that
-     * members name their parents.
+     * The first component is an empty one, because LLVM 14 to 22 never count the first component of
+     * a mapper's call. It would stay mapped for good. Rows are numbered behind those that
+     * libomptarget has already, so that members name their parents.
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);
     builder.row = REX_REAL(mapper_num_components)(handle);
     int result = rex_map_add_mapped(&builder, mapper, section, element_size);
-    /* A mapper of the program's may return an error that nobody has set. */
+    /* The program's mapper may return an error without a message. */
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(
             result,

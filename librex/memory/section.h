@@ -1,5 +1,5 @@
 /*
- * section.h - rows on their way into a map.
+ * section.h - rows that are added to a map.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,21 +8,21 @@
 
 #include "rex/map.h"
 
-/* Where rows go while a map is built. */
+/* The state of a map that is being built. */
 struct rex_map_builder {
     int64_t row;      /* number of the next row */
     void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
     int64_t capacity; /* rows of a column */
-    int64_t section;  /* type of the section around; valid if depth > 0 */
-    int64_t parent;   /* row of the section around; valid if depth > 0 */
-    void *handle;     /* of a mapper function that the runtime called: rows go there, at once */
-    int depth;        /* mappers inside mappers */
+    int64_t section;  /* type of the surrounding section; valid if depth > 0 */
+    int64_t parent;   /* row of the surrounding section; valid if depth > 0 */
+    void *handle;     /* libomptarget's handle, if it called the mapper: rows go there at once */
+    int depth;        /* nesting of mappers */
 };
 
-/* ROW as the sections around it let it be. */
+/* ROW with the types that the surrounding sections pass on and allow. */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
 
-/* Hand ROW to the runtime. */
+/* Pass ROW to libomptarget. */
 void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);
 
 #endif

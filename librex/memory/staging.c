@@ -1,14 +1,14 @@
 /*
- * staging.c - copies between ordinary memory and a GPU: large ones by threads of librex's own, and
- * many small ones at once.
+ * staging.c - copies between ordinary memory and a GPU: large ones by librex's threads, and many
+ * small ones at once.
  *
- * The driver copies memory that is not pinned through buffers of its own with one thread: 9 to 14
- * GB/s on an H100, of 55. Threads that have two pinned buffers and a stream each, and copy one
- * chunk while the device copies the other, reach 25 to 39. The driver is better at a small
- * copy, and at all that it knows: pinned, managed and device memory is nothing that librex reads
- * itself. For each small copy it waits, though: many go through one chunk, and are waited for once.
+ * The driver copies pageable memory through its own buffers with one thread: 9 to 14 GB/s on an
+ * H100, of 55. librex's threads reach 25 to 39. Each has two pinned buffers and a stream, and
+ * copies one chunk while the device copies the other. The driver is faster for a small copy, and
+ * for all memory that it knows: librex copies no pinned, managed or device memory. But the driver
+ * waits for each small copy, so librex sends many through one chunk, and waits once.
  *
- * What fails here fails no copy. The driver is asked to do it all again, and what it says counts.
+ * A failure here fails no copy: the driver copies all again, and its result counts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,17 +26,17 @@
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
-/* One copy, as the threads share it. */
+/* One copy that the threads share. */
 struct job {
     struct rex_staged_copy copy;
     int ordinal;   /* the driver's number of the GPU */
-    size_t next;   /* chunk that nobody has begun */
-    unsigned able; /* threads that had all that they need */
+    size_t next;   /* the first chunk that no thread has begun */
+    unsigned able; /* threads that had all resources */
     bool said, failed;
     char why[256]; /* the first failure */
 };
 
-/* Each is used by one thread at a time: its own, or who has taken the threads. */
+/* Each is used by one thread at a time: its own, or the thread that has taken the threads. */
 static struct rex_staging_buffers buffers[REX_COPY_THREADS_MOST];
 
 static void say_why(struct job *job)
@@ -45,11 +45,11 @@ static void say_why(struct job *job)
         snprintf(job->why, sizeof job->why, "%s", rex_cuda_why());
 }
 
-/* ---- the end of it --------------------------------------------------------------------------- */
+/* ---- release --------------------------------------------------------------------------------- */
 
 static bool is_release_wanted;
 
-/* The threads may be at work: then who has taken them sees to it. */
+/* If the threads are at work, the thread that has taken them releases the buffers. */
 static void release_if_wanted(void)
 {
     while (__atomic_load_n(&is_release_wanted, __ATOMIC_ACQUIRE) && rex_copy_threads_take()) {
@@ -60,29 +60,32 @@ static void release_if_wanted(void)
     }
 }
 
-/* Nobody in librex needs a context any more. */
+/* Called when no other part of librex uses a context. */
 static void release(void)
 {
     __atomic_store_n(&is_release_wanted, true, __ATOMIC_RELEASE);
     release_if_wanted();
 }
 
-/* ---- when it pays ---------------------------------------------------------------------------- */
+/* ---- when threads are used ------------------------------------------------------------------- */
 
 /*
- * The first copy of each kind waits for pinned memory: 8 ms for the threads, 1.5 ms for one chunk,
- * measured on an H100. Until the driver and libomptarget have taken as long for what they were left
- * these go on, so that a program that copies little is no slower.
+ * The first copy of each kind has to wait for pinned memory. On an H100 that is 8 ms for the
+ * threads, 1.5 ms for one chunk. So the driver and libomptarget copy until they have taken as long.
+ * A program that copies little is then no slower.
  */
 #define BYTES_THAT_PAY ((size_t)128 << 20)
 #define WAITS_THAT_PAY ((size_t)200)
 
 static size_t bytes_left_to_driver, waits_left_to_runtime;
 
-/* What pays is counted no more: BEFORE is what was left to others, and each of it once. */
+/*
+ * Whether librex's copy pays, because ENOUGH was left to the driver or libomptarget. Until then
+ * MORE is added to *BEFORE.
+ */
 static bool pays(size_t *before, size_t more, size_t enough)
 {
-    /* Relaxed: a number of its own. Who chooses threads wants them from the start. */
+    /* Relaxed: a number of its own. A program that sets the number of threads gets them at once. */
     return rex_setting_copy_threads() >= 0 || __atomic_load_n(before, __ATOMIC_RELAXED) >= enough ||
            __atomic_add_fetch(before, more, __ATOMIC_RELAXED) >= enough;
 }
@@ -93,12 +96,12 @@ struct piece {
     size_t at, size;
 };
 
-/* The next piece of the copy; false: there is none left, or another thread has failed. */
+/* Takes the next piece of the copy. False: none is left, or another thread has failed. */
 static bool take_piece(struct job *job, struct piece *piece)
 {
-    /* Relaxed: a piece is anybody's; bytes are the business of the driver and of the job's end. */
+    /* Relaxed: any thread may copy any piece; the driver and the job's end order the bytes. */
     piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * REX_STAGING_CHUNK;
-    /* Relaxed: as above; who misses a failure copies a piece more. */
+    /* Relaxed: as above; a thread that misses a failure copies one more piece. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
@@ -106,7 +109,7 @@ static bool take_piece(struct job *job, struct piece *piece)
     return true;
 }
 
-/* A chunk is filled while the device reads the other. */
+/* Fills one chunk while the device reads the other. */
 static bool copy_to_device(struct job *job, const struct rex_staging_buffers *own,
                            const struct rex_staging_stream *on)
 {
@@ -124,7 +127,7 @@ static bool copy_to_device(struct job *job, const struct rex_staging_buffers *ow
     return true;
 }
 
-/* What the device has put, or will, into chunk I is the host's PIECE. */
+/* Waits until the device has filled chunk I, and copies it to PIECE of the host's memory. */
 static bool empty_chunk(const struct job *job, const struct rex_staging_buffers *own,
                         const struct rex_staging_stream *on, size_t i, const struct piece *piece)
 {
@@ -134,7 +137,7 @@ static bool empty_chunk(const struct job *job, const struct rex_staging_buffers 
     return true;
 }
 
-/* A chunk is emptied while the device fills the other. */
+/* Empties one chunk while the device fills the other. */
 static bool copy_from_device(struct job *job, const struct rex_staging_buffers *own,
                              const struct rex_staging_stream *on)
 {
@@ -162,12 +165,12 @@ static void copy_pieces(struct job *job, struct rex_staging_buffers *own)
         say_why(job);
         rex_staging_buffers_discard(own, job->ordinal);
     }
-    /* Relaxed: read by other threads to stop early, and by the caller after the job's end. */
+    /* Relaxed: other threads read it to stop early, and the caller reads it after the job's end. */
     if (!done || !quiet)
         __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
 }
 
-/* A thread that lacks something leaves the work to the others. */
+/* A thread that lacks a resource leaves the work to the other threads. */
 static void work(unsigned number, void *argument)
 {
     struct job *job = argument;
@@ -181,7 +184,7 @@ static void work(unsigned number, void *argument)
     rex_context_leave(entered);
 }
 
-/* ---- a copy ---------------------------------------------------------------------------------- */
+/* ---- one large copy -------------------------------------------------------------------------- */
 
 static bool find_gpu(uint64_t address, int *ordinal)
 {
@@ -197,7 +200,7 @@ bool rex_staging_suits(const void *host, size_t size)
            pays(&bytes_left_to_driver, size, BYTES_THAT_PAY);
 }
 
-/* Whether the device's side of COPY is memory of one GPU, *ORDINAL. */
+/* Whether the device memory of COPY is on one GPU, *ORDINAL. */
 static bool is_of_one_gpu(const struct rex_staged_copy *copy, int *ordinal)
 {
     int last = -1;
@@ -218,7 +221,7 @@ static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
     return done;
 }
 
-/* ---- many small ones ------------------------------------------------------------------------- */
+/* ---- many small copies ----------------------------------------------------------------------- */
 
 static bool is_put(const struct rex_staged_copy *copy, void *chunk, void *stream)
 {
@@ -257,9 +260,12 @@ static bool copy_together(const struct rex_staged_copy *copies, size_t count, in
     return done;
 }
 
-/* ---- either ---------------------------------------------------------------------------------- */
+/* ---- both kinds ------------------------------------------------------------------------------ */
 
-/* What is kept of contexts lasts as long as others of librex keep one. */
+/*
+ * Takes the threads and keeps the contexts while they copy; release() is called when no other part
+ * of librex uses one.
+ */
 static bool take(void)
 {
     if (!rex_copy_threads_take())

@@ -1,6 +1,6 @@
 /*
- * staging.h - copies between ordinary memory and a GPU: large ones by threads of librex's own, and
- * many small ones at once.
+ * staging.h - copies between ordinary memory and a GPU: large ones by librex's threads, and many
+ * small ones at once.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Smaller copies are the driver's; larger ones go in chunks. In bytes. */
+/* Bytes; the driver makes smaller copies, threads make larger ones in chunks. */
 #define REX_STAGED_LEAST ((size_t)4 << 20)
 
 struct rex_staged_copy {
@@ -22,26 +22,26 @@ struct rex_staged_copy {
 };
 
 /*
- * Whether SIZE bytes at HOST may be for the threads: many, of memory that the driver knows not, and
- * not the first of the process.
+ * Whether threads may copy SIZE bytes at HOST. The copy must be large, the driver must not know the
+ * memory, and the process must have copied much already.
  */
 bool rex_staging_suits(const void *host, size_t size);
 
 /*
- * Do COPY by threads, once all that is in STREAM is done; NULL: nothing has to be waited for. The
- * threads know no other order: nothing is put before the copy meanwhile. True: it is done. False:
- * some of it may be, and the caller has the driver do it all: the copy is small, or not between
- * ordinary memory and one GPU, the threads were busy, or something failed, which the driver will
- * meet with itself if it stays.
+ * Make COPY by threads, after all work in STREAM (NULL: no wait). No later work may be put before
+ * the copy meanwhile, because the threads wait for nothing else. True: the copy is done. False: a
+ * part may be copied, and the caller has the driver copy all. The copy is small, or not between
+ * ordinary memory and one GPU, or the threads were busy, or a call failed. A lasting failure fails
+ * the driver's copy, too.
  */
 bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream);
 
-/* Of these together no more than a chunk is copied at once, and no more than so many. */
+/* Most copies that are made together; their bytes together are at most one chunk. */
 #define REX_STAGED_TOGETHER 64
 
 /*
- * Do COUNT copies, all in one direction between ordinary memory and one GPU, by the caller through
- * one pinned chunk, with one wait for all. False: as above.
+ * Make COUNT copies, all in one direction between ordinary memory and one GPU. The caller's thread
+ * copies through one pinned chunk, and waits once. False: as above.
  */
 bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count);
 

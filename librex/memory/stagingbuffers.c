@@ -1,6 +1,6 @@
 /*
- * stagingbuffers.c - what a thread that copies has of the driver: pinned memory, and on each GPU a
- * stream.
+ * stagingbuffers.c - the driver's resources of a copying thread: pinned memory, and a stream on
+ * each GPU.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +23,7 @@ static bool make_stream(struct rex_staging_stream *on)
            make_event(&on->event[0]) && make_event(&on->event[1]);
 }
 
-/* What is in the stream is done all the same. */
+/* The driver still completes the work in the stream. */
 static void destroy_stream(struct rex_staging_stream *on)
 {
     for (size_t i = 0; i < 2; i++)
@@ -40,7 +40,7 @@ static bool make_chunk(void **chunk)
            rex_cuda_has_made(REX_CUDA(cuMemHostAlloc, chunk, REX_STAGING_CHUNK, PORTABLE), chunk);
 }
 
-/* The driver waits for what still uses them. */
+/* The driver waits for work that still uses the chunks. */
 static void free_chunks(struct rex_staging_buffers *own)
 {
     for (size_t i = 0; i < 2; i++)
@@ -78,7 +78,7 @@ void rex_staging_buffers_close(struct rex_staging_buffers *own)
         struct rex_staging_stream *on = &own->stream[i];
         if (on->context == NULL)
             continue;
-        int entered = rex_context_enter(on->context); /* where it fails, the calls may not */
+        int entered = rex_context_enter(on->context); /* on failure the calls may still work */
         rex_staging_buffers_discard(own, i);
         rex_context_leave(entered);
         rex_context_drop(i);

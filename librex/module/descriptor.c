@@ -1,6 +1,6 @@
 /*
- * descriptor.c - what libomptarget is given for a module: entries, in either of their two forms, an
- * image, and what of both stays for good.
+ * descriptor.c - the descriptor of a module for libomptarget: entries, in either of their two
+ * forms, and an image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,8 +31,8 @@ static struct __tgt_offload_entry old_entry(struct rex_entries table, size_t ind
 }
 
 /*
- * The older form may have no address either (an entry for `requires` of clang 19); a pointer to its
- * name stands where the version is then.
+ * The older form may have no address, either (an entry for `requires` of clang 19). Then its
+ * pointer to a name is in place of the version.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {
@@ -56,7 +56,7 @@ const char *rex_entries_name(struct rex_entries table, const void *key)
     return NULL;
 }
 
-/* At least one byte, so that an empty table has an address of its own as well. */
+/* At least one byte, so that an empty table has its own address, too. */
 static void *room_for(size_t size)
 {
     return malloc(size > 0 ? size : 1);
@@ -121,9 +121,9 @@ static int refuse_position(const struct rex_module_image *image, const char *nam
 }
 
 /*
- * LLVM 14 and 15 give row i of the program the address in row i of the host image, whatever the
- * names say. So the rows go in the image's order; a row of the image that the program does not name
- * gets a key of ours, its own address.
+ * LLVM 14 and 15 give row i of the program the address in row i of the host image, and ignore the
+ * names. So the rows are put in the image's order. A row of the image without an entry in the
+ * program gets its own address as its key.
  */
 static int describe_by_position(struct rex_registration *registration,
                                 const struct rex_module_image *image,
@@ -142,7 +142,7 @@ static int describe_by_position(struct rex_registration *registration,
     for (uint32_t i = 0; i < table->count; i++) {
         const struct __tgt_offload_entry *entry = &table->entries[i];
         size_t row = 0;
-        /* One pass over all rows for all entries, if both are in the same order. */
+        /* If both are in the same order, this is one pass over all rows for all entries. */
         for (size_t at = placed, steps = 0; steps < count; steps++, at = (at + 1) % count)
             if (rows[at].addr == &rows[at] && strcmp(view->positions[at], entry->name) == 0) {
                 row = at + 1;
@@ -161,8 +161,8 @@ static int describe_by_position(struct rex_registration *registration,
 }
 
 /*
- * Where the host device calls kernels in a way of its own, it is told the names of the functions
- * that stand for them. The names are in the image, whose bytes stay.
+ * For a host device that calls kernels in its own way: replaces each kernel's name by that of the
+ * function that calls it. The names are in the image, whose bytes are retained.
  */
 static void name_calls(struct rex_descriptor *descriptor, size_t count, const struct rex_view *view)
 {

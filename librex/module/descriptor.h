@@ -1,6 +1,5 @@
 /*
- * descriptor.h - what libomptarget is given for a module: entries, an image, and what of both
- * stays.
+ * descriptor.h - the descriptor of a module for libomptarget: entries and an image.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +17,7 @@
 
 /* An entry of clang 20 and later; struct __tgt_offload_entry is the form before that. */
 struct rex_new_entry {
-    uint64_t zero; /* where the older form has its address */
+    uint64_t zero; /* the older form has its address here */
     uint16_t version, kind;
     uint32_t flags;
     void *address;
@@ -35,15 +34,15 @@ struct rex_entries {
     size_t size;
 };
 
-/* Whether TABLE is of the newer form. */
+/* Whether TABLE is in the newer form. */
 bool rex_entries_are_new(struct rex_entries table);
 
-/* The name of the entry with KEY, NULL if there is none. */
+/* The name of the entry with KEY, or NULL. */
 const char *rex_entries_name(struct rex_entries table, const void *key);
 
 /*
- * A copy of TABLE, of malloc(); OLD: in the older form whatever it is in, with the entries of
- * OpenMP alone. 0, or -1: out of memory.
+ * Copy TABLE to memory of malloc(). OLD: in the older form, with the entries of OpenMP alone.
+ * Returns 0, or -1 without memory.
  */
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy);
 
@@ -52,20 +51,20 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 struct rex_registration;
 
 /*
- * One registration with libomptarget. Never freed and never used again: LLVM 20 on keep tables by
- * the descriptor's address, all releases by that of the host entries, and both outlive the
- * unregistration.
+ * One registration with libomptarget. It is never freed and never used again, because
+ * libomptarget's tables outlive the unregistration. LLVM 20 and later keep them by the descriptor's
+ * address, all releases by that of the host entries.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* to libomptarget */
     struct __tgt_device_image image;
-    /* copies; none where the linker's own section is registered */
+    /* copies; none if the linker's own section is registered */
     struct __tgt_offload_entry entries[];
 };
 
 /*
- * A new descriptor for a registration with IMAGE: 0 or an error. FRESH: the linker's own section
+ * Make a descriptor for a registration with IMAGE: 0 or an error. FRESH: the linker's own section
  * was registered before, so that the entries have to be copies.
  */
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,

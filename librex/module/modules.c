@@ -1,6 +1,6 @@
 /*
- * modules.c - the modules that librex knows, and whose key is whose: no two modules have one, and a
- * launch's key leads to the entry of its kernel.
+ * modules.c - the modules that librex knows. No two modules have the same host key, and the key of
+ * a launch leads to its kernel's entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,7 +29,7 @@ static bool has_key(const struct rex_module *module, const void *key)
         return rex_table_find(&registration->table, key) != NULL;
     if (rex_is_of_library(module) || !rex_table_is_own(module))
         return false;
-    /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
+    /* By number, rounded down, because an unchecked table may be misshapen. */
     bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
     ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
     for (ptrdiff_t i = 0; i < count; i++)
@@ -51,7 +51,7 @@ struct rex_module *rex_modules_find(const void *key)
 }
 
 /*
- * A shared object must not go away: its module is on our list, even if its registration fails, and
+ * A shared object must stay loaded. Its module is on the list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
  */
 static void pin(const struct rex_module *module)
@@ -116,7 +116,7 @@ static int take(struct dl_phdr_info *object, size_t size, void *context)
     if (wanted->number-- > 0)
         return 0;
     snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
-    return 1; /* no further */
+    return 1; /* stop here */
 }
 
 static void know_module_of(const char *path)
@@ -129,7 +129,7 @@ static void know_module_of(const char *path)
         dlclose(binary);
 }
 
-/* One after the other, because nothing may be opened inside of dl_iterate_phdr(). */
+/* One object at a time, because dl_iterate_phdr() must not open a library in its callback. */
 void rex_modules_look_around(void)
 {
     char path[PATH_MAX];
@@ -137,12 +137,12 @@ void rex_modules_look_around(void)
         struct numbered wanted = {i, path};
         if (dl_iterate_phdr(take, &wanted) == 0)
             return;
-        if (path[0] != '\0') /* the program has no name there */
+        if (path[0] != '\0') /* the program itself has an empty name there */
             know_module_of(path);
     }
 }
 
-/* ---- what modules may not have in common, and must ------------------------------------------- */
+/* ---- conflicts between modules --------------------------------------------------------------- */
 
 /* A host key belongs to one module. The smaller table is looked up in the larger one. */
 static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
@@ -164,9 +164,9 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
 }
 
 /*
- * At the first use of a device libomptarget loads, on it, an image of every registered descriptor
- * (LLVM 14 to 23: "No image loaded for device id"), and ends the process where one has none for it.
- * From 15 to 20 it may also take another descriptor's image for it.
+ * At the first use of a device libomptarget loads an image of every registered descriptor on it
+ * (LLVM 14 to 23). It ends the process if a descriptor has none for the device ("No image loaded
+ * for device id"). 15 to 20 may also use another descriptor's image for it.
  */
 static int conflict_of_kinds(const struct rex_registration *ours, bool on_host,
                              const struct rex_registration *theirs)

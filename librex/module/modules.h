@@ -1,5 +1,5 @@
 /*
- * modules.h - the modules that librex knows, and whose key is whose.
+ * modules.h - the modules that librex knows, and the module of each host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,63 +11,63 @@
 
 #include "module/registration.h"
 
-/* An argument of the public function CALLER: 0 or REX_EINVAL. */
+/* Check the argument MODULE of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
 /* rex_module_register(module, NULL) for the public function CALLER, which messages name. */
 int rex_module_ready(struct rex_module *module, const char *caller);
 
 /*
- * The same for a data call, which needs a device and no kernel: a module without entries of its own
- * needs no registration where another one has brought devices, or can bring them. REX_EHOST, with
- * no message, where it has none and offloading is disabled: there is nothing to do.
+ * The same for a data call, which needs a device and no kernel. A module without entries of its own
+ * needs no registration if another module has brought devices, or can. REX_EHOST, with no message,
+ * if it has none and offloading is disabled: the caller has nothing to do.
  */
 int rex_module_ready_for_data(struct rex_module *module, const char *caller);
 
 /*
- * Devices come with a registration: 0 where a module is registered, or one that is known or that a
- * loaded binary shows (rex_binary_module) can be registered. Else the error of that, or
- * REX_NO_ENTRIES, with no message, where no binary has entries.
+ * Make sure of devices, which come with a registration. Returns 0 if a module is registered.
+ * Otherwise registers a known module, or one that a loaded binary exports (rex_binary_module).
+ * Returns 0, that error, or REX_NO_ENTRIES, with no message, if no binary has entries.
  */
 #define REX_NO_ENTRIES 1
 int rex_modules_bring(void);
-/* The same for CALLER; REX_EENTRIES where no binary has entries. */
+/* The same for CALLER; REX_EENTRIES if no binary has entries. */
 int rex_modules_ready(const char *caller);
 
-/* Make the modules known that loaded shared objects show. */
+/* Add the modules that loaded shared objects export to the list. */
 void rex_modules_look_around(void);
 
 /*
- * The module's registration, made and put on the list of modules the first time; NULL where memory
- * ran out.
+ * The module's registration. The first call makes it and adds the module to the list. NULL without
+ * memory.
  */
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
 /*
- * From now on no other module may have one of the keys, or an image of another kind: 0; REX_EKEY
- * where another has one of the keys already, REX_EUNSUPPORTED where it has an image of another
- * kind. ON_HOST: the image is for the CPU.
+ * Claim the keys and the kind of image: no other module may have one of the keys, or an image of
+ * another kind. Returns 0, REX_EKEY if another module has one of the keys, or REX_EUNSUPPORTED if
+ * it has an image of another kind. ON_HOST: the image is for the CPU.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
-/* The keys, and the kind of image, are free again. */
+/* Release the claim. */
 void rex_modules_unclaim(struct rex_registration *registration);
 
-/* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
+/* The module on the list that has KEY, a registered one if possible; NULL if none has it. */
 struct rex_module *rex_modules_find(const void *key);
 
 /* The source location ";unknown;unknown;0;0;;". */
 extern ident_t rex_unknown_location;
 
-/* The kernel of a launch, and the device that was asked for: -1 or a number. */
+/* The kernel of a launch, and the requested device: -1 or a number. */
 struct rex_target {
     struct rex_registration *registration;
     struct rex_kernel *kernel;
     int64_t device;
-    unsigned against;          /* REX_AGAINST_: what stands against a launch by the driver */
-    const struct rex_map *map; /* of the launch, for messages; NULL: it has a packet */
+    unsigned against;          /* the fallback reasons, REX_AGAINST_ */
+    const struct rex_map *map; /* of the launch, for messages; NULL: the launch has a packet */
 };
 
-/* Look KEY up in MODULE's table. 0, REX_EINVAL where that is not registered, or REX_EKEY. */
+/* Look KEY up in MODULE's table. Returns 0, REX_EINVAL if MODULE is not registered, or REX_EKEY. */
 int rex_resolve(const struct rex_module *module, const void *key, int64_t device,
                 struct rex_target *target);
 

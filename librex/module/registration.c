@@ -1,6 +1,6 @@
 /*
- * registration.c - what librex keeps of all modules: the list of them, the bytes of images that
- * stay for good, and the one lock of this room.
+ * registration.c - the state of all modules: their list, image bytes that are never freed, and the
+ * one lock of this room.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,9 +23,10 @@ struct rex_module *rex_first_module;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang, as it
- * would in what another thread was changing inside libomptarget. Nor is the thread that was
- * registering a module, which nobody would wait for in vain.
+ * Ends registrations in a child of fork. The child has neither CUDA nor libomptarget's threads, so
+ * a launch would hang. It would also hang in data that another thread was changing inside
+ * libomptarget. A thread that was registering a module is not in the child, either: no thread may
+ * wait for it.
  */
 static void end_in_child(void)
 {
@@ -38,7 +39,7 @@ static void end_in_child(void)
         if (registered)
             rex_devices_registered(-1);
         registration->forked = true;
-        registration->loaded_images = NULL; /* the driver's handles mean nothing here */
+        registration->loaded_images = NULL; /* the driver's handles are invalid here */
         registration->unload = NULL;
         module->packet_rules = 0;
         if (registration->worker != &rex_thread)
@@ -59,7 +60,7 @@ void rex_registry_unlock(void)
     rex_unlock(&lock);
 }
 
-/* ---- image bytes, retained for the life of the process --------------------------------------- */
+/* ---- image bytes that are never freed -------------------------------------------------------- */
 
 struct retained {
     struct retained *next;
@@ -70,8 +71,8 @@ struct retained {
 static struct retained *all_retained;
 
 /*
- * There are few, and hardly ever two of one size: to compare them costs less than to hash a
- * megabyte.
+ * Compares all images, because that costs less than to hash a megabyte: they are few, and rarely of
+ * the same size.
  */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * table.c - a module's entries, found by host key, and the memory for what is known of each.
+ * table.c - a module's entries, found by host key, and the facts of each kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "module/registration.h"
 
-/* True with both binaries if the table lies in another loaded binary than the module does. */
+/* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
 static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
     return dladdr(module, own) != 0 && dladdr(module->entries_begin, other) != 0 &&
@@ -55,7 +55,7 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
-/* Shapes and signatures. */
+/* Frees shapes and signatures. */
 static void free_found(struct rex_table *table)
 {
     while (table->signatures != NULL) {
@@ -71,7 +71,7 @@ static void free_found(struct rex_table *table)
         }
 }
 
-/* An empty index, and room for COUNT kernels. */
+/* Makes an empty index and room for COUNT kernels. */
 static int reserve(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
@@ -128,7 +128,7 @@ static int make_index(struct rex_table *table, const struct rex_module *module, 
 }
 
 /*
- * Whether the index is that of the module's entries as they are. Then it is left alone: another
+ * Whether the index has the module's entries as they are. Then it is not changed, because another
  * thread may look for a key in it while the module is registered again (rex_modules_find()).
  */
 static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)

@@ -13,44 +13,41 @@
 #include "omp/forward.h"
 #include "rex/offload.h"
 
-#define REX_MOST_THREADS 1024 /* of a block on any NVIDIA GPU */
+#define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
 #define REX_KERNEL_GLOBAL 1       /* a global, not a kernel */
 #define REX_KERNEL_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 #define REX_KERNEL_MATCHED 4      /* compared with the image */
-/* libomptarget launches it as its environment says, in one dimension. */
+/* libomptarget launches it as its environment says, in one dimension */
 #define REX_KERNEL_MANAGED 8
-#define REX_KERNEL_CALLED 16      /* on the host device, by the image's function for that */
-#define REX_KERNEL_SENDER_TOLD 32 /* the log has said who launches it */
+#define REX_KERNEL_CALLED 16      /* on the host device, by the image's rex_call_NAME */
+#define REX_KERNEL_SENDER_TOLD 32 /* the log has told the sender of its launches */
 
 /*
- * Rows of a launch that were checked for a kernel: a launch whose rows have these sizes and types
- * need not be checked again, but for whether their memory is still mapped. Never changed once a
- * thread can find it; freed with the table.
+ * Rows of a launch that were checked for a kernel. A launch whose rows have the same sizes and
+ * types needs only one check: whether their memory is still mapped. Never changed after a thread
+ * can find it; freed with the table.
  */
 struct rex_shape {
     struct rex_shape *next;
-    int32_t purpose; /* enum rex_purpose: what the rows were checked for */
+    int32_t purpose; /* enum rex_purpose: the rules of the check */
     int32_t count;
-    int32_t looked_up; /* how many of them have to be mapped; which ones, from rows[count] on */
+    int32_t looked_up; /* number of rows that must be mapped; their numbers begin at rows[count] */
     struct {
         int64_t size, type;
     } rows[];
 };
-#define REX_SHAPES 4 /* of a kernel; launches of further ones are checked every time */
+#define REX_SHAPES 4 /* of a kernel; launches with other shapes are checked every time */
 
-/*
- * A parameter of a kernel that libomptarget misplaces: which, and how wide it is in bytes; 0: there
- * is none.
- */
+/* A kernel's parameter that libomptarget misplaces: its number, and its width in bytes; 0: none. */
 struct rex_misfit {
     uint16_t index, size;
 };
 
 /*
- * What a signature says of a kernel's parameters, without the runtime's. Kernels of the same
- * parameters share one. Never changed once a thread can find it; freed with the table.
+ * The kinds of a kernel's parameters, without the runtime's. Kernels with the same parameters share
+ * one. Never changed after a thread can find it; freed with the table.
  */
 struct rex_signature {
     struct rex_signature *older; /* of the same table */
@@ -63,22 +60,22 @@ struct rex_signature {
  * `rows` are the head of its packet.
  */
 struct rex_kernel {
-    const void *key;        /* the entry's, once it was launched; NULL before */
-    uint32_t version;       /* of the packet that the runtime gets, */
-    uint32_t rows;          /* and its number of rows; both written before the key */
+    const void *key;        /* the entry's key after the first launch; NULL before */
+    uint32_t version;       /* of the packet for libomptarget */
+    uint32_t rows;          /* its number of rows; both are written before the key */
     uint64_t most_threads;  /* of a block */
     uint32_t shared_memory; /* bytes of its static shared memory */
     struct rex_misfit misfit;
-    uint32_t checked;    /* rows of the launch that was checked, plus 1; atomic */
+    uint32_t checked;    /* number of rows of the checked launch, plus 1; atomic */
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
-    uint8_t form;        /* enum rex_kernel_form, once a launch was checked; atomic */
+    uint8_t form;        /* enum rex_kernel_form, after a launch was checked; atomic */
     uint8_t flags;       /* REX_KERNEL_; atomic. MATCHED is set after the image's facts */
     const struct __tgt_offload_entry *entry;
     const struct rex_signature *signature; /* NULL: none */
     struct rex_shape *shapes;              /* of its launches, the newest first; atomic */
 };
 
-/* In no table: its key is that of no kernel, so that no launch is like it. */
+/* A sentinel that is in no table: its key is no kernel's, so that no launch is like it. */
 extern const struct rex_kernel rex_no_kernel;
 
 struct rex_table {
@@ -87,25 +84,25 @@ struct rex_table {
     uint32_t mask;
     uint32_t *index;                  /* hash of keys: position + 1 */
     struct rex_kernel *kernels;       /* one for each entry */
-    struct rex_signature *signatures; /* all of them, the newest first */
+    struct rex_signature *signatures; /* all signatures, the newest first */
 };
 
 /*
- * Whether the module has entries of its own: its table is not empty, and lies in the binary in
- * which the module lies. A linker may give a binary without entries the table of a shared object.
+ * Whether the module has entries of its own: its table is not empty, and lies in the module's own
+ * binary. A linker may give a binary without entries the table of a shared object.
  */
 bool rex_table_is_own(const struct rex_module *module);
 
 /*
- * Check the module's entries and make the index, in the memory that the table has where it fits. 0
- * or an error.
+ * Check the module's entries and make the index; the table's memory is used again if it fits.
+ * Returns 0 or an error.
  */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
-/* Free what the table of a registration that ends for good holds. */
+/* Free the table of a registration that ends for good. */
 void rex_table_free(struct rex_table *table);
 
-/* The kernel, or the global, whose key is KEY; NULL where the table has none. */
+/* The kernel or global with this KEY; NULL if the table has none. */
 static inline struct rex_kernel *rex_table_find(const struct rex_table *table, const void *key)
 {
     uint32_t at = rex_hash_address(key) & table->mask;
@@ -120,7 +117,7 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
     return __atomic_load_n(&kernel->flags, __ATOMIC_ACQUIRE);
 }
 
-/* KERNEL was launched with a packet of this VERSION and ROWS rows. The first launch counts. */
+/* Note that KERNEL was launched with a packet of VERSION and ROWS. Only the first launch counts. */
 void rex_kernel_launched(struct rex_kernel *kernel, uint32_t version, uint32_t rows);
 
 #endif

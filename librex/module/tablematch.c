@@ -1,5 +1,5 @@
 /*
- * tablematch.c - a module's entries against its image, and what the image says of each kernel.
+ * tablematch.c - compares a module's entries with its image, and takes each kernel's facts from it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 
 enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
 
-/* The first kernels, or globals, of VIEW, and how many more there are. */
+/* Lists the first kernels, or globals, of VIEW, and the number of the others. */
 static void list_names(const struct rex_view *view, bool kernel, char *text, size_t size)
 {
     size_t count = 0, length = 0;
@@ -43,7 +43,7 @@ int rex_table_lacks(const struct rex_view *view, const char *path, const char *n
 }
 
 /*
- * Parameters of other widths than 8 bytes are right where the driver launches; a launch through
+ * Notes a parameter that libomptarget misplaces. The driver can launch the kernel; a launch by
  * libomptarget is refused.
  */
 static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol *symbol,
@@ -59,11 +59,11 @@ static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol
             symbol->name, path, symbol->odd_index, symbol->odd_size, release->number);
 }
 
-#define MODE_GENERIC 1   /* of a kernel's environment; 3 is generic and SPMD */
-#define REGISTERS 65536u /* that a block can have, on all GPUs that CUDA 13 compiles for */
+#define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
+#define REGISTERS 65536u /* most in a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
-/* Registers are given to warps in units of 256, to four warps at a time. */
+/* Registers are allocated to warps in units of 256, for four warps at a time. */
 static uint32_t most_for_registers(uint32_t registers)
 {
     uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
@@ -72,8 +72,8 @@ static uint32_t most_for_registers(uint32_t registers)
 }
 
 /*
- * __launch_bounds__ and registers may allow less than the hardware does. A host image runs a kernel
- * once, whatever the grid.
+ * __launch_bounds__ and registers may allow less than the hardware. A host image runs a kernel once
+ * for any grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -86,8 +86,8 @@ static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct
 }
 
 /*
- * A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told
- * that the grid is exact (23).
+ * Checks the environment of a clang kernel. With one, libomptarget decides how to launch the kernel
+ * (LLVM 18 to 23), unless the packet says that the grid is exact (23).
  */
 static int check_environment(const struct rex_image_symbol *symbol, const char *path,
                              const struct rex_release *release, uint8_t *flags)
@@ -109,9 +109,9 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     return REX_OK;
 }
 
-#define SIGNATURES_COMPARED 16 /* the newest: so many kernels may take turns */
+#define SIGNATURES_COMPARED 16 /* the newest ones: so many may alternate */
 
-/* A signature of the table with these COUNT parameters, NULL where none of the newest has them. */
+/* One of the newest signatures of the table with these COUNT parameters, or NULL. */
 static const struct rex_signature *find_signature(const struct rex_table *table,
                                                   const struct rex_image_parameter *parameters,
                                                   size_t count)
@@ -140,7 +140,7 @@ add_signature(struct rex_table *table, const struct rex_image_parameter *paramet
     return added;
 }
 
-/* A signature is kept for launches; the view may be closed. */
+/* Keeps the signature for launches, because the view may be closed. */
 static int keep_signature(struct rex_table *table, struct rex_kernel *kernel,
                           const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
@@ -159,7 +159,7 @@ static int keep_signature(struct rex_table *table, struct rex_kernel *kernel,
     return REX_OK;
 }
 
-/* An entry table of its own is what rex/kernel.h gives a host image. */
+/* Whether rex/kernel.h made the kernel: it gives a host image its own entry table. */
 static bool is_of_kernel_header(const struct rex_view *view, const char *name)
 {
     for (size_t i = 0; i < view->position_count; i++)
@@ -168,7 +168,7 @@ static bool is_of_kernel_header(const struct rex_view *view, const char *name)
     return false;
 }
 
-/* Whether the release's host device can call the kernel, and how. */
+/* Checks whether the release's host device can call the kernel, and how. */
 static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,
                       const char *path, const struct rex_release *release, uint8_t *flags)
 {
@@ -195,7 +195,7 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
 }
 
 /*
- * An entry of a kernel against the image. The flags are set last, because a thread that sees
+ * Compares a kernel's entry with the image. The flags are set last, because a thread that sees
  * REX_KERNEL_MATCHED reads the other facts.
  */
 static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,

@@ -1,5 +1,5 @@
 /*
- * tablematch.h - a module's entries against its image, and what the image says of each kernel.
+ * tablematch.h - compares a module's entries with its image, and takes each kernel's facts from it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,9 +11,9 @@
 #include "omp/release.h"
 
 /*
- * Check all entries of TABLE, or KERNEL alone, against the image that VIEW shows and messages call
- * PATH, and take the kernels' facts from it. RELEASE: whose libomptarget is to launch them; NULL:
- * none. By one thread at a time. 0 or an error.
+ * Compare all entries of TABLE, or KERNEL alone, with the image of VIEW, and take the kernels'
+ * facts from it. PATH is the image's name in messages. RELEASE: of the libomptarget that launches
+ * them; NULL: none does. One thread at a time. Returns 0 or an error.
  */
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
                     const struct rex_release *release);
@@ -21,7 +21,7 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_view *view, const char *path,
                      const struct rex_release *release);
 
-/* The image that VIEW shows and messages call PATH has no such KERNEL, or global: REX_ENOKERNEL. */
+/* Fail with REX_ENOKERNEL: the image of VIEW, called PATH, has no such KERNEL or global. */
 int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * callreport.c - what is written of a call of libomptarget: its rows in the log, and a slice in the
- * trace.
+ * callreport.c - reports a call of libomptarget: its rows to the log, a slice to the trace.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +20,7 @@
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 
-/* What clang writes is ";x[0:n];file.c;12;3;;"; other generators give the name alone. */
+/* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
 static void name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, char *name,
                     size_t size)
 {
@@ -146,7 +145,7 @@ void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t
     write_down(trace, &slice, directions);
 }
 
-/* NULL: the driver could not have launched, or did. */
+/* NULL: the driver launched, or the device is no GPU, so the driver could not. */
 static const char *reason_of(const struct rex_call_trace *trace, char text[REX_REASON_MAX])
 {
     if (rex_sender_for(trace->reason.against) == REX_SENDER_DRIVER ||

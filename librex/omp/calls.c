@@ -1,11 +1,10 @@
 /*
- * calls.c - calls of libomptarget: librex's own, and those of others while they are traced or
- * logged.
+ * calls.c - calls of libomptarget: librex's own, and the program's while they are traced or logged.
  *
- * libomptarget's own calls come back through the forwarders, since it is linked without -Bsymbolic:
- * __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that __tgt_target_kernel. What
- * a thread calls within a call is neither traced nor logged, nor does it enter the present table.
- * librex calls the functions that the others come to.
+ * libomptarget's own calls come back through the forwarders, because it is linked without
+ * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
+ * __tgt_target_kernel. A nested call is neither traced nor logged, and does not enter the present
+ * table. librex calls the innermost functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,9 +29,9 @@
 static struct {
     struct rex_entry_points call; /* its functions */
     bool observed;                /* calls are traced, or logged, or both */
-    bool logged;                  /* those of others */
-    bool all;                     /* of others come through the forwarders */
-    bool watched;                 /* launches may go by the driver, which others must not meet */
+    bool logged;                  /* the program's calls are logged */
+    bool all;                     /* all the program's calls come through the forwarders */
+    bool watched;                 /* the driver may launch: calls enter the present table */
 } bound;
 
 bool rex_calls_logged(void)
@@ -42,7 +41,7 @@ bool rex_calls_logged(void)
 
 /* ---- before and after a call ----------------------------------------------------------------- */
 
-/* Calls of others alone: what librex does itself is logged by who knows what it is. */
+/* Logs the program's calls alone: the caller inside librex logs librex's own. */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
     if (rex_trace_depth == 0 && bound.logged && rex_rows_wanted())
@@ -58,8 +57,8 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
 
 /*
  * Whether a call with the rows of PACKET has entered the present table, and has to leave it. LATER:
- * it may not be over when it returns. It stands against the driver only after it has entered, when
- * launches by the driver that it must not meet are over.
+ * the call may return before its work is done. Then the driver launches no more. The flag is set
+ * after the entry, because launches by the driver in the call's way are over then.
  */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device, bool later)
@@ -81,7 +80,7 @@ static void leave_table(bool entered, enum rex_present_call call,
         rex_present_leave(call, &map, device, false);
 }
 
-/* FUNCTION is NULL where the call shall not be in the trace. */
+/* FUNCTION is NULL if the call is not to be traced. */
 static void enter(struct rex_call_trace *trace, const char *function, int64_t device)
 {
     if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
@@ -103,7 +102,7 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
     return result;
 }
 
-/* ---- librex's own ---------------------------------------------------------------------------- */
+/* ---- librex's calls -------------------------------------------------------------------------- */
 
 static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
@@ -134,8 +133,8 @@ static void call_data(enum rex_data_call call, const char *name, int64_t device,
 }
 
 /*
- * The device may have been lost while the call waited for a kernel, and libomptarget would abort.
- * WHAT begins the message.
+ * Refuses a call on a lost device, because libomptarget would abort. The device may have been lost
+ * while the call waited for a kernel. WHAT begins the message.
  */
 static int check_lost(int64_t device, const char *what)
 {
@@ -147,7 +146,7 @@ static int check_lost(int64_t device, const char *what)
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
-    /* Without a name it is a look at what is mapped, for which no release needs the device. */
+    /* A call without a name only looks at what is mapped. No release needs the device for that. */
     bool ends = call == REX_DATA_END && name != NULL;
     int result = name != NULL ? check_lost(device, name) : REX_OK;
     if (result == REX_OK)
@@ -201,7 +200,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     return result;
 }
 
-/* ---- those of others: data calls ------------------------------------------------------------- */
+/* ---- the program's data calls ---------------------------------------------------------------- */
 
 static void enter_data(struct rex_call_trace *trace, const char *function, const char *what,
                        int64_t device)
@@ -246,11 +245,11 @@ REX_ENDING_MAPPER(ENDING_MAPPER)
 REX_UPDATING_BARE(UPDATING_BARE)
 REX_UPDATING_MAPPER(UPDATING_MAPPER)
 
-/* ---- those of others: launches --------------------------------------------------------------- */
+/* ---- the program's launches ------------------------------------------------------------------ */
 
 /*
- * The program's own, or one of librex's that is like the one before: of these all go by
- * libomptarget for what stands against the driver in the whole process.
+ * A launch by the program, or one by librex that is like the one before. libomptarget launches all
+ * of these for reasons that hold in the whole process.
  */
 static void enter_launch(struct rex_call_trace *trace, const char *function, const void *key,
                          int64_t device, struct rex_grid grid)
@@ -301,7 +300,7 @@ REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-#define UNIFIED_SHARED_MEMORY 0x8 /* of what a module requires */
+#define UNIFIED_SHARED_MEMORY 0x8 /* a flag of __tgt_register_requires() */
 
 static void observed_register_requires(int64_t flags)
 {
@@ -354,7 +353,6 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.watched = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
     if (bound.observed || bound.watched)
         observe(slots);
-    /* A trace that would lack most calls says so. */
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
                               "libomptarget itself");

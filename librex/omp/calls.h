@@ -1,6 +1,5 @@
 /*
- * calls.h - calls of libomptarget: librex's own, and those of others while they are traced or
- * logged.
+ * calls.h - calls of libomptarget: librex's own, and the program's while they are traced or logged.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,26 +14,28 @@
 #include "rex/map.h"
 
 /*
- * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. While
- * something is traced, or where the log is at debug, the slots that launch, map or register are
- * pointed at functions that write the call down and pass it on. ALL: every call of the process's
- * comes through the forwarders.
+ * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. The slots
+ * that launch, map or register may be replaced by functions that observe the call and pass it on.
+ * This is done if a trace is on, if the log is at debug, or if the driver may launch. ALL: every
+ * call of the process comes through the forwarders.
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 
 /*
- * Whether launches and data calls of the program's are logged as they come through the forwarders:
- * who checks one before need not log it, too.
+ * Whether the program's launches and data calls are logged as they come through the forwarders. A
+ * function that checks such a call need not log it, too.
  */
 bool rex_calls_logged(void);
 
 /*
- * librex's own calls, once libomptarget is bound. They reach it without the forwarders, and come
- * back through none (LLVM 14 to 23): nothing is logged, and no end of a mapping is counted. A trace
- * has a data call as NAME (NULL: not at all), a launch by the name of its kernel, with the grid of
- * PACKET and the REASON for which it is libomptarget's. Both are in flight (flight.h) and return 0
- * or why they were not made; what libomptarget returned for a launch is in *RETURNED. A launch, and
- * a data call with a name, is refused with REX_ECUDA where the device is lost.
+ * librex's own calls, once libomptarget is bound. They do not pass the forwarders, and do not come
+ * back through them (LLVM 14 to 23). So the forwarders neither log them nor count an end of a
+ * mapping. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
+ * kernel, with the grid of PACKET and the REASON for which libomptarget launches.
+ *
+ * Both are in flight (flight.h). They return 0 or why the call was not made; *RETURNED is
+ * libomptarget's result of a launch. A launch, and a data call with a name, fails with REX_ECUDA if
+ * the device is lost.
  */
 enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,

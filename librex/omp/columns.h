@@ -11,7 +11,7 @@
 #include "omp/forward.h"
 #include "rex/map.h"
 
-/* Rows of these are no memory that is looked up. */
+/* Rows with one of these bits name no memory that is looked up. */
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 static inline bool rex_row_has(int64_t type, int64_t bits)
@@ -19,7 +19,7 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
-/* Whether MAP has rows. What others call libomptarget with may lack a column. */
+/* Whether MAP has rows and all their columns. A call by the program may lack a column. */
 static inline bool rex_has_columns(const struct rex_map *map)
 {
     return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
@@ -32,7 +32,7 @@ rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *s
                       const int64_t *types, void **names, void **mappers)
 {
     return (struct __tgt_kernel_arguments){
-        .Version = 3, /* which has all fields */
+        .Version = 3, /* the version that has all fields */
         .NumArgs = count,
         .ArgsBase = base,
         .Args = begin,

@@ -18,8 +18,8 @@
 #include "omp/runtime.h"
 #include "rex/device.h"
 
-static int registered; /* modules that are */
-static bool used;      /* a device, if only once */
+static int registered; /* modules that are registered */
+static bool used;      /* a device has been used at least once */
 
 void rex_devices_registered(int change)
 {
@@ -27,7 +27,7 @@ void rex_devices_registered(int change)
     rex_cuda_keep(change);
 }
 
-/* LLVM 19 and later crash where they are asked before the first registration, or after the last. */
+/* LLVM 19 and later crash if asked for devices before the first registration or after the last. */
 bool rex_devices_are_there(void)
 {
     return __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
@@ -47,7 +47,7 @@ void rex_device_used(void)
 
 bool rex_devices_used(void)
 {
-    /* Relaxed: a use that another thread has not finished may be missed in any order. */
+    /* Relaxed: another thread's use that is not finished may be missed in any order. */
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
@@ -58,14 +58,14 @@ bool rex_devices_in_use(void)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Images for GPUs alone have been registered: libomptarget's numbers are the driver's. */
+/* Only images for GPUs have been registered, so libomptarget's numbers are the driver's. */
 static int will_use(int64_t device)
 {
     rex_context_use((int)device);
     return REX_OK;
 }
 
-/* DEVICE is none of COUNT, and neither the host. */
+/* DEVICE is none of COUNT devices, and not the host. */
 static int no_such_device(int64_t device, bool is_default, int count)
 {
     char range[32] = "";
@@ -106,8 +106,8 @@ int rex_device_resolve(int64_t device, int *number)
 }
 
 /*
- * libomptarget is asked for what a registration has not told: it takes locks for that, and each
- * launch needs to know.
+ * Asks libomptarget only for a number that no registration has told, because libomptarget takes
+ * locks for the answer, and each launch needs the number.
  */
 int rex_device_offload(int64_t device, int *number)
 {
@@ -131,8 +131,9 @@ int rex_device_offload(int64_t device, int *number)
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
 /*
- * libomptarget's numbers are those of all plugins together, in the order in which they were first
- * needed, so the driver is asked whose memory it is that libomptarget allocates there.
+ * libomptarget numbers the devices of all plugins together, in the order in which the plugins were
+ * first needed. So this function allocates memory on the device and asks the driver whose memory it
+ * is.
  */
 int rex_device_ordinal(const char *who, int number, int *ordinal)
 {
@@ -174,7 +175,7 @@ int rex_device_gpu(int64_t device)
                : rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
 }
 
-/* ---- which one this process should use ------------------------------------------------------- */
+/* ---- which GPU this process should use ------------------------------------------------------- */
 
 int rex_device_require_gpu(void)
 {
@@ -191,8 +192,8 @@ int rex_device_require_gpu(void)
 }
 
 /*
- * The driver leaves out what CUDA_VISIBLE_DEVICES hides, by number or UUID. libomptarget may offer
- * fewer devices: those that a registered image suits.
+ * The driver leaves out the GPUs that CUDA_VISIBLE_DEVICES hides, by number or UUID. libomptarget
+ * may offer fewer devices: only those that a registered image suits.
  */
 int rex_device_for_rank(void)
 {
@@ -200,7 +201,7 @@ int rex_device_for_rank(void)
     rex_error_keep(&last);
     rex_cuda_retry();
     int gpus = rex_cuda_devices(), offered = rex_device_count();
-    rex_error_restore(&last); /* a libomptarget that cannot be asked offers nothing */
+    rex_error_restore(&last); /* libomptarget may have failed to answer: then it offers no device */
     int result = rex_device_require_gpu();
     int count = offered > 0 && offered < gpus ? offered : gpus;
     return result == REX_OK ? rex_launcher_device(count) : result;
@@ -218,7 +219,7 @@ bool rex_device_trouble(const struct rex_release *release, char *why, size_t siz
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }
-    /* All releases open the development name. */
+    /* All releases open the development name, libcuda.so. */
     linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
     if (linked == NULL) {
         snprintf(why, size,

@@ -1,13 +1,13 @@
 /*
  * flight.c - calls of libomptarget that are in flight: which threads are inside it.
  *
- * Who registers raises `gate`, empties what lets launches begin without a question, and looks at
- * the depth of each thread. A thread counts itself first and looks at `gate` afterwards, so that of
- * the two one at least sees the other. While others are inside, the gate is taken down again:
- * a launch waits for a registration that is being made, never for one that waits for launches.
+ * A registration raises `gate`, forgets the launches that may begin without a question, and then
+ * reads the depth of each thread. A thread counts itself first and reads `gate` afterwards. So at
+ * least one of the two sees the other. While another thread is inside, the registration lowers the
+ * gate again. So a launch waits for a registration at work, never for one that waits for launches.
  * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
  *
- * What counts itself: librex's own calls of libomptarget. The forwarders are jumps.
+ * librex's own calls of libomptarget are counted. The forwarders are jumps and count nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,17 +25,17 @@
 __thread struct rex_flight rex_flight;
 extern __thread struct rex_flight rex_flight_again __attribute__((__alias__("rex_flight")));
 
-/* Of the list, and of who holds the gate up. */
+/* Guards the list of threads and `holder`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_flight *all;
-static uint64_t numbers_now, devices_now; /* rex_flight_devices(); atomic */
-static const struct rex_flight *holder;   /* a module is being registered, or ended */
-static bool gate;                         /* nobody may enter; atomic */
-static int closed;                        /* REX_EFORK or REX_EINVAL: nobody may enter any more */
+static uint64_t numbers_now, devices_now; /* set by rex_flight_devices(); atomic */
+static const struct rex_flight *holder;   /* the thread that registers or ends a module */
+static bool gate;                         /* no thread may enter; atomic */
+static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more */
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
-/* The thread ends. */
+/* Called at the end of the thread. */
 static void unlist(void)
 {
     if (!rex_flight.is_listed)
@@ -60,7 +60,7 @@ static int list(struct rex_flight *own)
         all = own;
         pthread_mutex_unlock(&lock);
     }
-    /* Relaxed: who sees an old number asks again in its next call. Devices only come. */
+    /* Relaxed: a thread that reads an old number asks again in its next call. Devices only come. */
     own->numbers = __atomic_load_n(&numbers_now, __ATOMIC_RELAXED);
     /* Relaxed: as above. */
     own->devices = __atomic_load_n(&devices_now, __ATOMIC_RELAXED);
@@ -112,7 +112,7 @@ int rex_flight_check(void)
     if (rex_flight_is_over())
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
-    /* In the last round of a thread's destructors nobody would take it off the list any more. */
+    /* In the last round of a thread's destructors unlist() has run and will not run again. */
     if (rex_thread_is_over())
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     return REX_OK;
@@ -149,8 +149,9 @@ static bool is_anybody_inside(void)
 }
 
 /*
- * With the gate up: no other thread is inside, and none can come in. A launch that was inside when
- * the gate went up may have been remembered since: hence twice.
+ * Whether no other thread is inside. The gate is up, so that none can come in. Launches are
+ * forgotten twice, because a launch that was inside when the gate went up may have been remembered
+ * since.
  */
 static bool is_alone(void)
 {
@@ -163,11 +164,11 @@ static bool is_alone(void)
 
 #define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
 #define LONGEST_NAP 10000
-#define QUIET_TRIES 4  /* after so many the gate stays up during every other nap */
-#define TOLD_AFTER 120 /* tries: a second */
-#define TRIES 6000     /* a minute */
+#define QUIET_TRIES 4  /* after so many tries the gate stays up during every other nap */
+#define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
+#define TRIES 6000     /* about a minute */
 
-/* With the lock held. Otherwise the gate stays as KEEP says. */
+/* The caller holds the lock. KEEP: the gate stays up if this fails. */
 static bool try_alone(bool keep)
 {
     if (holder != NULL)
@@ -249,7 +250,7 @@ static void close_at_exit(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What is registered with atexit() later runs earlier: the program's handlers may still launch. */
+/* atexit() runs the last registered handler first: handlers of the program may still launch. */
 void rex_flight_watch_exit(void)
 {
     static bool is_watched;
@@ -262,8 +263,8 @@ void rex_flight_watch_exit(void)
 static bool gate_before, was_inside;
 
 /*
- * With the lock held, and all others of librex's: each other thread is counted, or outside, and
- * stays there.
+ * Runs with all locks of librex held: each other thread is counted, or it is outside and stays
+ * there.
  */
 static void look(void)
 {
@@ -277,7 +278,7 @@ static void go_on(void)
     set_gate(gate_before);
 }
 
-/* This thread goes on, also in a kernel or in a registration. */
+/* The forking thread goes on in the child, even inside a kernel or a registration. */
 static void begin_in_child(void)
 {
     all = rex_flight.is_listed ? &rex_flight : NULL;

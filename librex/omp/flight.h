@@ -1,10 +1,10 @@
 /*
  * flight.h - calls of libomptarget that are in flight: which threads are inside it.
  *
- * Launches, data calls and questions about what is mapped are counted, each by its own thread, so
- * that none waits for another. Two look at all counts: who registers or ends a module, at which
- * libomptarget crashes where that meets a launch, and a fork, whose child cannot go on with what
- * another thread of its parent was changing.
+ * Each thread counts its own launches, data calls and questions about mappings, so that no thread
+ * waits for another. A registration reads all counts before it registers or ends a module, because
+ * libomptarget crashes if that meets a launch. A fork reads all counts, because the child cannot go
+ * on with data that another thread of its parent was changing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,13 +16,15 @@
 
 #include "base/thread.h"
 
-/* A thread as it enters libomptarget. On the list of all threads from its first call that is not a
- * launch like the one before. */
+/*
+ * A thread that calls libomptarget. It enters the list of threads at its first call that is not a
+ * launch like the one before.
+ */
 struct rex_flight {
     /*
-     * What rex_flight_devices() had said when this thread, which alone reads and writes them, last
-     * entered; both 0 while it is not on the list, so that the look at a device's number that each
-     * launch needs tells that, too.
+     * The last values of rex_flight_devices() that this thread has read; only it uses them. Both
+     * are 0 until the thread is on the list. So a launch that checks the device's number checks
+     * this, too.
      */
     uint64_t numbers, devices;
     uint32_t depth; /* calls in flight: a kernel of the host device may launch another */
@@ -31,15 +33,15 @@ struct rex_flight {
 };
 extern __thread struct rex_flight rex_flight;
 /*
- * The same object. By this name a launch finds it again after libomptarget's call; by the first one
- * the compiler would keep its place in a register meanwhile, which takes one instruction more.
+ * The same object. A launch uses this second name after libomptarget's call. With the first name
+ * the compiler would keep the address in a register meanwhile, which takes one more instruction.
  */
 extern __thread struct rex_flight rex_flight_again;
 
 /*
- * A launch like the one before is in flight from before it looks for that one, in
- * registration->recent, to its end. It asks for nothing: who wants no launch to begin has emptied
- * `recent` (rex_launches_forget()), and looks at the counts after that.
+ * A launch like the one before is in flight from before it reads registration->recent until its
+ * end. It does not ask for the gate: a registration empties `recent` first (rex_launches_forget()),
+ * and reads the counts after that.
  */
 static inline void rex_flight_begin(void)
 {
@@ -51,15 +53,15 @@ static inline void rex_flight_end(void)
 }
 
 /*
- * Before every other call of libomptarget, with rex_flight_end() after it: it may wait for a
- * registration, but not where it is made inside of another one. 0, or an error as of
- * rex_flight_check(), or REX_ENOMEM; then nothing has to be ended.
+ * Call this before every other call of libomptarget, and rex_flight_end() after it. It may wait for
+ * a registration, but not inside of another call. Returns 0, REX_ENOMEM or an error of
+ * rex_flight_check(); after an error the caller ends nothing.
  */
 int rex_flight_join(void);
 
 /*
- * The same where libomptarget or the driver may come to read() or write(), under locks of theirs or
- * of librex: a cancelled thread does not end between the two.
+ * The same if libomptarget or the driver may call read() or write() under a lock. A cancelled
+ * thread does not end between enter and leave.
  */
 static inline int rex_flight_enter(void)
 {
@@ -76,45 +78,43 @@ static inline void rex_flight_leave(void)
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside
- * libomptarget; REX_EINVAL where the process, or this thread, is ending. Otherwise 0.
+ * libomptarget. REX_EINVAL if the process or this thread is ending. Otherwise 0.
  */
 int rex_flight_check(void);
 
-/* Whether this is such a child, and whether the process is ending. */
+/* Whether this process is such a child; whether the process is ending. */
 bool rex_flight_is_torn(void);
 bool rex_flight_is_over(void);
 
 /*
- * libomptarget has registered a module. At the end of the process, before it takes down what it has
- * built by now, nobody may enter it any more.
+ * libomptarget has registered a module. From now on no thread enters libomptarget at the end of the
+ * process, before libomptarget destroys its objects.
  */
 void rex_flight_watch_exit(void);
 
-/* This thread is inside libomptarget. */
+/* Whether this thread is inside libomptarget. */
 static inline bool rex_flight_is_inside(void)
 {
-    /* Relaxed: nobody else writes it. */
+    /* Relaxed: only this thread writes it. */
     return __atomic_load_n(&rex_flight.depth, __ATOMIC_RELAXED) > 0;
 }
 
 /*
- * REX_EBUSY where this thread is inside of a call, so that it cannot register or end the module
- * that WHAT names. Otherwise 0.
+ * Returns REX_EBUSY if this thread is inside a call, because it cannot register or end a module
+ * then. WHAT names the module. Otherwise 0.
  */
 int rex_flight_check_outside(const char *what);
 
 /*
- * Register or end a module, which WHAT names, between these two: no other thread is inside
- * libomptarget meanwhile, which of every release crashes where these meet (14 to 18 where a thread
- * loads what another one ends). REX_EBUSY as of rex_flight_check_outside(), or where others do not
- * end in a minute. Otherwise as rex_flight_enter().
+ * Register or end the module named WHAT between these two. No other thread is inside libomptarget
+ * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
+ * one ends). REX_EBUSY as of rex_flight_check_outside(), or if other threads' calls do not end in a
+ * minute. Other errors as of rex_flight_enter().
  */
 int rex_flight_register(const char *what);
 void rex_flight_registered(void);
 
-/*
- * libomptarget has COUNT devices, and device numbers below NUMBERS - 1, and -1, need no question.
- */
+/* libomptarget has COUNT devices. Device numbers below NUMBERS - 1, and -1, need no question. */
 void rex_flight_devices(uint64_t numbers, uint64_t count);
 
 #endif

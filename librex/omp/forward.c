@@ -1,10 +1,11 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. Registration,
- * which is more than a jump, is in adopt.c. Two functions of OpenMP that map are forwarded, too.
+ * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. adopt.c has the
+ * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
+ * too.
  *
- * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose
- * internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they
- * check nothing and change nothing.
+ * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
+ * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).
+ * So the jumps check nothing and change nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,7 +34,8 @@ static void lacks(const char *name)
 }
 
 /*
- * What a slot holds before binding (first_) and where the release has no such function (lacking_).
+ * first_ functions fill the slots before binding. lacking_ functions fill the slots of functions
+ * that the release lacks.
  */
 #define BEFORE_BINDING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters;                         \
@@ -51,16 +53,16 @@ static void lacks(const char *name)
     }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* lacking_ functions use none of theirs */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* lacking_ functions use no parameter */
 #pragma GCC diagnostic ignored "-Wpedantic" /* `return f();` in a function that returns void */
 REX_ENTRY_POINTS(BEFORE_BINDING)
 REX_ENTRY_POINTS(LACKING)
 
 /*
- * Jumps: what libomptarget finds as its caller, and tells OMPT tools as codeptr_ra, is the
- * program's code. Compilers make jumps of such calls if they optimize, so here they are written,
- * the slots counted in the order of the table. On ppc64le they cannot be: a jump to another
- * library's function leaves that library's TOC to a caller in this one.
+ * These are jumps, so that libomptarget finds the program's code as its caller; it gives OMPT tools
+ * that address as codeptr_ra. Compilers make jumps of such calls only if they optimize, so assembly
+ * is written here. It counts the slots in the order of the table. ppc64le cannot jump: a jump to
+ * another library's function leaves that library's TOC to a caller in this one.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1
@@ -70,7 +72,7 @@ REX_ENTRY_POINTS(LACKING)
 #endif
 #define JUMP_TO_SLOT "jmp *rex_real+.Lslot(%rip)\n"
 #elif defined __aarch64__ && defined __LP64__
-#define LANDING "hint #34\n" /* bti c, which older processors pass over */
+#define LANDING "hint #34\n" /* bti c; older processors ignore it */
 #define JUMP_TO_SLOT                        \
     "adrp x16, rex_real+.Lslot\n"           \
     "add x16, x16, :lo12:rex_real+.Lslot\n" \
@@ -103,10 +105,10 @@ REX_FORWARDED(FORWARD)
 #endif
 
 /*
- * Not so those that end mappings: they wait for queues that still use them, and count afterwards.
- * To count before is not enough: another thread may look an address up between that and the end,
- * and would remember it in the new generation (present.h). Where they are called, codeptr_ra is
- * librex's.
+ * Functions that end mappings are no jumps: they wait for queues that still use a mapping, and
+ * count the end afterwards. A count before the end is not enough. Between the count and the end
+ * another thread may look up an address, and would remember it in the new generation (present.h).
+ * codeptr_ra is librex's code for these functions.
  */
 #define FORWARD_ENDING(name, parameters, arguments, mappers)                             \
     __attribute__((visibility("default"))) void __tgt_##name parameters;                 \
@@ -140,8 +142,8 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by these two without a data call. Other functions of libomptarget's
- * that do so are not known.
+ * Programs map and unmap memory by these two functions without a data call. No other such function
+ * of libomptarget is known.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);
@@ -167,7 +169,7 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
     return result;
 }
 
-/* The exported name may be bound to another library's function, its alias is not. */
+/* The loader may bind the exported name to another library's function, but never this alias. */
 extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end
     __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
 
@@ -185,13 +187,13 @@ bool rex_forward_first(void)
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
         known = is_first() ? YES : NO;
-        /* Relaxed: as above: whoever misses it works it out again. */
+        /* Relaxed: as above: a thread that misses it works it out again. */
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == YES;
 }
 
-/* The jumps use it by its name. */
+/* The assembly of the jumps names it. */
 __attribute__((used)) struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
@@ -199,7 +201,7 @@ __attribute__((used)) struct rex_entry_points rex_real = {
 };
 
 /*
- * LLVM 14 has no packet: grid and trip count travel as arguments. Without teams it derives them
+ * LLVM 14 has no packet: grid and trip count are arguments. If no teams are given, it derives them
  * from the trip count.
  */
 static int kernel_without_packet(KERNEL_P)
@@ -213,7 +215,7 @@ static int kernel_without_packet(KERNEL_P)
 
 static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
 {
-    /* 14 ignores the dependences of its own nowait calls and runs them synchronously. */
+    /* LLVM 14 ignores the dependences of its own nowait calls and runs them synchronously. */
     (void)depend_count, (void)depend, (void)no_alias_count, (void)no_alias;
     return kernel_without_packet(KERNEL_A);
 }

@@ -1,5 +1,5 @@
 /*
- * forward.h - libomptarget's entry points, once.
+ * forward.h - the table of libomptarget's entry points.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,9 +42,9 @@
 #define INTEROP_A loc, gtid, interop, device, depend_count, depend, nowait
 
 /*
- * Twelve words, for entry points whose parameters differ between releases: integers and pointers
- * pass through unchanged, in registers and on the stack, and words that the callee does not have
- * are not looked at.
+ * Twelve words, for entry points whose parameters differ between releases. Integers and pointers
+ * pass through unchanged, in registers and on the stack. The callee ignores words that are not its
+ * parameters.
  */
 #define WORDS_P                                                                                \
     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
@@ -52,23 +52,23 @@
 #define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
 
 /*
- * X(return type, name without "__tgt_", (parameters), (arguments), value where there is no such
- * function). Every `__tgt_` symbol that LLVM 14 to 23 export. Signatures: interface.cpp;
- * `__tgt_interop_init` has an int64_t count before 18, which passes the same way on 64-bit machines
- * for counts that fit.
+ * X(return type, name without "__tgt_", (parameters), (arguments), value where the release lacks
+ * the function). The table has every `__tgt_` symbol that LLVM 14 to 23 export. Signatures:
+ * interface.cpp. `__tgt_interop_init` has an int64_t count before 18; a count that fits passes the
+ * same way on 64-bit machines.
  */
 #define REX_ENTRY_POINTS(X) \
     REX_REGISTERING(X)      \
     REX_ENDING(X)           \
     REX_ENDING_LATER(X)     \
     REX_FORWARDED(X)
-/* These are exported by adopt.c. */
+/* adopt.c exports these. */
 #define REX_REGISTERING(X)                                          \
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * These end mappings, or may have ended some when they return; the rest are jumps. What is in a
- * list of _MAPPER has names and mappers of rows, which that of _BARE has not.
+ * These end mappings, or may have ended some when they return; all others but those of registration
+ * are jumps. Functions in a list of _MAPPER take names and mappers of rows, those of _BARE do not.
  */
 #define REX_ENDING(X)  \
     REX_ENDING_BARE(X) \
@@ -82,7 +82,7 @@
 #define REX_ENDING_LATER(X)           \
     X(void, rtl_deinit, (void), (), ) \
     X(void, target_nowait_query, (void **handle), (handle), )
-/* These begin or update mappings, */
+/* These begin or update mappings. */
 #define REX_BEGINNING(X)  \
     REX_BEGINNING_BARE(X) \
     REX_BEGINNING_MAPPER(X)
@@ -101,7 +101,7 @@
 #define REX_UPDATING_MAPPER(X)                                   \
     X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), ) \
     X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
-/* and these launch: without a grid, with one, with a packet. */
+/* These launch: without a grid, with a grid, with a packet. */
 #define REX_LAUNCHING(X)          \
     REX_LAUNCHING_BARE(X)         \
     REX_LAUNCHING_MAPPER(X)       \
@@ -152,8 +152,8 @@
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*
- * Where the forwarders jump to, each under its name without "__tgt_". Before binding, functions
- * that bind first; then the bound library's own, or those of calls.c, which come to them.
+ * The targets of the forwarders, each under its name without "__tgt_". Before binding: functions
+ * that bind first. Then: the bound library's own functions, or those of calls.c that call them.
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;
@@ -161,20 +161,21 @@ struct rex_entry_points {
 #undef SLOT
 };
 
-/* Read a slot: they are written once, while other threads may be calling. */
+/* Reads a slot. The atomic is needed because other threads may call while binding writes it. */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Point every slot at what FIND(symbol, context) returns, or at a function that says what RELEASE
- * lacks. The slot of __tgt_target_kernel gets librex's translation where the release has none.
+ * Point every slot at the result of FIND(symbol, context), or at a function that reports what
+ * RELEASE lacks. The slot of __tgt_target_kernel gets librex's translation if the release has no
+ * packet.
  */
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
 
 /*
- * Whether the loader binds such names to librex: all calls of the process's come through here. It
- * is asked once: nothing gets in front of what the process began with.
+ * Whether the loader binds the `__tgt_*` names to librex, so that all calls of the process come
+ * through here. The answer is kept: a library loaded later is searched later.
  */
 bool rex_forward_first(void);
 

@@ -1,5 +1,5 @@
 /*
- * grid.h - the grid that somebody's call asks libomptarget for.
+ * grid.h - the grid that a call asks libomptarget for.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,33 +15,27 @@ struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
 };
 
-/* Of a block, its kernel's own and dynamic, unless the driver is asked for more for that kernel. */
+/* Most bytes of a block's shared memory, unless the driver is asked for more for the kernel. */
 #define REX_SHARED_MEMORY 49152u
 
-/* Of a packet: the launch need not be waited for; LLVM 14 and 15 do not look. */
+/* A packet's flag: the launch may return before it is done; LLVM 14 and 15 ignore it. */
 #define REX_FLAG_NOWAIT 0x1u
-/* What happens where the dynamic shared memory does not fit, and a cooperative launch (LLVM 23). */
+/* Packet flags of LLVM 23: the fallback for dynamic shared memory, and a cooperative launch. */
 #define REX_FLAGS_FALLBACK 0xcu
 #define REX_FLAG_COOPERATIVE 0x10u
-/*
- * Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these
- * bits.
- */
+/* Packet flags: grid and block are exact, from LLVM 23 on. Earlier releases ignore these bits. */
 #define REX_FLAGS_STRICT 0xc0u
-/* Those of rex_launch(). Every release knows them, or passes over them. */
+/* Flags that rex_launch() sets. Every release knows or ignores them. */
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
-/* A strict launch that leaves a number to be chosen, which is an error. */
+/* Whether a strict launch leaves teams or threads open, which is an error. */
 static inline bool rex_grid_is_missing(const struct rex_launch_config *launch)
 {
     return (launch->flags & REX_LAUNCH_STRICT) &&
            (launch->teams[0] == 0 || launch->threads[0] == 0);
 }
 
-/*
- * 0 where the choice is libomptarget's: clang 17 and later write -1 for a target region without
- * teams.
- */
+/* 0: libomptarget chooses. clang 17 and later write -1 for a target region without teams. */
 static inline uint32_t rex_grid_chosen(int32_t number)
 {
     return number > 0 ? (uint32_t)number : 0;
@@ -52,7 +46,7 @@ static inline struct rex_grid rex_grid_of_call(int32_t teams, int32_t threads)
     return (struct rex_grid){{rex_grid_chosen(teams), 1, 1}, {rex_grid_chosen(threads), 1, 1}, 0};
 }
 
-/* A packet of version 1, clang 15's, ends before the grid. */
+/* A packet of version 1 (clang 15) ends before the grid. */
 static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
                                                  int32_t teams, int32_t threads)
 {

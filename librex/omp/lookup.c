@@ -1,7 +1,7 @@
 /*
- * lookup.c - look-ups of addresses that count as references to a mapping, kept apart from its end.
+ * lookup.c - keeps look-ups of addresses apart from ends of mappings, on LLVM 14 and 15.
  *
- * LLVM 14 and 15 give the device address of mapped memory to a data call alone, which takes a
+ * LLVM 14 and 15 return the device address of mapped memory only from a data call, which takes a
  * reference until its end. If another thread ends the mapping in between, that end is not the last:
  * it copies nothing back, and the mapping may stay.
  *
@@ -16,8 +16,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned ends;   /* that are at work */
-static bool is_looking; /* a thread */
+static unsigned ends;   /* calls at work that end mappings */
+static bool is_looking; /* a thread is in a look-up */
 static bool take_references;
 
 static void forget_in_child(void)

@@ -49,7 +49,7 @@ size_t rex_index_near(const struct rex_index *all, size_t last, int number, uint
 
 static void set_count(struct rex_index *all, size_t count)
 {
-    /* Relaxed: written under the lock; who reads it without looks at nothing else. */
+    /* Relaxed: written under the lock; a reader without the lock reads nothing else. */
     __atomic_store_n(&all->count, count, __ATOMIC_RELAXED);
 }
 
@@ -79,8 +79,9 @@ static void take_out(struct rex_index *all, size_t index, size_t count)
 }
 
 /*
- * Whether the index has room for MADE now. It lies in a mapping where another thread has made that
- * meanwhile, and gets none of its own. What else is known of the same memory has ended unseen.
+ * Whether the index needs an entry for MADE. It needs none if another thread has added a mapping
+ * that contains MADE. Other entries of the same memory are removed, because their mappings have
+ * ended unseen.
  */
 static bool is_new(struct rex_index *all, const struct rex_mapping *made)
 {
@@ -95,7 +96,7 @@ static bool is_new(struct rex_index *all, const struct rex_mapping *made)
     return true;
 }
 
-/* From the last to the first, so that each entry is moved once. */
+/* Goes from the last to the first, so that each entry is moved once. */
 static void merge(struct rex_index *all, const struct rex_mapping *made, size_t count)
 {
     size_t old = all->count, to = old + count;

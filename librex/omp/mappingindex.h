@@ -1,7 +1,7 @@
 /*
  * mappingindex.h - mappings in the order of devices and addresses, none of which overlap.
  *
- * Whoever has an index locks it; only whether it is empty may be asked without the lock.
+ * The owner of an index locks it. rex_index_is_empty() alone needs no lock.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,8 +12,8 @@
 
 struct rex_index_entry {
     struct rex_mapping mapping;
-    uint32_t hidden; /* by that many rows of calls */
-    uint32_t begun;  /* by that many; REX_INDEX_MANY: more, or nobody knows */
+    uint32_t hidden; /* rows of calls that hide it */
+    uint32_t begun;  /* rows that began it; REX_INDEX_MANY: more, or unknown */
 };
 #define REX_INDEX_MANY 2
 
@@ -22,30 +22,33 @@ struct rex_index {
     size_t count, room;
 };
 
-/* Most calls come while nothing is mapped. */
+/* A quick look, because most calls come while nothing is mapped. */
 static inline bool rex_index_is_empty(const struct rex_index *all)
 {
     /*
-     * Relaxed: a mapping that another thread is just adding is missed, as it would be a moment
+     * Relaxed: a mapping that another thread is just adding may be missed, as it would be a moment
      * earlier.
      */
     return __atomic_load_n(&all->count, __ATOMIC_RELAXED) == 0;
 }
 
-/* The first mapping of device NUMBER that ends behind AT, or one that comes later. */
+/* The index of the first mapping of device NUMBER that ends behind AT, or of a later device. */
 size_t rex_index_behind(const struct rex_index *all, int number, uintptr_t at);
 
 /*
- * The same. Rows often come in the order of their addresses: the one behind LAST, which such a
- * question has found, is tried first.
+ * The same. LAST is the result of such a call. The entry behind it is tried first, because rows
+ * often come in the order of their addresses.
  */
 size_t rex_index_near(const struct rex_index *all, size_t last, int number, uintptr_t at);
 
-/* The entry at INDEX, which is no earlier than rex_index_behind(), if it has bytes of WANTED. */
+/*
+ * The entry at INDEX if it has bytes of WANTED, else NULL. INDEX is no less than
+ * rex_index_behind().
+ */
 struct rex_index_entry *rex_index_touching(const struct rex_index *all, size_t index,
                                            const struct rex_mapping *wanted);
 
-/* The first that has bytes of WANTED; NULL: none has. */
+/* The first entry that has bytes of WANTED, or NULL. */
 static inline struct rex_index_entry *rex_index_first(const struct rex_index *all,
                                                       const struct rex_mapping *wanted)
 {
@@ -66,8 +69,8 @@ static inline bool rex_index_is_whole(const struct rex_index_entry *entry,
 }
 
 /*
- * COUNT mappings MADE, in order and on one device; the array is changed. One that lies in a mapping
- * is not added; what else is known of its memory leaves the index. False: no memory.
+ * Add COUNT mappings MADE, in order and on one device; the array is changed. A mapping that lies in
+ * another one is not added. Other entries of its memory leave the index. False: no memory.
  */
 bool rex_index_add(struct rex_index *all, struct rex_mapping *made, size_t count);
 

@@ -1,10 +1,10 @@
 /*
  * mappings.c - the index of mappings: what data calls have mapped, from where to where, and whether
- * one row alone has.
+ * one row alone has mapped it.
  *
- * It lies in the order of devices and addresses, and no two mappings overlap. A call that may end
- * some has them hidden before it begins, and shown again where libomptarget still has them
- * afterwards.
+ * Entries are in the order of devices and addresses, and do not overlap. A call that may end
+ * mappings hides their entries before it begins. Afterwards entries that libomptarget still has are
+ * shown again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -42,7 +42,7 @@ void rex_present_wait(pthread_cond_t *condition)
     pthread_cond_wait(condition, &lock);
 }
 
-/* ---- asked ----------------------------------------------------------------------------------- */
+/* ---- look-ups in the index ------------------------------------------------------------------- */
 
 static struct rex_mapping bytes(const void *begin, size_t size, int number)
 {
@@ -119,9 +119,9 @@ void rex_mappings_widen(struct rex_place *place, int number)
     }
 }
 
-/* ---- asked of libomptarget ------------------------------------------------------------------- */
+/* ---- questions to libomptarget --------------------------------------------------------------- */
 
-/* The device address of what omp_target_is_present() says is there. */
+/* The device address of memory that omp_target_is_present() has found. */
 static void *address_of_present(const void *address, int number)
 {
     if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
@@ -138,7 +138,7 @@ void *rex_memory_address(const void *address, int number)
 static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
 {
     const struct rex_omp *omp = rex_runtime_omp();
-    /* As numbers: a row may be said to go on past the end of memory. */
+    /* Computed with integers, because a row may reach past the end of the address space. */
     uintptr_t distance = size > 0 ? size - 1 : 0;
     const void *last = (const void *)((uintptr_t)address + distance);
     int has_first = omp->is_present(address, number) != 0,
@@ -148,12 +148,12 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     if (!has_first || !has_last)
         return REX_PRESENT_IN_PART;
     /*
-     * Two mappings that are neighbours on the host and on the device pass for one, unless librex
-     * knows where one of them ends.
+     * Two mappings that are neighbours on the host and on the device look like one, unless the
+     * index knows where one of them ends.
      */
     void *on_device = address_of_present(address, number);
     if (on_device == NULL)
-        return REX_ABSENT; /* ended meanwhile */
+        return REX_ABSENT; /* the mapping has ended meanwhile */
     if (distance > 0 &&
         ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
          rex_mapping_divides(address, size, number)))
@@ -162,7 +162,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     return REX_PRESENT_WHOLE;
 }
 
-/* Another thread may begin or end the mapping between two questions: the next answer differs. */
+/* Ask again, because another thread may begin or end the mapping between two questions. */
 #define TRIES 8
 
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
@@ -188,7 +188,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
 
 /* ---- ended ----------------------------------------------------------------------------------- */
 
-/* What a row may end: what it names, or the pointer to that. */
+/* The memory that row I may end: the row's own, or, if POINTER, the pointer that it attaches. */
 static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
                     struct rex_mapping *wanted)
 {
@@ -198,7 +198,7 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
            (!pointer || (map->types[i] & REX_MAP_PTR_AND_OBJ));
 }
 
-/* What libomptarget may still have of it is asked for from now on. */
+/* Empty the index; later look-ups ask libomptarget. */
 void rex_mappings_forget(void)
 {
     if (rex_index_is_empty(&all))
@@ -236,8 +236,9 @@ bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *
 }
 
 /*
- * What was hidden may be gone by now, and in its place another mapping, which nobody has hidden.
- * libomptarget is asked without the lock: to enter it may mean to wait for a registration.
+ * Shows the entry at FOUND, or removes it if libomptarget has no such mapping any more. The hidden
+ * mapping may be gone, with another one in its place that is not hidden. libomptarget is asked
+ * without the lock, because the call may wait for a registration.
  */
 static void show_one(const struct rex_mapping *found, bool later)
 {
@@ -260,12 +261,12 @@ static void show_all(struct rex_mapping wanted, bool later)
     }
 }
 
-/* FOUND leaves the index unless libomptarget still has it. */
+/* Removes the entry of FOUND unless libomptarget still has the mapping. */
 static void look_again(const struct rex_mapping *found, bool later)
 {
     if (!later && rex_runtime_omp()->is_present((const void *)found->begin, found->number))
         return;
-    rex_mapped_unseen(); /* another thread may just have made it anew */
+    rex_mapped_unseen(); /* another thread may just have mapped it again */
     rex_lock(&lock);
     struct rex_index_entry *entry = rex_index_first(&all, found);
     if (entry != NULL)
@@ -273,7 +274,7 @@ static void look_again(const struct rex_mapping *found, bool later)
     rex_unlock(&lock);
 }
 
-/* Nobody has hidden it, who would look at it again. */
+/* Whether the entry is on device NUMBER and no call hides it; show_one() looks at hidden ones. */
 static bool is_in_sight(size_t index, int number)
 {
     return index < all.count && all.entries[index].mapping.number == number &&
@@ -281,8 +282,8 @@ static bool is_in_sight(size_t index, int number)
 }
 
 /*
- * A row of no length that lies in no mapping may yet have ended the next one on either side: LLVM
- * 15 to 24 look it up from the base of each on, which need not lie in it.
+ * A row of size 0 that lies in no mapping may have ended the next mapping on either side. LLVM 15
+ * to 24 search from each mapping's base, which need not lie in the mapping.
  */
 static void look_beside(const struct rex_mapping *wanted, bool later)
 {
@@ -300,8 +301,9 @@ static void look_beside(const struct rex_mapping *wanted, bool later)
 }
 
 /*
- * With a mapper a row ends what nobody here knows of. One that deletes ends a mapping whole, which
- * may be larger than what is known of it where not all were seen.
+ * Whether MAP may end mappings that its rows do not tell. A mapper ends mappings of its own. A row
+ * that deletes ends a whole mapping; the index may know only a part of it unless all mappings are
+ * seen.
  */
 static bool ends_unknown(const struct rex_map *map)
 {
@@ -320,7 +322,7 @@ void rex_mappings_show(const struct rex_map *map, int number, bool later)
     if (rex_index_is_empty(&all))
         return;
     if (later)
-        rex_mapped_unseen(); /* what stays, since it was begun more often */
+        rex_mapped_unseen(); /* entries go, though mappings with more references stay */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] == 0 && map->begin[i] != NULL && may_end(map, i, false, number, &wanted))
             look_beside(&wanted, later);
@@ -331,7 +333,7 @@ void rex_mappings_show(const struct rex_map *map, int number, bool later)
 
 /* ---- made ------------------------------------------------------------------------------------ */
 
-/* Where memory runs out, libomptarget is asked for what is missing. */
+/* If memory runs out, later look-ups ask libomptarget. */
 void rex_mappings_add(struct rex_mapping *made, size_t count)
 {
     if (count == 0 || (rex_against_all() & REX_AGAINST_UNSEEN_CALLS) ||

@@ -11,27 +11,28 @@
 #include "omp/present.h"
 
 /*
- * The lock of the present table: of this index, and of the calls in omp/present.c. Never held inside
- * libomptarget or the driver. A thread that waits for CONDITION gives it back meanwhile.
+ * The lock of the present table: it guards this index, and the calls in omp/present.c. No thread
+ * holds it inside libomptarget or the driver. rex_present_wait() releases it while it waits for
+ * CONDITION.
  */
 void rex_present_lock(void);
 void rex_present_unlock(void);
 void rex_present_wait(pthread_cond_t *condition);
 
-/* A row begins what it touches. True: one mapping has all of it. */
+/* A row begins the mappings that it touches. True: one mapping has all its bytes. */
 bool rex_mapping_begun(const void *begin, size_t size, int number);
 
-/* COUNT places on device NUMBER: how each PLACE is mapped is filled in. The caller has the lock. */
+/* Fill in how each of COUNT places PLACE on device NUMBER is mapped. The caller holds the lock. */
 void rex_mappings_place(struct rex_place *place, size_t count, int number);
 
-/* PLACE becomes as large as the mappings of device NUMBER that it touches. Likewise. */
+/* Widen PLACE to the mappings of device NUMBER that it touches. The caller holds the lock. */
 void rex_mappings_widen(struct rex_place *place, int number);
 
-/* Before and after an end: what its rows may end is hidden, and shown again where it is left. */
+/* Before and after an end: hide the entries that rows of MAP may end; show those that are left. */
 void rex_mappings_hide(const struct rex_map *map, int number);
 void rex_mappings_show(const struct rex_map *map, int number, bool later);
 
-/* The index is empty from now on, and libomptarget is asked. */
+/* Empty the index; later look-ups ask libomptarget. */
 void rex_mappings_forget(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * memorycalls.c - the bound libomptarget's devices, and its functions of their memory: each call is
- * in flight as others are.
+ * memorycalls.c - the bound libomptarget's devices, and its functions for device memory. Each call
+ * is in flight (flight.h).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +15,7 @@
 #include "rex/map.h"
 #include "trace/trace.h"
 
-/* The library's functions, and those that callers get. */
+/* The library's functions, and the counting ones that callers get. */
 static struct rex_omp own, counted;
 
 static int device_count(void)
@@ -67,9 +67,9 @@ static void *mapped_pointer(const void *address, int device)
 /*
  * LLVM 14 and 15 have no omp_get_mapped_ptr. The runtime writes the device address to the base of a
  * row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
- * crashes where a row without a reference meets the end of its mapping. Nothing ends during a
- * look-up: memory that is present then has a reference to take and give back. NULL where it is not;
- * the row would end what another thread maps meanwhile.
+ * crashes if a row without a reference meets the end of its mapping. No mapping ends during a
+ * look-up, so memory that is present has a reference to take and give back. Absent memory gives
+ * NULL: the row's end would end a mapping that another thread makes meanwhile.
  */
 static void *pointer_by_row(const void *address, int device)
 {

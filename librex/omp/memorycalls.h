@@ -1,5 +1,5 @@
 /*
- * memorycalls.h - the bound libomptarget's devices, and its functions of their memory.
+ * memorycalls.h - the bound libomptarget's devices, and its functions for device memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,9 +13,9 @@
 #include "omp/forward.h"
 
 /*
- * The bound libomptarget's device memory functions; associate may be NULL. The data calls are for
- * mapped_pointer, where libomptarget has none. Only after a registration: without one, LLVM 19 and
- * later crash in omp_get_num_devices().
+ * The bound libomptarget's functions for device memory; associate may be NULL. mapped_pointer uses
+ * the data calls if libomptarget has no such function. Call these only after a registration:
+ * without one, LLVM 19 and later crash in omp_get_num_devices().
  */
 struct rex_omp {
     int (*device_count)(void);
@@ -33,17 +33,15 @@ struct rex_omp {
 };
 const struct rex_omp *rex_runtime_omp(void);
 
-/* FUNCTIONS are those of the libomptarget that is being bound. Once, before the others. */
+/* Binding sets FUNCTIONS, once, before any other function here is called. */
 void rex_memory_calls_bind(const struct rex_omp *functions);
 
-/*
- * Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1.
- */
+/* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
 bool rex_runtime_disabled(void);
 
 /*
- * Devices that libomptarget offered when last asked; rex_devices_ask() asks again. Where offloading
- * is disabled every call returns -1 whatever the device, and there is no number to check.
+ * Number of devices at the last question to libomptarget; rex_devices_ask() asks again. If
+ * offloading is disabled every call returns -1 for any device, so that no number has to be checked.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_devices;
@@ -55,7 +53,7 @@ static inline int rex_devices_known(void)
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
 
-/* Whether NUMBER is the host's, where everything is mapped for ever, or a higher one. */
+/* Whether NUMBER is the host's, where all memory counts as mapped, or a higher one. */
 static inline bool rex_device_is_host(int number)
 {
     return number >= rex_devices_known() && number >= rex_devices_ask();

@@ -1,7 +1,7 @@
 /*
- * openmp.c - one libomp, and only one.
+ * openmp.c - makes sure of one libomp in the process.
  *
- * libomptarget 14 to 18 refer to `__kmpc_*` weakly and call NULL where libomp is not there; 19 on
+ * libomptarget 14 to 18 refer to `__kmpc_*` weakly and call NULL if libomp is absent; 19 and later
  * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so none is
  * opened by path while another is loaded.
  *
@@ -22,7 +22,7 @@
 static const char *const openmp_names[] = {"libomp.so", "libomp-", "libomp5.so", "libiomp5.so",
                                            NULL};
 
-/* Of the libomp that is in the process when libomptarget is bound. */
+/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
 static int (*default_device)(void);
 
 struct wanted {
@@ -39,7 +39,7 @@ static int match(struct dl_phdr_info *object, size_t size, void *context)
     for (const char *const *prefix = wanted->prefixes; *prefix != NULL; prefix++)
         if (strncmp(name, *prefix, strlen(*prefix)) == 0) {
             snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
-            return 1; /* no further */
+            return 1; /* stop here */
         }
     return 0;
 }
@@ -59,7 +59,7 @@ bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* A library loaded RTLD_LOCAL is made visible by opening it once more. */
+/* Opens a library that was loaded RTLD_LOCAL once more, which makes it visible. */
 static void make_visible(const char *path)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
@@ -100,7 +100,7 @@ static __attribute__((noinline)) bool open_beside(const char *path)
     return false;
 }
 
-/* Whether a libomp is in the process, and in *RESULT whether it suits. */
+/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
 static __attribute__((noinline)) bool is_there(const struct rex_candidate *candidate, char *why,
                                                size_t why_size, int *result)
 {
@@ -137,10 +137,10 @@ int rex_openmp_default_device(void)
     static bool has_answered;
     if (default_device == NULL)
         return 0;
-    /* Relaxed: whoever misses it takes shelter once more. */
+    /* Relaxed: a thread that misses it takes shelter once more. */
     if (__atomic_load_n(&has_answered, __ATOMIC_RELAXED))
         return default_device();
-    rex_shelter_begin(); /* libomp starts, under a lock */
+    rex_shelter_begin(); /* the first call may start libomp, which holds a lock */
     int number = default_device();
     rex_shelter_end();
     /* Relaxed: as above. */

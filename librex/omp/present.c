@@ -1,11 +1,12 @@
 /*
- * present.c - calls that change what is mapped, kept apart from launches by the driver that use it.
+ * present.c - keeps calls that change mappings apart from launches by the driver that use them.
  *
- * libomptarget counts a launch as a user of what it maps, so that another thread cannot end the
- * mapping under it. A launch by the driver claims its memory instead. A data call that maps or ends
- * memory claims it first: no more launches and updates begin on it. Then the call waits for those
- * at work. A launch or update that meets such a call waits for its end, and claims nothing before.
- * There is no circle, because a call that waits with a claim waits for launches and updates alone.
+ * libomptarget counts a launch as a user of the memory that it maps, so that another thread cannot
+ * end the mapping under it. A launch by the driver claims its memory instead. A data call that maps
+ * or ends memory claims it first: no more launches and updates begin on it. Then the call waits for
+ * those at work. A launch or update that meets such a call waits for its end before it claims
+ * anything. No circle arises, because a call that waits with a claim waits only for launches and
+ * updates.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +35,7 @@ static void forget_in_child(void)
 
 REX_FORK_RENEWED(16, forget_in_child);
 
-/* ---- who has to wait ------------------------------------------------------------------------- */
+/* ---- which calls exclude each other ---------------------------------------------------------- */
 
 static bool overlap(const struct rex_place *one, const struct rex_place *other)
 {
@@ -46,13 +47,13 @@ static bool is_launch(const struct rex_claim *claim)
     return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_LAUNCHES;
 }
 
-/* A data call that may change what is mapped. */
+/* Whether CLAIM is of a data call that may change mappings. */
 static bool is_data_call(const struct rex_claim *claim)
 {
     return claim->call == REX_CALL_BEGINS || claim->call == REX_CALL_ENDS;
 }
 
-/* libomptarget keeps its own launches apart. */
+/* Whether the present table keeps two launches apart. libomptarget does so for two of its own. */
 static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *other)
 {
     return is_launch(one) && is_launch(other) &&
@@ -60,8 +61,9 @@ static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *
 }
 
 /*
- * Whether a begin that maps PLACE anew excludes a call on WITH. The index has a new mapping before
- * it is copied to, so that WITH may be found mapped meanwhile. Of a mapper no place is known.
+ * Whether a begin that maps PLACE anew excludes a call on WITH. The index gets a new mapping before
+ * its data is copied, so the other call may find WITH mapped too early. A call with a mapper
+ * (is_all) does not tell its places.
  */
 static bool is_being_mapped(const struct rex_claim *claim, const struct rex_place *place,
                             const struct rex_place *with)
@@ -72,8 +74,8 @@ static bool is_being_mapped(const struct rex_claim *claim, const struct rex_plac
 
 /*
  * Whether two calls cannot work at once on two places that overlap. The end of a mapping excludes
- * all other calls, and so does the begin of one that is new. A launch excludes another that maps
- * the memory for itself, where either copies it back.
+ * all other calls. So does a begin that makes a mapping. Two launches that map the memory for
+ * themselves exclude each other if either copies it back.
  */
 static bool exclude(const struct rex_claim *one, size_t i, const struct rex_claim *other, size_t j)
 {
@@ -84,7 +86,10 @@ static bool exclude(const struct rex_claim *one, size_t i, const struct rex_clai
             (place->is_changed || with->is_changed));
 }
 
-/* Of places in order, those that end before all that are left to compare are passed over. */
+/*
+ * Whether two claims exclude each other. If places are in order, the loops skip those that end
+ * before, or begin behind, the place compared.
+ */
 static bool meet(const struct rex_claim *one, const struct rex_claim *other)
 {
     const struct rex_place *with = other->place;
@@ -112,7 +117,7 @@ static int by_begin(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-#define FEW 8 /* places are compared sooner than put in order */
+#define FEW 8 /* places that are compared faster than sorted */
 
 static void put_in_order(struct rex_claim *claim)
 {
@@ -125,7 +130,7 @@ static void put_in_order(struct rex_claim *claim)
     claim->is_ordered = true;
 }
 
-/* How the places are mapped now: an end takes whole mappings. */
+/* Looks up how the places are mapped. The places of an end are widened to whole mappings. */
 static void find_places(struct rex_claim *claim)
 {
     if (claim->is_all)
@@ -150,7 +155,10 @@ static void find_extent(struct rex_claim *claim)
 
 enum { OF_DATA_CALLS = 1, OF_OTHERS = 2 };
 
-/* Whether CLAIM, which is none of these KINDS or not at work yet, meets one of them. */
+/*
+ * Whether CLAIM excludes any added claim of these KINDS. CLAIM is of another kind, or not added
+ * yet.
+ */
 static bool meets_any(const struct rex_claim *claim, int kinds)
 {
     for (const struct rex_claim *other = claims; other != NULL; other = other->next)
@@ -166,9 +174,9 @@ static void add(struct rex_claim *claim)
 }
 
 /*
- * Whether calls claim their memory. Where a reason against the driver comes up, launches by the
- * driver may still be at work. A launch that claims later sees the reason, because it looks for
- * reasons after its claim, and both are in one order for all threads.
+ * Whether calls claim their memory. After a fallback reason comes up, launches by the driver may
+ * still be at work. A launch that claims later sees the reason, because it reads the reasons after
+ * its claim, and both are sequentially consistent.
  */
 static bool are_in_force(void)
 {
@@ -176,7 +184,7 @@ static bool are_in_force(void)
            __atomic_load_n(&claims, __ATOMIC_SEQ_CST) != NULL;
 }
 
-/* Its places are then as they are mapped as long as it works. */
+/* Waits until CLAIM meets none. Its places' mappings then stay the same until it is unpinned. */
 static void wait_for(struct rex_claim *claim, int kinds)
 {
     for (;;) {
@@ -189,8 +197,8 @@ static void wait_for(struct rex_claim *claim, int kinds)
 }
 
 /*
- * A data call waits for other data calls first, because these may change what is mapped. It waits
- * for all others when no more of them can begin.
+ * A data call waits for other data calls first, because they may change the mappings. It waits for
+ * launches and updates after it has claimed, when no more of them can begin.
  */
 void rex_present_pin(struct rex_claim *claim)
 {
@@ -215,7 +223,7 @@ void rex_present_unpin(struct rex_claim *claim)
     rex_present_unlock();
 }
 
-/* ---- what the index cannot know -------------------------------------------------------------- */
+/* ---- mappings that the index lacks ----------------------------------------------------------- */
 
 uint64_t rex_mapping_generation = 1;
 
@@ -257,15 +265,15 @@ bool rex_pointers_are_attached(void)
 
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
-#define TYPE_ATTACH INT64_C(0x4000) /* of clang 22 */
-#define PLACES 16                   /* of a call; for more it allocates */
+#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer */
+#define PLACES 16                   /* places without an allocation */
 
-/* The call that a thread is in; libomptarget may call itself through the forwarders. */
+/* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
-    bool lies_in_unseen; /* the index gets no row of it */
+    bool lies_in_unseen; /* the index gets none of its rows */
     struct rex_claim claim;
-    struct rex_place place[PLACES], *more; /* NULL: there are no more */
+    struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
 };
 
 static bool is_mapped_by(const struct rex_map *map, int32_t i)
@@ -288,7 +296,7 @@ static size_t count_places(const struct rex_map *map)
     return count;
 }
 
-/* False: there is no memory for so many. */
+/* False: no memory for COUNT places. */
 static bool make_room(struct call *own, size_t count)
 {
     own->more = count > PLACES ? malloc(count * sizeof *own->more) : NULL;
@@ -306,8 +314,8 @@ static bool has_mappers(const struct rex_map *map)
 }
 
 /*
- * A mapper names its rows to libomptarget alone: such a call claims all memory, and so does one
- * that has no room for its places.
+ * Fills in the claim of a call. A call with a mapper claims all memory, because a mapper tells its
+ * rows to libomptarget alone. A call without memory for its places claims all memory, too.
  */
 static void collect(struct call *own, const struct rex_map *map, int number)
 {
@@ -325,7 +333,7 @@ static void collect(struct call *own, const struct rex_map *map, int number)
     }
 }
 
-/* What the call may map besides what its rows name, or otherwise than they say. */
+/* Notes whether the call may attach pointers, or map memory that its rows do not tell. */
 static void note_unusual(enum rex_present_call call, const struct rex_map *map)
 {
     bool mappers = has_mappers(map), attaches = mappers;
@@ -336,14 +344,14 @@ static void note_unusual(enum rex_present_call call, const struct rex_map *map)
             rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
     if (attaches)
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* the attached pointers of a launch stay mapped */
+    /* pointers that a launch attaches stay mapped */
     if (mappers || (attaches && call == REX_CALL_LAUNCHES))
         rex_mapped_unseen();
 }
 
 /*
- * There is no memory for the claim of a call: no launch goes by the driver any more, and the call
- * waits for all that is at work.
+ * Called if there is no memory for the claim of a call. No launch goes by the driver any more, and
+ * the call waits for all calls at work.
  */
 static void come_without_claim(int number)
 {
@@ -363,8 +371,8 @@ static bool is_unseen(const void *begin, size_t size, int number)
 }
 
 /*
- * Whether a row lies in a mapping that librex has not seen, and that may be larger. Calls that name
- * other parts of that mapping may end it, and the index would keep the row.
+ * Whether a row lies in a mapping that is not in the index and may be larger. A call may end that
+ * mapping by naming other parts of it, and the index would keep the row.
  */
 static bool lies_in_unseen(const struct rex_map *map, int number)
 {
@@ -393,7 +401,7 @@ static void claim_rows(enum rex_present_call call, const struct rex_map *map, in
     own->lies_in_unseen = call == REX_CALL_BEGINS && lies_in_unseen(map, number);
 }
 
-/* Row by row: each lies in one mapping, or is none that the index can have. */
+/* Adds one row to the index, if it lies in one mapping and the index may have it. */
 static void add_begun(const struct call *own, const void *begin, size_t size, int number)
 {
     void *device = NULL;

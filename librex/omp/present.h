@@ -1,10 +1,9 @@
 /*
- * present.h - the present table: what is mapped on each device, and which calls use it.
+ * present.h - the present table: the mappings on each device, and the calls that use them.
  *
  * libomptarget owns the mappings. librex keeps an index of those that it has seen begin, so that
- * the driver can launch on them. Each call that maps, ends, updates or uses memory says so here
- * before and after it: a data call or a launch by libomptarget enters and leaves, a launch by the
- * driver pins its rows and unpins them.
+ * the driver can launch on them. A data call and a launch by libomptarget enter the table before
+ * and leave it after. A launch by the driver pins its rows before and unpins them after.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,7 +19,7 @@
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 enum rex_present_call {
-    REX_CALL_BY_DRIVER, /* a launch: it pins its rows instead */
+    REX_CALL_BY_DRIVER, /* a launch; it pins its rows and does not enter */
     REX_CALL_LAUNCHES,
     REX_CALL_UPDATES,
     REX_CALL_BEGINS,
@@ -28,13 +27,15 @@ enum rex_present_call {
 };
 
 /*
- * Before and after a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP. The
- * call waits for launches by the driver that it must not meet, and none begins on its rows until it
- * leaves. An end takes the mappings that it may end out of the index, and what libomptarget still
- * has afterwards comes back. LATER: the call may not be over when it returns. A call of
- * libomptarget's inside of another one does neither. A map without all of its columns has no rows.
+ * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
+ * after it. The entry waits for launches by the driver that exclude the call. No such launch begins
+ * on its rows until the call leaves. An end hides the entries of mappings that it may end. Entries
+ * that libomptarget still has are shown again when it leaves. LATER: the call may return before it
+ * is done. A call of libomptarget inside of another one claims nothing. A map without all of its
+ * columns has no rows.
  *
- * An end waits for no queue: rex_before_unmap() or rex_unfinished_wait() (unfinished.h) is first.
+ * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
+ * first.
  */
 void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device);
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
@@ -42,33 +43,34 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
-/* Where SIZE bytes at BEGIN lie, all or some of them. */
+/* Host memory from `begin` to `end` that a call uses, and how it is mapped. */
 struct rex_place {
     uintptr_t begin, end;
-    uintptr_t device; /* where they begin there; 0: not in one mapping, or it is about to end */
-    bool is_mapped;   /* some of them are */
-    bool is_whole;    /* all of them are, in one mapping that no other call is about to end */
-    bool is_changed;  /* if it is not mapped: the call copies it back */
-    int32_t row;      /* of the call's map */
+    uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
+    bool is_mapped;   /* some bytes are mapped */
+    bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */
+    bool is_changed;  /* the call copies the memory back if it is not mapped */
+    int32_t row;      /* the row of the call's map */
 };
 
-/* Memory that one launch, or one data call, works on until it ends. */
+/* The memory that one launch or one data call uses until it ends. */
 struct rex_claim {
     struct rex_claim *next;
-    struct rex_place *place; /* COUNT of them; many are put in the order of their addresses */
+    struct rex_place *place; /* COUNT of them; many are sorted by their addresses */
     size_t count;
-    uintptr_t lowest, highest; /* of all places; the claim's own, as is: */
+    uintptr_t lowest, highest; /* of all places; set by rex_present_pin(), like: */
     bool is_ordered;
     int number; /* of the device */
     enum rex_present_call call;
-    bool is_all; /* its one place is all memory, and no mapping says what of it is mapped */
+    bool is_all; /* its one place is all memory, because its places are unknown */
 };
 
 /*
- * From now on no data call begins that may change what is mapped of these places, nor a launch that
- * maps some of them for itself as this one does, if either copies it back. The device address of
- * each is filled in. Waits for calls that are at work. A reason against the driver that other
- * threads act on is seen by a look after this call.
+ * Claim the places of a call and fill in their device addresses. Waits for calls at work that
+ * exclude this one. Until the claim is unpinned no data call begins that may change how the places
+ * are mapped. No launch begins that maps some of them for itself, as this one does, if either
+ * copies them back. Read the fallback reasons after this call: then a reason that other threads act
+ * on is seen.
  */
 void rex_present_pin(struct rex_claim *claim);
 void rex_present_unpin(struct rex_claim *claim);
@@ -76,64 +78,67 @@ void rex_present_unpin(struct rex_claim *claim);
 /* ---- the index ------------------------------------------------------------------------------- */
 
 /*
- * One mapping, from its first byte to its last: its data call has returned, and none that may end
- * it has begun. What was mapped by a call that librex does not look at is in no index; where librex
- * is not in the way of all calls (rex_forward_first()), the index is empty.
+ * One mapping, from its first byte to its last. Its data call has returned, and no call that may
+ * end it has begun. A mapping by a call that librex does not see is not in the index. If librex
+ * does not see all calls (rex_forward_first()), the index is empty.
  */
 struct rex_mapping {
     uintptr_t begin, end;
     int number;       /* of the device */
-    uintptr_t device; /* where it begins there; 0 where no launch goes by the driver */
+    uintptr_t device; /* the device address of `begin`; 0 if no launch goes by the driver */
 };
 
-/* The mapping that has all of SIZE bytes at BEGIN on device NUMBER, in *FOUND; or false. */
+/* Finds the mapping that has all SIZE bytes at BEGIN on device NUMBER; false if there is none. */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
-/* The first mapping that has any byte of WANTED, in *FOUND; or false. */
+/* Finds the first mapping that has any byte of WANTED; false if there is none. */
 bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *found);
 
-/* Whether a mapping begins or ends inside of these bytes, which then are more than it. */
+/* Whether a mapping begins or ends inside of these bytes. */
 bool rex_mapping_divides(const void *begin, size_t size, int number);
 
-/* Whether the caller, who has hidden it with one row, ends it for certain; it is *FOUND then. */
+/* Whether the caller's one row, which hides the mapping *FOUND, ends it for certain. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
- * A call has made COUNT mappings, which are in the order of their addresses and all on one device.
- * The array is not kept, but is changed.
+ * Add COUNT mappings that a call has made, in the order of their addresses and all on one device.
+ * The array is changed, and not kept.
  */
 void rex_mappings_add(struct rex_mapping *made, size_t count);
 
 /*
- * A call has just made a mapping of exactly SIZE bytes at BEGIN, and counts its rows afterwards. Of
- * such a mapping it is known whether a single row has begun it, and so whether an end is the last.
+ * Add a mapping of exactly SIZE bytes at BEGIN that a call has just made; the call counts its rows
+ * afterwards. For such a mapping librex knows whether a single row has begun it, and so whether an
+ * end is the last.
  */
 void rex_mapping_made(const void *begin, size_t size, int number);
 
 /*
- * How many regions' mappings there are, and the *FIRST, for the end of the process. 0 where another
- * thread has the lock: exit() may come from a signal's handler.
+ * The number of mappings that regions have left, and the *FIRST, for the end of the process. 0 if
+ * another thread has the lock, because exit() may be called by a signal handler.
  */
 size_t rex_mappings_left(struct rex_mapping *first);
 
-/* ---- what is mapped -------------------------------------------------------------------------- */
+/* ---- presence -------------------------------------------------------------------------------- */
 
-/* What SIZE bytes at ADDRESS are on device NUMBER: by the index, else as libomptarget says. */
+/*
+ * Whether SIZE bytes at ADDRESS are present on device NUMBER: by the index, else by libomptarget.
+ */
 enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
-/* The same; where all of it is present, the device address is stored in *DEVICE. */
+/* The same; if all bytes are present, *DEVICE gets the device address. */
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device);
 
-/* The device address of what is present; NULL where it is not. */
+/* The device address of present memory; NULL if absent. */
 void *rex_memory_address(const void *address, int number);
 
-/* ---- what the index cannot know -------------------------------------------------------------- */
+/* ---- mappings that the index lacks ----------------------------------------------------------- */
 
 /*
- * The generation of the mappings: it changes after every call that may have ended one, if librex is
- * in the way of such calls (rex_forward_first()). A device address found in a generation is good as
- * long as that lasts.
+ * The generation of the mappings. It changes after every call that may have ended one, if librex
+ * sees all such calls (rex_forward_first()). A device address is valid in the generation in which
+ * it was found.
  */
 extern uint64_t rex_mapping_generation;
 
@@ -146,16 +151,16 @@ static inline uint64_t rex_mapping_now(void)
 void rex_mapping_ended_unseen(void);
 
 /*
- * Something may be mapped that no call has named, a module's globals, what a mapper names or a call
- * that does not wait, or that has left the index unasked. From then on libomptarget is asked for
- * what the index lacks.
+ * Something may be mapped that the index lacks. It is a module's global, memory that a mapper or a
+ * nowait call maps, or a mapping removed from the index without a question. From then on
+ * libomptarget is asked for memory that the index lacks.
  */
 void rex_mapped_unseen(void);
 bool rex_all_mappings_are_seen(void);
 
 /*
- * Whether a call has attached a pointer to mapped memory: its bytes on the device are not the
- * host's.
+ * Whether a call has attached a pointer to mapped memory: the pointer's bytes on the device differ
+ * from the host's.
  */
 bool rex_pointers_are_attached(void);
 

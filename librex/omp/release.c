@@ -1,8 +1,9 @@
 /*
  * release.c - one row of facts for each LLVM release.
  *
- * Read in the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8, 22.1.8
- * and 23.1.1. All but 20 run in the tests, on their host device; of 24 there is nothing but that.
+ * The facts are from the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8,
+ * 22.1.8 and 23.1.1. The tests run all but 20 on their host device. The facts of 24 are from these
+ * runs alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,17 +15,17 @@
 #include "omp/grid.h"
 
 /*
- * Plain kernels. Version 2 has no extra parameter on 16, 17 and 19 to 23; 15 ignores the version;
- * 18 passes one whatever the version says. Up to 19 the CUDA plugin launches one dimension; 23
- * takes y, z and dynamic memory from the struct only from version 3 on.
+ * Plain kernels. With version 2 there is no extra parameter on 16, 17 and 19 to 23; 15 ignores the
+ * version; 18 passes one for every version. Up to 19 the CUDA plugin launches one dimension. 23
+ * reads y, z and dynamic memory from the struct only from version 3 on.
  */
 #define PLAIN(dims, memory)                                            \
     {                                                                  \
         .version = 2, .dimensions = (dims), .dynamic_memory = (memory) \
     }
 /*
- * Env kernels. 18 adds the parameter itself, 19 to 23 do with version 3, before 18 a row of ours
- * must carry it.
+ * Env kernels. 18 adds the parameter itself; 19 to 23 add it with version 3. Before 18 a row of
+ * librex's must carry it.
  */
 #define ENV_BY_ROW(memory)                                                             \
     {                                                                                  \
@@ -35,8 +36,8 @@
         .version = 3, .dimensions = (dims), .dynamic_memory = true \
     }
 /*
- * On the host device 23 and 24 take version 5 alone, and write over the last row; a grid is nothing
- * to it.
+ * On the host device 23 and 24 take version 5 alone, and overwrite the last row. A grid has no
+ * effect there.
  */
 #define HOST_ARRAY                         \
     {                                      \
@@ -46,8 +47,8 @@
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
 /*
- * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; what 14 and 21 to 23
- * get has to be the image itself.
+ * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; 14 and 21 to 23 must
+ * get the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,
@@ -158,7 +159,7 @@ static const struct rex_release rows[] = {
      .packed_slots = true,
      .environment_size = 48,
      .shared_memory_fixed = true},
-    /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
+    /* 21.1.0 and 21.1.1 need the older header, 21.1.2 takes both. */
     {.number = 21,
      .packet_flags = REX_FLAGS_USUAL,
      .marker = "llvmLaunchKernel",
@@ -250,8 +251,8 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
         return NULL;
     const struct rex_release *told = &rows[i - 1];
     /*
-     * Several rows may share a marker: the name decides, without one the oldest, which promises
-     * least.
+     * Several rows may share a marker. Then the name decides; without a number in it the oldest
+     * row, which promises least.
      */
     while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
         told--;

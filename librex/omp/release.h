@@ -1,5 +1,5 @@
 /*
- * release.h - what differs between the releases of libomptarget.
+ * release.h - the differences between the releases of libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,93 +10,95 @@
 #include <stdint.h>
 
 /*
- * The two forms of a kernel: its parameters are the packet's rows, or one more stands in front for
- * the runtime.
+ * The two forms of a kernel. PLAIN: its parameters are the packet's rows. ENV: one more parameter,
+ * for the runtime, comes first.
  */
 enum rex_kernel_form { REX_FORM_UNKNOWN, REX_FORM_PLAIN, REX_FORM_ENV };
 
-/* How a packet has to look so that a kernel of one form gets the caller's arguments. */
+/* The packet that gives a kernel of one form the caller's arguments. */
 struct rex_packet_rule {
     uint32_t version;    /* the packet's Version */
-    bool refused;        /* there is no way */
-    bool leading_row;    /* the runtime adds no parameter: a row must */
-    bool trailing_row;   /* the runtime overwrites the last one: it must be one more */
-    int dimensions;      /* of the grid that reach the GPU; the rest are dropped without a word */
+    bool refused;        /* no packet does */
+    bool leading_row;    /* the runtime adds no parameter: a row must carry it */
+    bool trailing_row;   /* the runtime overwrites the last row: add one */
+    int dimensions;      /* of the grid that reach the GPU; the rest are dropped silently */
     bool dynamic_memory; /* DynCGroupMem reaches the GPU */
 };
 
-/* One row for each release. Nothing else in librex asks for a release's number. */
+/* One row for each release. No other code in librex tests a release's number. */
 struct rex_release {
     int number;
-    const char *marker; /* a symbol that this release exports and earlier ones do not */
+    const char *marker; /* a symbol that this release exports and earlier ones lack */
     struct rex_packet_rule plain, env;
     /*
-     * Of both forms on the host device, where that calls kernels in a way of its own, by the
-     * image's functions rex_call_NAME; version 0: it calls them as they are.
+     * Both forms on the host device, if the release calls host kernels in its own way, by the
+     * image's functions rex_call_NAME. Version 0: it calls them as they are.
      */
     struct rex_packet_rule host;
-    /* version of its own clang's packets; the kernels behind newer ones have other parameters */
+    /* packet version of its own clang; kernels with newer packets have other parameters */
     uint32_t newest_packet;
-    bool no_packet; /* there is no __tgt_target_kernel */
+    bool no_packet; /* it has no __tgt_target_kernel */
     bool no_flags;  /* packets of its own clang end before Flags, which later releases read */
     /* the host device matches entries of program and image by their position */
     bool entries_by_position;
-    /* a row with members is mapped from the multiple of 8 below its beginning */
+    /* a row with members is mapped from the multiple of 8 at or below its beginning */
     bool parents_rounded;
-    /* aborts where a call ends the last mapping of some memory, and then ends it once more */
+    /* aborts if a call ends the last mapping of some memory, and then ends it once more */
     bool one_end_a_call;
-    /* an implicit row that exceeds what the same call has just mapped is copied whole, past its end
+    /*
+     * an implicit row larger than the memory that the same call has just mapped is copied whole,
+     * past its end
      */
     bool excess_copied;
-    /* what must be present must be so before the call: an earlier row of it does not count */
+    /* a present modifier needs memory mapped before the call: an earlier row does not count */
     bool presence_at_entry;
     /*
-     * an image registered after a device's first use is never loaded, and its launch crashes: no
-     * registration is taken back, since it could not be made again
+     * An image registered after a device's first use is never loaded, and its launch crashes. So
+     * librex takes back no registration, because it could not be made again.
      */
     bool late_image_ignored;
-    /* a kernel whose name ends in "tor" is taken for one without parameters */
+    /* a kernel whose name ends in "tor" is launched without parameters */
     bool names_in_tor_crash;
-    /* rows that attach pointers, of clang 22 and later, are such; else they are taken for maps */
+    /* rows that attach pointers (clang 22 and later) attach; other releases read them as maps */
     bool attach_rows;
-    /* a GPU is started, its context made, when it is first used; else all are, at a registration */
+    /* a GPU is started, its context made, at its first use; else all GPUs at a registration */
     bool devices_at_first_use;
-    bool plugins_apart;  /* plugins are files of their own, with unversioned names */
+    bool plugins_apart;  /* plugins are separate files, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
     bool runtime_object; /* calls before the first registration crash */
     /* symbols NAME_exec_mode of an image decide how its kernels are launched, and whether */
     bool exec_mode_obeyed;
     /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
     bool packed_slots;
-    /* host kernels take one array of arguments: none that is called as it is does */
+    /* host kernels take one array of arguments: no ordinary function can be called */
     bool host_argument_array;
     bool old_entries_only; /* entries in clang 20's form are misread */
     /* version of the OffloadBinary that it opens at a registration; 0: none */
     uint32_t newest_container;
-    /* CUBINs of CUDA 13 need the older header, possible up to this SM; 0: not needed */
+    /* CUBINs of CUDA 13 need the older header, which exists up to this SM; 0: not needed */
     int newest_old_header;
-    bool new_header_refused; /* ... and the new header is refused above it too */
-    /* the newest function that its CUDA plugin cannot do without; NULL: none that matters */
+    bool new_header_refused; /* the new header is refused above it, too */
+    /* the newest function that its CUDA plugin needs; NULL: none is checked */
     const char *driver_function;
-    const char *driver_since; /* the CUDA release that has it first */
-    /* bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; others abort */
+    const char *driver_since; /* the first CUDA release that has it */
+    /*
+     * bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; other sizes abort
+     */
     uint32_t environment_size;
     uint64_t strict_flags; /* Flags bits that make the grid exact */
     /*
-     * Flags bits that a caller's packet may have: what the release knows, and what it passes over.
-     * With bit 1, 20 and later take the packet's rows for something else, and so does 23 with
-     * bit 5.
+     * Flags bits that a caller's packet may have: those that the release knows or ignores. With bit
+     * 1, 20 and later read the packet's rows differently; so does 23 with bit 5.
      */
     uint64_t packet_flags;
-    uint32_t most_teams; /* silently cut down to this in x; 0: the device's own limit */
+    uint32_t most_teams; /* more teams in x are silently cut to this; 0: the device's own limit */
     /*
      * a block's shared memory, static and dynamic, is at most 48 KiB: the kernel's limit is not
      * raised
      */
     bool shared_memory_fixed;
     /*
-     * the kernel's limit is raised where 48 KiB or more are dynamic, whatever the kernel has of its
-     * own
+     * the kernel's limit is raised only if 48 KiB or more are dynamic; static memory is not counted
      */
     bool static_memory_uncounted;
     /* a launch with more reports success and does nothing; 0: no such limit */
@@ -104,17 +106,17 @@ struct rex_release {
 };
 
 /*
- * The release that exports what EXPORTS(name, context) says; NAMED is the number in the library's
- * own name or in that of the libLLVM it needs (0: none), which tells apart releases that export the
- * same. NULL: not a libomptarget from LLVM 14 on.
+ * The release that exports the symbols for which EXPORTS(name, context) is true. NAMED is the
+ * number in the library's own name or in that of the libLLVM it needs (0: none). It tells apart
+ * releases that export the same. NULL: not a libomptarget of LLVM 14 or later.
  */
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);
 
-/* The row of a release, NULL if there is none. */
+/* The row of a release, or NULL. */
 const struct rex_release *rex_release_row(int number);
 
-/* The row behind that of a release, the first one for 0; NULL behind the last. */
+/* The row behind that of a release: the first one for 0, NULL behind the last. */
 const struct rex_release *rex_release_after(int number);
 
 #endif

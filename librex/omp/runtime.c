@@ -1,5 +1,5 @@
 /*
- * runtime.c - find libomptarget, tell its release, bind.
+ * runtime.c - finds libomptarget, tells its release and binds it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,7 +25,7 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* Written once, under the lock, and read by others once `release` is there. */
+/* Written once, under the lock. Other threads read it after `release` is set. */
 static struct {
     const struct rex_release *release;
     char path[PATH_MAX];
@@ -36,9 +36,9 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool at_work; /* a thread is binding */
-/* in a child: a thread of the parent was, and has left libomptarget half loaded */
+/* in a child: a thread of the parent was binding, and left libomptarget half loaded */
 static bool torn;
-/* constructors of libomptarget 16 to 18 may come back through a forwarder */
+/* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
 static __thread bool binding;
 
 const struct rex_release *rex_runtime(void)
@@ -121,7 +121,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 }
 
 /*
- * LLVM 14 to 18 open their plugins by unversioned names, found beside libomptarget by its run path.
+ * LLVM 14 to 18 open their plugins by unversioned names. The run path finds them beside
+ * libomptarget.
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
@@ -170,7 +171,10 @@ static const char *missing_function(void *handle, const struct rex_release *rele
     return *name;
 }
 
-/* What has been opened stays in the process, and no other one can be used beside it. */
+/*
+ * UNUSABLE: the library has been opened and stays in the process (NODELETE), so no other one can be
+ * used beside it.
+ */
 enum outcome { BOUND, UNOPENED, UNUSABLE };
 
 static enum outcome open_candidate(const struct rex_candidate *candidate,
@@ -198,8 +202,8 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 /*
- * A library that is named, by the program or by being loaded already, is the only candidate. One
- * that is loaded may be in use by others, who can do without a device: what it lacks is told when a
+ * Binds the only candidate: a library that the program names, or one that is loaded already. A
+ * loaded one may have other users, who need no device: its missing plugins are reported only if a
  * registration fails.
  */
 static __attribute__((noinline)) int bind_named(const char *path, const char *how, bool loaded)
@@ -221,7 +225,7 @@ static __attribute__((noinline)) int bind_named(const char *path, const char *ho
     return REX_OK;
 }
 
-/* Those that were rejected before one was found, each in a line of the log. */
+/* Logs one line for each candidate that was rejected before one was bound. */
 static void log_passed_over(char *lines)
 {
     char *rest = NULL;
@@ -230,7 +234,7 @@ static void log_passed_over(char *lines)
         rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
 }
 
-/* The loader tells of an error in words alone: the one that may pass, or 0. */
+/* The loader reports errors only as text: the errno of a transient one, or 0. */
 static int error_in(const char *why)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
@@ -268,7 +272,7 @@ static __attribute__((noinline)) int bind_best(void)
         log_passed_over(report.text);
         return REX_OK;
     }
-    if (report.error != 0) /* the best may be one that was not seen */
+    if (report.error != 0) /* the best candidate may not have been seen */
         return rex_fail(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
                         "libomptarget cannot be looked for: %s", strerror(report.error));
     return rex_fail_lines(
@@ -289,8 +293,8 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
 }
 
 /*
- * A second libomptarget beside a loaded one would share its symbols and not its state: the loaded
- * one wins.
+ * A second libomptarget beside a loaded one would share its symbols and not its state, so the
+ * loaded one is used.
  */
 static __attribute__((noinline)) int choose(void)
 {
@@ -306,12 +310,15 @@ static __attribute__((noinline)) int choose(void)
                : bind_best();
 }
 
-/* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */
+/*
+ * A library may fork while it is loaded: the thread that binds goes on in the child, and holds the
+ * lock.
+ */
 static void begin_in_child(void)
 {
     if (binding)
         return;
-    /* Relaxed: in a child there is no other thread, and the fork was after all that it did. */
+    /* Relaxed: a child has no other thread, and the fork was after all that the thread did. */
     torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
     rex_fork_renew(&lock);
 }
@@ -336,7 +343,7 @@ int rex_runtime_bind(void)
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
     rex_lock(&lock);
-    /* Relaxed: only a child of fork reads it, in which nothing goes on beside it. */
+    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
     __atomic_store_n(&at_work, true, __ATOMIC_RELAXED);
     if (rex_runtime() == NULL) {
         rex_trace_start();
@@ -348,7 +355,7 @@ int rex_runtime_bind(void)
         binding = false;
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
-    /* Relaxed: only a child of fork reads it, in which nothing goes on beside it. */
+    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
     __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;

@@ -17,19 +17,19 @@
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);
 
-/* Why the bound libomptarget was taken: a variable's name, or words; "" while none is. */
+/* Why the bound libomptarget was chosen: a variable's name, or words; "" while none is bound. */
 const char *rex_runtime_chosen(void);
 
 /*
- * What may keep the bound libomptarget from any device, or that librex does not know its release;
- * "" if nothing was seen.
+ * Why the bound libomptarget may have no device, or that librex does not know its release; "" if
+ * nothing was found.
  */
 const char *rex_runtime_doubt(void);
 
 /*
- * Undo the mapping of a global's host address. It is made when the image is loaded and outlives the
- * unregistration, so that the global of an image loaded later would never be reached. Nothing
- * happens where there is none.
+ * Undo the mapping of a global's host address. The mapping is made when the image is loaded, and
+ * outlives the unregistration. With it a global of an image loaded later would never be reached.
+ * Does nothing if there is no mapping.
  */
 void rex_runtime_unmap_global(const void *address);
 

@@ -1,8 +1,8 @@
 /*
- * search.c - candidates for libomptarget, and which release each is.
+ * search.c - candidates for libomptarget, and the release of each.
  *
- * A release is read from the file's dynamic symbols, before it is opened: libomptarget is never
- * unloaded again (all releases are linked NODELETE), and opening 14 to 18 without libomp crashes.
+ * The release is read from the file's dynamic symbols before the file is opened. libomptarget is
+ * never unloaded (all releases are linked NODELETE), and opening 14 to 18 without libomp crashes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -71,7 +71,7 @@ struct exported {
     Elf64_Shdr symbols;
 };
 
-/* The name of export INDEX; NULL where that symbol is none. */
+/* The name of export INDEX; NULL if that symbol is no export. */
 static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
@@ -93,7 +93,7 @@ static bool exports(const char *wanted, void *context)
     return false;
 }
 
-/* A `__tgt_` function that NEWEST, and every release before it, lacks; NULL if there is none. */
+/* A `__tgt_` function that no release up to NEWEST exports; NULL if there is none. */
 static const char *unknown_export(const struct exported *table, const struct rex_release *newest)
 {
 #define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
@@ -113,10 +113,7 @@ static const char *unknown_export(const struct exported *table, const struct rex
     return NULL;
 }
 
-/*
- * The number behind ".so." or "LLVM-" or "LLVM.so." in the library's own name and in those it
- * needs; 0 if there is none.
- */
+/* The number behind "libomptarget.so.", "libLLVM-" or "libLLVM.so." in NAME; 0 if there is none. */
 static int number_in(const char *name)
 {
     const char *own = strstr(name, "libomptarget.so.");
@@ -145,8 +142,8 @@ static int named_release(const struct rex_elf *elf)
 }
 
 /*
- * WHY says that TOLD is only the nearest release that librex knows, where the number in a name is
- * larger than all of them, or an export is one of none; else it is empty.
+ * WHY says that TOLD is only the nearest release that librex knows. The number in a name is larger
+ * than that of all releases, or an export is in none of them. Otherwise WHY is empty.
  */
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
@@ -219,8 +216,9 @@ bool rex_same_file(const char *a, const char *b)
 }
 
 /*
- * What is passed over for want of descriptors or memory may be the best there is. A file that is
- * not there, or that the user may not read, will not be there the next time either.
+ * Notes an error that may pass: a candidate not seen for lack of descriptors or memory may be the
+ * best one. A missing or unreadable file is no such error, because it will be missing next time,
+ * too.
  */
 static void note(struct rex_report *report, int error)
 {
@@ -256,7 +254,7 @@ static void add_file(struct list *list, const char *path)
 }
 
 /*
- * Every libomptarget.so* in the folders that PATTERN matches. Plugins are called
+ * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins are called
  * libomptarget.rtl.*.
  */
 static void add_folders(struct list *list, const char *pattern)
@@ -275,7 +273,7 @@ static void add_folders(struct list *list, const char *pattern)
 }
 
 /*
- * The folders that the loader itself would search for this program: LD_LIBRARY_PATH, run paths, the
+ * Adds the folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
  * system's.
  */
 static void add_loader_folders(struct list *list)
@@ -283,7 +281,7 @@ static void add_loader_folders(struct list *list)
     Dl_serinfo size;
     void *program = dlopen(NULL, RTLD_LAZY);
     if (program == NULL) {
-        note(list->report, ENOMEM); /* nothing else can be in the way */
+        note(list->report, ENOMEM); /* dlopen(NULL) has no other reason to fail */
         return;
     }
     Dl_serinfo *folders =
@@ -305,7 +303,7 @@ static __attribute__((noinline)) bool lies_in(const char *path, const char *want
     return rex_same_file(folder, wanted);
 }
 
-/* The best first. */
+/* Sorts the best candidate first. */
 static int compare(const void *a, const void *b, void *openmp_folder)
 {
     const struct rex_candidate *one = a, *other = b;
@@ -318,7 +316,7 @@ static int compare(const void *a, const void *b, void *openmp_folder)
     }
     if (beside[0] != beside[1])
         return beside[1] - beside[0];
-    /* 18 runs no plain kernel and loads no image after a device's first use. */
+    /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
     if (one->release->late_image_ignored != other->release->late_image_ignored)
         return one->release->late_image_ignored ? 1 : -1;
     if (one->release->number != other->release->number)

@@ -1,5 +1,5 @@
 /*
- * search.h - where a libomptarget may be.
+ * search.h - the search for a libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,36 +15,36 @@
 struct rex_candidate {
     char path[PATH_MAX];
     const struct rex_release *release;
-    char doubt[256]; /* why it is taken for a newer one than librex knows; "": it is not */
+    char doubt[256]; /* why it is newer than all releases that librex knows; "": it is not */
 };
 
-/* Text that grows up to a limit, escaped: what was tried, and why it was rejected. */
+/* Text that grows up to a limit, escaped: the candidates tried, and why each was rejected. */
 struct rex_report {
     size_t length;
-    int error; /* 0, or errno of a failure that may pass: there may be more than the text says */
+    int error; /* 0, or errno of a failure that may pass: there may be more candidates */
     char text[3072];
 };
 void rex_report_add(struct rex_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same on a line of its own, which begins with two spaces. */
+/* The same on a new line, which begins with two spaces. */
 void rex_report_line(struct rex_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * The candidates, to be freed by the caller, the best first: of OPENMP_FOLDER (may be NULL), then
- * the newest, LLVM 18 behind these, and releases that librex does not know last.
+ * Finds the candidates, the best first; the caller frees them. Those in OPENMP_FOLDER (may be NULL)
+ * come first, then the newest. LLVM 18 comes behind these, and unknown releases come last.
  */
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
                   struct rex_report *report);
 
-/* The patterns of the folders that are searched besides the loader's own, NULL after the last. */
+/* The patterns of the folders that are searched besides the loader's, NULL after the last. */
 extern const char *const rex_search_folders[];
 
 /*
- * Tell the release of the file PATH without opening it as a library. 0, with the reason in WHY
- * where the file is newer than all releases that librex knows, else "" there; or REX_ENORUNTIME or
- * REX_ENOMEM with the reason in WHY, and errno where the file could not be read, else 0.
+ * Tell the release of the file PATH without loading it. Returns 0; then WHY says if the file is
+ * newer than all releases that librex knows, else it is "". Or returns REX_ENORUNTIME or REX_ENOMEM
+ * with the reason in WHY; errno is set if the file could not be read, else 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);

@@ -1,6 +1,5 @@
 /*
- * sender.c - who sends a launch to a GPU: what stands against the CUDA driver in a process, and in
- * words.
+ * sender.c - the sender of a launch to a GPU: the fallback reasons of a process, and their text.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +14,7 @@
 #include "base/settings.h"
 #include "cuda/driver.h"
 
-/* Each changes what libomptarget launches, or has it say what it does. */
+/* libomptarget obeys each of these: it changes the launch or makes libomptarget report it. */
 static const char *const obeyed[] = {"LIBOMPTARGET_INFO",   "LIBOMPTARGET_PROFILE",
                                      "LIBOMPTARGET_RECORD", "LIBOMPTARGET_SHARED_MEMORY_SIZE",
                                      "OMP_TEAM_LIMIT",      "OMP_TEAMS_THREAD_LIMIT",
@@ -40,8 +39,9 @@ static bool is_part_of_openmp(const char *file)
 }
 
 /*
- * libomp looks for its tool so. Its own definition is an empty one; archer, which comes with it,
- * does nothing without ThreadSanitizer and knows no devices.
+ * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
+ * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without ThreadSanitizer
+ * and handles no devices.
  */
 static bool has_tool(void)
 {
@@ -66,7 +66,7 @@ static unsigned look(void)
            (has_tool() ? REX_AGAINST_TOOL : 0u);
 }
 
-/* Until libomptarget is bound nothing has been seen. */
+/* Until libomptarget is bound no call has been seen. */
 static unsigned all = REX_AGAINST_UNSEEN_CALLS;
 
 void rex_sender_bind(bool sees_all, bool disabled)

@@ -1,5 +1,5 @@
 /*
- * sender.h - who sends a launch to a GPU: the CUDA driver, or libomptarget, and why.
+ * sender.h - the sender of a launch to a GPU: the CUDA driver or libomptarget, and the reason.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 /*
- * X(name, what it says). What stands against a launch by the driver: first what holds for the
- * process, then for the module and kernel, then for one launch. In a text, %s is what it is about.
+ * X(name, text). The fallback reasons: each makes libomptarget launch instead of the driver. They
+ * are in order: reasons of the process, then of the module and kernel, then of one launch. In a
+ * text, %s is the subject of the reason.
  */
 #define REX_AGAINST_LIST(X)                                                                     \
     X(ASKED, "%s=runtime")                                                                      \
@@ -53,20 +54,20 @@ enum rex_against {
 #undef REX_AGAINST_BIT
 };
 
-/* All that stand as long as the module is registered. */
+/* The reasons that last as long as the module is registered. */
 #define REX_AGAINST_LASTING ((unsigned)REX_AGAINST_NOWAIT - 1)
 
-/* Where one of these stands there is no GPU that the driver could launch on. */
+/* With one of these reasons there is no GPU that the driver could launch on. */
 #define REX_AGAINST_NO_GPU \
     ((unsigned)(REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
 
-/* What stands against the driver, and what a module's reason names. */
+/* The fallback reasons as a mask of enum rex_against, and the subject of a module's reason. */
 struct rex_reason {
     unsigned against;
     const char *about;
 };
 
-/* Who sends a launch AGAINST which so much stands. */
+/* The sender of a launch with the reasons AGAINST: the driver if there are none. */
 enum rex_sender { REX_SENDER_DRIVER, REX_SENDER_RUNTIME };
 static inline enum rex_sender rex_sender_for(unsigned against)
 {
@@ -74,21 +75,21 @@ static inline enum rex_sender rex_sender_for(unsigned against)
 }
 
 /*
- * libomptarget is bound: what stands against all launches of the process is looked for.
- * SEES_ALL: every call of the process's comes through librex.
+ * libomptarget is bound: look for the fallback reasons of the process. SEES_ALL: every call of the
+ * process comes through librex. DISABLED: offloading is disabled.
  */
 void rex_sender_bind(bool sees_all, bool disabled);
 
-/* What stands against all launches of the process. */
+/* The fallback reasons of all launches of the process. */
 unsigned rex_against_all(void);
 
-/* Whether REX_LAUNCH_BY=driver: no launch may go by libomptarget. */
+/* Whether REX_LAUNCH_BY=driver: then no launch may go by libomptarget. */
 bool rex_driver_is_demanded(void);
 
-/* From now on this stands as well. */
+/* Add fallback reasons of all launches of the process. */
 void rex_stand_against_all(unsigned against);
 
-/* The first of REASON, in words. */
+/* The text of the first reason in REASON. */
 #define REX_REASON_MAX 256
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX]);
 

@@ -21,7 +21,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct rex_unfinished *rex_unfinished_first;
 
-/* All are of queues on GPUs, with which a child can do nothing. */
+/* Forgets all queues, because all of them use GPUs, which a child of fork cannot use. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
@@ -34,7 +34,9 @@ void rex_unfinished_add(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
     unfinished->next = rex_unfinished_first;
-    /* Relaxed: the list is read under its lock; without it only whether it is empty is asked. */
+    /*
+     * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
+     */
     __atomic_store_n(&rex_unfinished_first, unfinished, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
@@ -45,14 +47,18 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
     struct rex_unfinished **at = &rex_unfinished_first;
     while (*at != NULL && *at != unfinished)
         at = &(*at)->next;
-    /* Relaxed: the list is read under its lock; without it only whether it is empty is asked. */
+    /*
+     * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
+     */
     if (*at != NULL)
         __atomic_store_n(at, unfinished->next, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
 
-/* WHAT cannot be done to OBJECT while BUSY has unfinished commands: 0 after waiting for it, or an
- * error. */
+/*
+ * WHAT cannot be done to OBJECT while BUSY has unfinished commands. Returns 0 after waiting for
+ * BUSY, or an error.
+ */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
     if (rex_setting_wait_for_unfinished()) {
@@ -88,8 +94,8 @@ static int sync_with_rows(const struct rex_map *map, int number, const char *wha
 }
 
 /*
- * A look at a queue may be what finds the device lost, so that this is asked last. libomptarget
- * would abort there.
+ * Checks for a lost device last, because a look at a queue may find the loss. libomptarget would
+ * abort on a lost device.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what)
 {

@@ -16,14 +16,14 @@ struct rex_registration;
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */
 
-/* The first kernels of a graph or of unfinished commands, each once. */
+/* The first kernels of a graph or of unfinished commands, without duplicates. */
 #define REX_KERNEL_LIST_MAX 8
 struct rex_kernel_list {
     struct {
         const char *name;
         const struct rex_registration *registration;
     } kernel[REX_KERNEL_LIST_MAX];
-    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: there were more */
+    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: more than the list has */
 };
 
 static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char *name,
@@ -39,22 +39,22 @@ static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char 
     list->count += list->count <= REX_KERNEL_LIST_MAX;
 }
 
-/* All of MORE as well. */
+/* Add all kernels of MORE. */
 void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
 
 /* The kernels of REGISTRATION lose their names. */
 void rex_kernel_list_forget(struct rex_kernel_list *list,
                             const struct rex_registration *registration);
 
-/* The names in words; "no kernel" where there is none. */
+/* The names as text; "no kernel" if there are none. */
 #define REX_KERNEL_LIST_TEXT 1024
 void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. Its functions are called with the list locked and lock
- * what is theirs.
+ * A queue whose commands may be unfinished. Its functions are called with the list locked, and take
+ * the queue's own lock.
  */
 #define REX_ANY_DEVICE (-1)
 struct rex_unfinished {
@@ -62,17 +62,17 @@ struct rex_unfinished {
     const char *name;
     int number; /* of the device */
     /*
-     * Is there an unfinished command that may use what SIZE bytes at BEGIN (NULL: anything at all)
-     * are on device NUMBER, or a kernel of REGISTRATION?
+     * Whether an unfinished command may use SIZE bytes at BEGIN (NULL: any memory) on device
+     * NUMBER, or runs a kernel of REGISTRATION.
      */
     bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* 0 or an error */
-    /* The kernels of REGISTRATION are no more, nor are their names. */
+    /* The kernels of REGISTRATION end, and their names with them. */
     void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
-     * A call of the driver failed elsewhere, with WHY: is the device lost? That is kept then, and
-     * NOTED gets the unfinished kernels.
+     * A call of the driver failed elsewhere, with WHY: whether this queue finds the device lost.
+     * The queue then notes it, and NOTED gets its unfinished kernels.
      */
     bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *noted);
@@ -81,7 +81,7 @@ struct rex_unfinished {
 void rex_unfinished_add(struct rex_unfinished *unfinished);
 void rex_unfinished_remove(struct rex_unfinished *unfinished);
 
-/* The list, under its lock but for: */
+/* The list. Only rex_any_unfinished() reads it without its lock. */
 extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
@@ -93,31 +93,31 @@ static inline bool rex_any_unfinished(void)
 }
 
 /*
- * The mapping of MAP's rows on device NUMBER, or the registration of a module, is about to end. 0,
- * or REX_EBUSY with the name of the queue that still uses it; with REX_UNFINISHED=wait, after
- * waiting, 0 or the error that the wait came to. REX_ECUDA where a queue has ever found the device,
- * or for a module any device, lost. WHAT begins the message.
+ * Call these before the mappings of MAP's rows on device NUMBER end, or before a module's
+ * registration ends. Returns 0, or REX_EBUSY with the name of a queue that still uses it. With
+ * REX_UNFINISHED=wait: 0 or the error of the wait. REX_ECUDA if a queue has found the device lost,
+ * or, for a module, any device. WHAT begins the message.
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
 
 /*
- * The same for a library, of which libomptarget knows nothing: a lost device is not in the way.
- * When its kernels are gone, all queues forget them.
+ * The same for a library, which libomptarget does not know: a lost device is no error. After its
+ * kernels are unloaded, rex_unfinished_forget() makes all queues forget them.
  */
 int rex_before_library_unload(const struct rex_registration *registration);
 void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
- * Wait for all unfinished commands on device NUMBER that may use MAP's rows (NULL: anything), with
- * a warning that names the queue and CALL.
+ * Wait for all unfinished commands on device NUMBER that may use MAP's rows (NULL: any memory).
+ * Logs a warning with the names of the queue and of CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
-/* The same before CALL, which is not librex's own, on DEVICE (-1: the default one). */
+/* The same before the program's own CALL, on DEVICE (-1: the default one). */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);
 
-/* All of those on device NUMBER are asked whether it is lost. */
+/* Ask all queues on device NUMBER whether it is lost. */
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
 
 #endif

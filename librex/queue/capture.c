@@ -1,5 +1,5 @@
 /*
- * capture.c - commands on their way into a graph, and the queues that take part.
+ * capture.c - adds commands to a graph, and queues to its capture.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,9 +17,9 @@
 #include "queue/event.h"
 #include "queue/peer.h"
 
-/* of the list, and of which queues take part */
+/* guards the list, and which queues take part */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_graph *captured; /* graphs; one word is written to change the list */
+static struct rex_graph *captured; /* graphs in capture; one word is written to change the list */
 
 static void renew_in_child(void)
 {
@@ -50,7 +50,7 @@ static int grow(struct rex_graph *graph)
     return REX_OK;
 }
 
-/* Bytes of values that a map points to. */
+/* The bytes of all values that MAP points to. */
 static size_t size_of_values(const struct rex_map *map)
 {
     size_t size = 0;
@@ -159,7 +159,8 @@ int rex_capture_record(struct rex_graph *graph, struct rex_event *event, uint32_
 }
 
 /*
- * The graph in which EVENT was recorded, if it is still being captured; under the lock of the list.
+ * The graph in which EVENT was recorded, if its capture goes on. The caller holds the lock of the
+ * list.
  */
 static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
 {
@@ -172,7 +173,7 @@ static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
     return graph;
 }
 
-/* QUEUE takes part in the capture of GRAPH; under the lock of the list. */
+/* Adds QUEUE to the capture of GRAPH. The caller holds the lock of the list. */
 static int join(struct rex_queue *queue, struct rex_graph *graph)
 {
     if (queue->capture == graph)
@@ -226,7 +227,7 @@ void rex_capture_begin(struct rex_graph *graph, struct rex_queue *queue)
     rex_unlock(&lock);
 }
 
-/* Take GRAPH off the list, so that no other queue joins. */
+/* Takes GRAPH off the list, so that no other queue joins. */
 static void leave_list(struct rex_graph *graph)
 {
     rex_lock(&lock);

@@ -1,5 +1,5 @@
 /*
- * capture.h - capture: what is put in a queue is captured into a graph instead of being done.
+ * capture.h - capture: commands go into a graph instead of a stream.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,33 +9,29 @@
 #include "queue/graph.h"
 
 /*
- * The locked QUEUE begins to be captured in GRAPH. At the end of that all queues that take part,
- * but the one that began, go back to doing what they are given.
+ * Begin the capture of the locked QUEUE in GRAPH. The end takes all queues out of the capture
+ * except the one that began it.
  */
 void rex_capture_begin(struct rex_graph *graph, struct rex_queue *queue);
 void rex_capture_end(struct rex_graph *graph);
 
-/* COMMAND of queue LANE of GRAPH, which is copied, goes into it after it was checked. 0 or an
- * error. */
+/* Check COMMAND and add a copy of it to GRAPH, for its queue LANE. Returns 0 or an error. */
 int rex_capture_add(struct rex_graph *graph, const struct rex_command *command, uint32_t lane);
 
-/* EVENT is recorded in GRAPH, on LANE. 0 or an error. */
+/* Record EVENT in GRAPH, on LANE. Returns 0 or an error. */
 int rex_capture_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane);
 
 /*
- * QUEUE, which is locked, waits for EVENT. Where that was recorded in a graph that is still being
- * captured, the wait goes into that graph and QUEUE takes part: true, with 0 or an error in
- * *RESULT. Where it was not: false, with an error in *RESULT if QUEUE is being captured.
+ * The locked QUEUE waits for EVENT. True if EVENT was recorded in a graph whose capture goes on.
+ * Then the wait goes into that graph, QUEUE takes part, and *RESULT is 0 or an error. Otherwise
+ * false, with an error in *RESULT if QUEUE is being captured.
  */
 bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result);
 
-/* COMMAND as it would be done now, but for doing it; GRAPH is locked. 0 or an error. */
+/* Make the checks of COMMAND without doing it; GRAPH is locked. Returns 0 or an error. */
 int rex_capture_check(struct rex_graph *graph, const struct rex_command *command);
 
-/*
- * Put the map of COMMAND, a launch, in memory of its own, to be freed; NULL where there was none
- * left.
- */
+/* Copy the map of COMMAND, a launch, to memory that the caller frees; NULL without memory. */
 void *rex_capture_own_map(struct rex_command *command);
 
 #endif

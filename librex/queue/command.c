@@ -1,6 +1,6 @@
 /*
- * command.c - a command of a queue, done: put in a stream of the CUDA driver, or, on a device that
- * is no NVIDIA GPU, done at once by libomptarget, by the rules that hold for queues.
+ * command.c - does a command of a queue: puts it in a stream of the CUDA driver. On a device that
+ * is no NVIDIA GPU libomptarget does it at once, by the rules for queues.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -54,8 +54,8 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
 }
 
 /*
- * The device's side of a copy. An address that the program names itself may be that of mapped
- * memory, too.
+ * Finds the device address of a copy. An address from the program may be that of mapped memory,
+ * too, so it is marked as used.
  */
 static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_command *command,
                             uint64_t *device)
@@ -74,9 +74,9 @@ static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_command
 }
 
 /*
- * A large copy of ordinary memory, for which the driver would wait, too: once all that is in the
- * stream is done, by threads, and whole when it returns, so that what comes next in the stream
- * comes after it. Where that fails the driver is asked to do it.
+ * Threads make a large copy of ordinary memory, for which the driver would wait, too. They wait
+ * until the stream is done, and the copy is complete on return, so that the next command in the
+ * stream comes after it. False: the driver has to copy.
  */
 static bool copy_by_threads(const struct rex_stream_gpu *gpu, void *stream,
                             const struct rex_command *command, uint64_t device)
@@ -164,7 +164,7 @@ static int check_launch(int number, const struct rex_command *command)
                             REX_FOR_QUEUE);
 }
 
-/* ---- copies and fills ------------------------------------------------------------------------ */
+/* ---- copies and fills at once ---------------------------------------------------------------- */
 
 static int check_copy(int number, const struct rex_command *command)
 {
@@ -187,7 +187,7 @@ static int copy(int number, const struct rex_command *command)
                : rex_device_copy_from(command->copy.host, device, command->copy.size, number);
 }
 
-#define FILL_BYTES 65536 /* at a time; a multiple of every pattern's width */
+#define FILL_BYTES 65536 /* per copy; a multiple of each pattern's width */
 
 static int fill(int number, const struct rex_command *command)
 {
@@ -206,7 +206,7 @@ static int fill(int number, const struct rex_command *command)
     return result;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all kinds at once ----------------------------------------------------------------------- */
 
 int rex_command_check(const struct rex_command *command, int number)
 {

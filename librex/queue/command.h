@@ -1,5 +1,5 @@
 /*
- * command.h - one thing that is put in a queue or captured into a graph, and how it is done.
+ * command.h - a command that is put in a queue or captured into a graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,10 +20,10 @@ enum rex_command_kind {
     REX_COMMAND_WAIT
 };
 
-/* What it points to is the caller's, or, in a graph, the graph's. */
+/* Its pointers belong to the caller, or, in a graph, to the graph. */
 struct rex_command {
     enum rex_command_kind kind;
-    uint32_t lane; /* in a graph: which of its queues does it */
+    uint32_t lane; /* in a graph: the number of its queue */
     union {
         struct {
             struct rex_module *module;
@@ -32,7 +32,7 @@ struct rex_command {
         } launch;
         struct {
             void *host;
-            void *device; /* NULL: the device's copy of the host's memory */
+            void *device; /* NULL: the memory to which `host` is mapped */
             size_t size;
         } copy;
         struct {
@@ -52,25 +52,25 @@ struct rex_command {
         } call;
         struct {
             struct rex_event *event; /* NULL in a graph */
-            uint32_t point;          /* in a graph: which of the events recorded there */
+            uint32_t point;          /* in a graph: the number of the event recorded there */
         } event;
     };
 };
 
 /*
- * Put COMMAND in STREAM. The context is current. 0 or an error; *KERNEL receives what was launched,
- * and is left alone by other commands.
+ * Put COMMAND in STREAM. The context is current. Returns 0 or an error. A launch writes its kernel
+ * to *KERNEL; other commands do not change it.
  */
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
-/* Put the driver's EXECUTABLE graph in STREAM. 0, or -1 with rex_cuda_why(). */
+/* Put the driver's EXECUTABLE graph in STREAM. Returns 0, or -1 with rex_cuda_why(). */
 int rex_graph_submit(void *executable, void *stream);
 
-/* Do COMMAND now, on device NUMBER. 0 or an error. */
+/* Do COMMAND now on device NUMBER. Returns 0 or an error. */
 int rex_command_do(int number, const struct rex_command *command);
 
-/* Whether COMMAND could be done on device NUMBER: 0 or an error. */
+/* Check whether COMMAND could be done on device NUMBER: 0 or an error. */
 int rex_command_check(const struct rex_command *command, int number);
 
 #endif

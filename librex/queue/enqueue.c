@@ -1,7 +1,7 @@
 /*
- * enqueue.c - putting commands in queues.
+ * enqueue.c - puts commands in queues.
  *
- * The functions are those of rex/queue.h, and every launch with a map, in a queue or not.
+ * It has the functions of rex/queue.h, and rex_module_launch_map(), for launches in a queue or not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -45,7 +45,7 @@ static int enqueue_in_stream(struct rex_queue *queue, const struct rex_command *
     return rex_queue_sync_if_stepwise(queue);
 }
 
-/* Do, put in the stream or capture COMMAND, as the locked QUEUE is made. 0 or an error. */
+/* Captures COMMAND, does it at once or puts it in the stream, as the locked QUEUE requires. */
 static int enqueue(struct rex_queue *queue, const struct rex_command *command)
 {
     if (unlikely(queue->capture != NULL))
@@ -128,7 +128,7 @@ int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, siz
                         "rex_queue_copy_from");
 }
 
-/* What is unfinished in QUEUE, which is locked, reaches the other device. */
+/* Notes that unfinished commands of the locked QUEUE use the other device. */
 static void note_reach(struct rex_queue *queue, const struct rex_command *command)
 {
     int other = rex_peer_other(command, queue->gpu.number);

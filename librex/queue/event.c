@@ -27,11 +27,11 @@ int rex_event_create(struct rex_event **event)
     return REX_OK;
 }
 
-/* The driver's event belongs to a context, which is kept as long. */
+/* The driver's event belongs to a context, which is retained until here. */
 static void drop_driver_event(struct rex_driver_event *driver)
 {
     if (driver->forks == rex_forks()) {
-        int entered = rex_context_enter(driver->context); /* where that fails, the call may not */
+        int entered = rex_context_enter(driver->context); /* if it fails, the call may still work */
         REX_CUDA(cuEventDestroy, driver->handle);
         rex_context_leave(entered);
         rex_context_drop(driver->ordinal);
@@ -68,7 +68,7 @@ static int make_driver_event(struct rex_driver_event *made, const struct rex_str
     return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
 }
 
-/* The driver's event for the GPU, made where there is none. */
+/* Finds the driver's event for the GPU, or makes it. */
 static int find_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
                              struct rex_driver_event **found)
 {
@@ -133,7 +133,7 @@ int rex_event_submit_wait(struct rex_event *event, void *stream)
     return result;
 }
 
-/* ---- on a device that does everything at once ------------------------------------------------ */
+/* ---- on a device that does all commands at once ---------------------------------------------- */
 
 void rex_event_record_time(struct rex_event *event)
 {
@@ -143,11 +143,11 @@ void rex_event_record_time(struct rex_event *event)
     rex_unlock(&event->lock);
 }
 
-/* What an event stands for, as it was when somebody looked. */
+/* A copy of an event's state, because another thread may record the event at any time. */
 struct seen {
     enum rex_event_state state;
     struct timespec at;
-    const struct rex_driver_event *driver; /* NULL: there is nothing to wait for */
+    const struct rex_driver_event *driver; /* NULL: nothing to wait for */
 };
 
 static struct seen see(struct rex_event *event)
@@ -171,7 +171,7 @@ int rex_event_wait_at_once(struct rex_event *event)
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
-/* What EVENT stands for, if the calling thread can wait for that. */
+/* Copies the state of EVENT to *SEEN, if the calling thread can wait for the event. */
 static int look_at(struct rex_event *event, const char *call, struct seen *seen)
 {
     if (event == NULL)
@@ -189,14 +189,14 @@ static int look_at(struct rex_event *event, const char *call, struct seen *seen)
 }
 
 /*
- * The driver's call has failed, it may be for a kernel that did: then the device is lost, and the
+ * Reports a failed call of the driver. A kernel may have failed: then the device is lost, and the
  * message has the kernels of its queues.
  */
 static int failed(const struct rex_driver_event *driver, const char *call)
 {
     struct rex_kernel_list list = {.count = 0};
     char why[256], kernels[REX_KERNEL_LIST_TEXT];
-    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues make calls of their own */
+    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues' calls change it */
     if (!rex_unfinished_find_lost(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
     rex_kernel_list_text(&list, kernels);

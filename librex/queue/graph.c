@@ -1,5 +1,5 @@
 /*
- * graph.c - graphs: captured commands, done again.
+ * graph.c - graphs: captured commands that are launched again.
  *
  * The functions are those of rex/queue.h.
  *
@@ -44,7 +44,7 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
         return NULL;
     }
     pthread_mutex_init(&graph->lock, NULL);
-    /* Relaxed: a number that nobody else has is all that is asked. */
+    /* Relaxed: the number only has to be different for each graph. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     graph->immediate = queue->immediate;
     graph->forks = queue->forks;
@@ -113,7 +113,7 @@ size_t rex_graph_launches(const struct rex_graph *graph)
     return graph != NULL ? graph->launches : 0;
 }
 
-/* ---- doing it -------------------------------------------------------------------------------- */
+/* ---- launch and change ----------------------------------------------------------------------- */
 
 static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
 {

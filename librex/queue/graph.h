@@ -1,5 +1,5 @@
 /*
- * graph.h - a graph, from the inside.
+ * graph.h - the struct of a graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,31 +11,31 @@
 #define REX_GRAPH_LANES 32 /* queues in one capture */
 
 /*
- * What was captured, and, on a GPU, the driver's graph of it. The list of commands is the graph;
- * the driver's is made from it, and made again when device addresses change.
+ * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made from the
+ * list of commands, and made again when device addresses change.
  */
 struct rex_graph {
     pthread_mutex_t lock;
-    uint64_t number;        /* of this graph in the process */
-    struct rex_graph *next; /* of those that are being captured */
+    uint64_t number;        /* unique in the process */
+    struct rex_graph *next; /* in the list of graphs in capture */
     struct rex_stream_gpu gpu;
-    bool immediate; /* as its queues are */
+    bool immediate; /* its queues do all commands at once */
     unsigned forks;
     struct rex_command *command;
-    void **owned; /* what each command points to; free() it */
+    void **owned; /* memory of each command; free() it */
     size_t count, room;
-    size_t *launch; /* which command each launch is */
+    size_t *launch; /* index of each launch in `command` */
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* that take part; the first began it */
-    uint32_t lanes, points;                   /* queues, events recorded */
+    uint32_t lanes, points;                   /* numbers of queues and of recorded events */
     /* On a GPU: */
     void *executable, *graph;
     void **node;         /* of each launch */
     uint64_t generation; /* of the mappings when device addresses were found */
-    /* what `executable` has for device addresses is out of date, and could not be made anew */
+    /* `executable` has outdated device addresses, and could not be made again */
     bool stale;
     struct rex_kernel_list kernels;
-    struct rex_loaded_image **image; /* held */
+    struct rex_loaded_image **image; /* images that the graph holds */
     size_t images;
 };
 

@@ -1,6 +1,5 @@
 /*
- * instantiate.c - the driver's graph, made by having the driver capture the commands in streams of
- * its own.
+ * instantiate.c - makes the driver's graph: the driver captures the commands in streams of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,12 +15,15 @@
 #include "queue/command.h"
 
 #define EVENT_DISABLE_TIMING 0x2
-/* What other threads do, libomptarget's allocations say, does not end the capture. */
+/*
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
+ * the capture.
+ */
 #define CAPTURE_RELAXED 2
 
 /*
- * What a capture needs for its time: a stream for each lane, an event for each that was recorded
- * and for each lane's end.
+ * The resources of a capture: a stream for each lane, an event for each recorded event and for each
+ * lane's end.
  */
 struct driver_capture {
     struct rex_graph *graph;
@@ -88,7 +90,7 @@ static int hold_image(struct rex_graph *graph, struct rex_loaded_image *image)
     return REX_OK;
 }
 
-/* The launch that was captured last is what comes next in the stream would depend on. */
+/* Takes the node of the launch captured last: the stream's next command would depend on it. */
 static int add_node(struct driver_capture *capture, void *stream,
                     const struct rex_loaded_kernel *kernel, size_t launch)
 {
@@ -165,9 +167,8 @@ static void drop_images(struct rex_loaded_image **image, size_t images)
 }
 
 /*
- * The context is kept as long as there is something in it. What the first launch would have to
- * bring to the device is brought there now, in STREAM: for 4 000 launches that takes some
- * milliseconds.
+ * Instantiates the graph. The context is retained as long as the graph is. The nodes are uploaded
+ * in STREAM now, not at the first launch: for 4 000 launches that takes some milliseconds.
  */
 static int instantiate(struct rex_graph *graph, void *made, void *stream)
 {
@@ -206,7 +207,7 @@ static int capture_and_instantiate(struct rex_graph *graph)
 static void discard(struct rex_graph *graph)
 {
     if (graph->executable != NULL && graph->forks == rex_forks()) {
-        int entered = rex_context_enter(graph->gpu.context); /* where it fails, the calls may not */
+        int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
         REX_CUDA(cuGraphExecDestroy, graph->executable);
         REX_CUDA(cuGraphDestroy, graph->graph);
         rex_context_leave(entered);
@@ -216,7 +217,7 @@ static void discard(struct rex_graph *graph)
     free(graph->node);
 }
 
-/* OLD is what GRAPH was: it stays until the new one is made, and also where that fails. */
+/* Makes GRAPH again. OLD is its copy from before, which is restored if this fails. */
 static int build(struct rex_graph *graph, struct rex_graph *old)
 {
     uint64_t generation = rex_mapping_now();

@@ -1,7 +1,7 @@
 /*
- * instantiate.h - the driver's graph of what was captured.
+ * instantiate.h - the driver's graph of captured commands.
  *
- * The graph is locked. 0 or an error.
+ * The caller has locked the graph. The functions return 0 or an error.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,13 +10,13 @@
 
 #include "queue/graph.h"
 
-/* Make it from the commands. */
+/* Make the driver's graph from the commands. */
 int rex_graph_build(struct rex_graph *graph);
 
-/* Free it. */
+/* Destroy the driver's graph. */
 void rex_graph_unbuild(struct rex_graph *graph);
 
-/* Make it anew where device addresses have changed. */
+/* Make it again if device addresses have changed. */
 int rex_graph_refresh(struct rex_graph *graph);
 
 /* Give launch NUMBER the arguments of COMMAND. */

@@ -1,5 +1,5 @@
 /*
- * library.c - libraries: loaded, asked, unloaded.
+ * library.c - libraries: loaded, queried, unloaded.
  *
  * The functions are those of rex/library.h.
  *
@@ -19,7 +19,7 @@
 
 /* ---- on one device --------------------------------------------------------------------------- */
 
-/* 0 with the GPU that is device NUMBER, -1 where that is the host; or an error. */
+/* Finds the GPU that is device NUMBER; -1 if that is the host. Returns 0 or an error. */
 static int find_gpu(const struct rex_library *library, int number, const char *call, int *ordinal)
 {
     int result = rex_device_ordinal(call, number, ordinal);
@@ -36,7 +36,9 @@ static int no_context(const struct rex_library *library, int ordinal)
                     rex_cuda_why());
 }
 
-/* Load it on GPU ORDINAL; where NAME is not NULL, *ADDRESS is the global's of that name. */
+/*
+ * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
+ */
 static int load_on_gpu(const struct rex_library *library, int ordinal, const char *name,
                        void **address)
 {
@@ -56,7 +58,7 @@ static int load_on_gpu(const struct rex_library *library, int ordinal, const cha
     return result;
 }
 
-/* An empty region loads every image that is registered, on every release. */
+/* An empty region loads all registered images, on every release. */
 static int load_by_runtime(int number)
 {
     if (number == rex_device_count())
@@ -76,7 +78,7 @@ static int load_on(const struct rex_library *library, int64_t device)
     return result == REX_OK && ordinal >= 0 ? load_on_gpu(library, ordinal, NULL, NULL) : result;
 }
 
-/* ---- the beginning and the end --------------------------------------------------------------- */
+/* ---- load and unload ------------------------------------------------------------------------- */
 
 static int load(struct rex_library **library, int64_t device, const void *image, size_t size,
                 const char *name)
@@ -114,9 +116,9 @@ int rex_library_unload(struct rex_library *library)
     return result;
 }
 
-/* ---- what is in it --------------------------------------------------------------------------- */
+/* ---- kernels and globals --------------------------------------------------------------------- */
 
-/* The entry of the kernel, or global, called NAME; NULL with REX_ENOKERNEL. */
+/* The entry of the kernel or global NAME; NULL with REX_ENOKERNEL. */
 static const struct __tgt_offload_entry *find_entry(const struct rex_library *library,
                                                     const char *name, bool kernel)
 {

@@ -1,6 +1,6 @@
 /*
  * librarylaunch.c - launches of a library's kernels: arguments by address become the rows of a map,
- * and the launch one like any other.
+ * and the launch goes on like any other.
  *
  * Implements rex_library_launch() of rex/library.h.
  *
@@ -15,22 +15,22 @@
 #include "queue/queuestate.h"
 #include "rex/library.h"
 
-/* More are allocated. */
+/* Number of arguments without an allocation. */
 #define USUAL 32
-/* What the host device takes of each argument. */
+/* Bytes of each argument on the host device. */
 #define WORD 8u
-/* Arguments of a kernel whose image does not tell its parameters. */
+/* Most arguments of a kernel whose image does not tell its parameters. */
 #define MOST ((size_t)UINT16_MAX)
 
-/* A kernel, and what its image tells of its parameters, without the runtime's. */
+/* A kernel, and its parameters in the image, without the runtime's. */
 struct kernel {
     const char *name;
-    const struct rex_image_parameter *parameter; /* NULL: nothing */
+    const struct rex_image_parameter *parameter; /* NULL: unknown */
     size_t count;
     bool words; /* each argument is a word */
 };
 
-/* ---- how many, and how large ----------------------------------------------------------------- */
+/* ---- number and sizes ------------------------------------------------------------------------ */
 
 static struct kernel kernel_of(const struct rex_library *library, uint32_t position, size_t given)
 {
@@ -47,7 +47,7 @@ static struct kernel kernel_of(const struct rex_library *library, uint32_t posit
     return kernel;
 }
 
-/* As many bytes as the argument has: less than the parameter, where its type is a smaller one. */
+/* The bytes of an argument: fewer than the parameter's slot if its type is smaller. */
 static size_t size_of(const struct kernel *kernel, size_t index)
 {
     const struct rex_image_parameter *parameter =

@@ -1,8 +1,8 @@
 /*
- * peer.c - copies in a queue from device memory to device memory, of the same GPU or another.
+ * peer.c - copies in a queue between device memory of the same GPU or of two.
  *
- * The driver copies between two GPUs directly, over NVLink or PCI Express, once one of the two
- * contexts has access to the other; where there is none it stages the bytes in host memory itself.
+ * The driver copies between two GPUs directly, over NVLink or PCI Express, if one of the two
+ * contexts has access to the other. Otherwise the driver stages the bytes in host memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +23,7 @@ static int failed(void)
     return rex_fail(REX_ECUDA, "a copy between devices: %s", rex_cuda_why());
 }
 
-/* The GPU of device NUMBER, and its context, held until it is dropped. */
+/* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
 static int hold_other(int number, int *ordinal, void **context)
 {
     int result = rex_slot_ordinal(number, ordinal);
@@ -36,8 +36,8 @@ static int hold_other(int number, int *ordinal, void **context)
 }
 
 /*
- * Asked once for each stream and GPU. What is refused here costs time and nothing else: a GPU has
- * access to a few others only.
+ * Requests peer access, once for each stream and GPU. A refusal only makes copies slower: a GPU can
+ * access only a few others.
  */
 static void ask_for_access(struct rex_stream_gpu *gpu, int ordinal, void *context)
 {

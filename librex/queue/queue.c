@@ -1,5 +1,5 @@
 /*
- * queue.c - queues: made, asked, waited for, destroyed.
+ * queue.c - queues: created, queried, synchronized, destroyed.
  *
  * The functions are those of rex/queue.h.
  *
@@ -21,7 +21,7 @@
 #include "queue/queuetrace.h"
 #include "trace/trace.h"
 
-/* ---- making one ------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static int failed(const struct rex_queue *queue)
 {
@@ -31,12 +31,12 @@ static int failed(const struct rex_queue *queue)
 static void log_that_it_is_immediate(int number)
 {
     static bool said;
-    /* Relaxed: which thread says it is all one, as long as it is one. */
+    /* Relaxed: any thread may log it, as long as only one does. */
     if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
 }
 
-/* Where there are no streams, somebody else's default one is as good as none. */
+/* A device without streams has no default stream, either, so NULL is accepted for it. */
 static int open_immediate(struct rex_queue *queue, const struct rex_stream_of *stream)
 {
     log_that_it_is_immediate(queue->gpu.number);
@@ -72,7 +72,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     pthread_mutex_init(&queue->lock, NULL);
     if (name != NULL)
         snprintf(queue->name, sizeof queue->name, "%s", name);
-    /* Relaxed: a number that nobody else has is all that is asked. */
+    /* Relaxed: the number only has to be different for each queue. */
     else
         snprintf(queue->name, sizeof queue->name, "queue %u",
                  __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
@@ -93,7 +93,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue);
 }
 
-/* A program whose kernels are all of libraries has no entries: there is no module to register. */
+/* A program whose kernels are all in libraries has no entries, so no module to register. */
 static int ready(struct rex_module *module, const char *call)
 {
     int result = rex_module_check(module, call);
@@ -103,7 +103,7 @@ static int ready(struct rex_module *module, const char *call)
                                                               : rex_modules_ready(call);
 }
 
-/* What is asked for, by CALL. */
+/* The arguments of CALL, the function that creates a queue. */
 struct wanted {
     const char *call, *name;
     int64_t device;
@@ -204,7 +204,7 @@ int rex_queue_query(struct rex_queue *queue)
     return result;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 static int no_queue(const char *call)
 {

@@ -1,6 +1,6 @@
 /*
- * queuestate.c - the state of a queue: whether it can be used, whether its device is lost and what
- * was at work then, and whether it has unfinished commands, as mappings and modules ask.
+ * queuestate.c - the state of a queue: usable, busy or lost. It also answers whether the queue's
+ * commands may use a mapping or a module.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,13 +28,13 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
-/* What a look at the stream has FOUND: -1 where the context could not be entered. */
+/* Whether FOUND, the result of a query of the stream, means a loss; -1: no context was entered. */
 static bool tells_of_loss(int found)
 {
     return found > 0 && found != REX_CUDA_NOT_READY && !rex_cuda_is_of_call(found);
 }
 
-/* The driver's call has FOUND an error, which is noted. */
+/* Reports FOUND, an error of the driver that rex_cuda_why() has. */
 static int failed(struct rex_queue *queue, int found)
 {
     return tells_of_loss(found)
@@ -75,14 +75,14 @@ int rex_queue_check_lost(struct rex_queue *queue, int result)
     rex_cuda_note(found, "cuStreamQuery");
     if (queue->busy)
         return rex_queue_lose(queue);
-    /* its own work is done: what failed is another queue's, which will name it */
+    /* the queue's own work is done: another queue's work failed, and that queue will report it */
     rex_queue_mark_lost(queue, rex_cuda_why());
     return result;
 }
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
-/* All that was in the stream is done. */
+/* Called when all work in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
     queue->busy = queue->is_shared;
@@ -116,8 +116,8 @@ int rex_queue_sync_if_stepwise(struct rex_queue *queue)
 }
 
 /*
- * What the driver says of the stream: 0, REX_CUDA_NOT_READY or an error, which is not noted but
- * where the context cannot be entered.
+ * Queries the stream: 0, REX_CUDA_NOT_READY or an error. rex_cuda_why() has only an error of
+ * entering the context (-1).
  */
 static int query_stream(const struct rex_queue *queue)
 {
@@ -142,9 +142,9 @@ int rex_queue_done_locked(struct rex_queue *queue)
     return 1;
 }
 
-/* ---- as mappings and modules see it ---------------------------------------------------------- */
+/* ---- questions by mappings and modules ------------------------------------------------------- */
 
-/* Also where the driver cannot tell. A lost device does nothing more. */
+/* True also if the driver cannot tell. A lost device does no more work. */
 static bool may_be_at_work(struct rex_queue *queue)
 {
     return rex_queue_done_locked(queue) != 1 && queue->lost[0] == '\0';
@@ -155,7 +155,10 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-/* On another device than its own a queue's commands use what copies between devices name. */
+/*
+ * On another device than its own the queue's commands use only the ranges of copies between
+ * devices.
+ */
 static bool may_use(const struct rex_queue *queue, const void *begin, size_t size, int number)
 {
     if (number == queue->gpu.number || begin == NULL)
@@ -208,9 +211,7 @@ static int sync_with(struct rex_unfinished *unfinished)
     return result;
 }
 
-/*
- * An error that stays comes from every stream of the context, also from one that has nothing to do.
- */
+/* Every stream of a context returns a lasting error, even a stream without work. */
 static bool is_lost(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *kernels)
 {

@@ -1,8 +1,8 @@
 /*
- * queuestream.c - the stream of a queue: made, lent, or taken from somebody else.
+ * queuestream.c - the stream of a queue: its own, lent to the program, or owned by the program.
  *
- * What others put in a stream librex does not see: a queue whose stream they know is asked of the
- * driver each time, whether it is idle.
+ * librex does not see work that the program puts in a stream. So a queue whose stream the program
+ * has asks the driver each time whether it is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +34,7 @@ static void share(struct rex_queue *queue)
     queue->busy = true;
 }
 
-/* The module's load of librex's, and mapped memory, are in the device's primary context. */
+/* The stream must be in the primary context, like librex's load of the module and mapped memory. */
 static int take_theirs(struct rex_queue *queue, void *stream)
 {
     void *context = NULL;
@@ -54,7 +54,7 @@ static int take_theirs(struct rex_queue *queue, void *stream)
     return REX_OK;
 }
 
-/* The stream comes last: what fails before it leaves nothing in the context. */
+/* Makes the stream last, because failures before it then leave nothing in the context. */
 int rex_queue_stream_open(struct rex_queue *queue, int ordinal, struct rex_module *module,
                           const struct rex_stream_of *stream)
 {
@@ -83,7 +83,7 @@ void rex_queue_stream_close(struct rex_queue *queue)
     rex_context_drop(queue->gpu.ordinal);
 }
 
-/* ---- lent ------------------------------------------------------------------------------------ */
+/* ---- lending --------------------------------------------------------------------------------- */
 
 static int lend(struct rex_queue *queue, void **stream, void **context)
 {

@@ -1,5 +1,5 @@
 /*
- * queuestream.h - the stream of a queue: librex's own, or one that somebody else owns.
+ * queuestream.h - the stream of a queue: librex's own, or one that the program owns.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,17 +8,17 @@
 
 #include "queue/queuestate.h"
 
-/* Whose stream a new queue gets: one of its own, or THEIRS. */
+/* The stream of a new queue: its own, or THEIRS. */
 struct rex_stream_of {
     bool is_theirs;
     void *theirs; /* NULL: the driver's default stream */
 };
 
-/* QUEUE, on GPU ORDINAL, gets its stream; MODULE's image is loaded there. 0 or an error. */
+/* Give QUEUE, on GPU ORDINAL, its stream, and load MODULE's image there. Returns 0 or an error. */
 int rex_queue_stream_open(struct rex_queue *queue, int ordinal, struct rex_module *module,
                           const struct rex_stream_of *stream);
 
-/* A stream of its own ends; one of somebody else stays as it is. */
+/* Destroy the stream unless the program owns it. */
 void rex_queue_stream_close(struct rex_queue *queue);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * queuetrace.c - the trace of a queue: what was put in, on the thread's track, and what the device
- * did, on the queue's own.
+ * queuetrace.c - the trace of a queue: its calls, on the thread's track, and the device's work, on
+ * the queue's own.
  *
- * In a stream each command stands between two events, from which its time is told once it is done.
+ * In a stream each command is between two events, which tell its time after it is done.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,14 +16,14 @@
 #include "trace/trace.h"
 #include "trace/traceline.h"
 
-#define TIMED_MOST 1024 /* commands of one queue that are not written down yet */
-/* nanoseconds after which the time is made sure of: the GPU's clock and the host's drift apart */
+#define TIMED_MOST 1024 /* commands of one queue that are not written yet */
+/* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
 /* A command, or a graph, between two events. */
 struct timed {
     void *begin, *end;
-    const char *name; /* NULL: a graph of so many launches */
+    const char *name; /* NULL: a graph of LAUNCHES launches */
     const char *category;
     enum rex_counted counted;
     uint64_t to, from;
@@ -33,18 +33,18 @@ struct timed {
 struct rex_queue_trace {
     struct rex_track track;
     char label[96];
-    /* Of a stream: */
-    bool blind;            /* the driver cannot, or will not any more */
-    void *base;            /* an event that is over, */
-    uint64_t base_at;      /* when that was, by the host's clock, in nanoseconds */
-    uint64_t anchored;     /* when that was last made sure of */
+    /* Only with a stream: */
+    bool blind;            /* the driver cannot time any more */
+    void *base;            /* an event that is over */
+    uint64_t base_at;      /* its time by the host's clock, in nanoseconds */
+    uint64_t anchored;     /* when the clocks were last compared */
     uint32_t first, count; /* of the ring */
     struct timed ring[];
 };
 
-/* ---- events: what fails here fails the trace and nothing else, no message, no result --------- */
+/* ---- events: a failure here only fails the trace, with no message and no result -------------- */
 
-/* Whether *MADE is an event of the driver, made where there is none. */
+/* Whether *MADE is an event of the driver; makes one if it is NULL. */
 static bool make_event(void **made)
 {
     if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
@@ -58,7 +58,7 @@ static void destroy_event(void *made)
         rex_driver.cuEventDestroy(made);
 }
 
-/* Nothing is in the stream: make sure of the time. The context is current. */
+/* Compares the clocks while the stream is empty. The context is current. */
 static void anchor(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
@@ -68,9 +68,7 @@ static void anchor(struct rex_queue *queue)
     trace->base_at = trace->anchored = rex_trace_clock();
 }
 
-/*
- * From one event to another in nanoseconds, which begin at 0; false where they cannot be compared.
- */
+/* Nanoseconds from one event to another, at least 0. False if they cannot be compared. */
 static bool between(void *begin, void *end, uint64_t *nanoseconds)
 {
     float milliseconds = 0;
@@ -83,7 +81,7 @@ static bool between(void *begin, void *end, uint64_t *nanoseconds)
 /* ---- the ring of commands in the stream ------------------------------------------------------ */
 
 /*
- * Write down the oldest command, which is done. Its end is the event that the next one counts from.
+ * Writes the oldest command, which is done. Its end is the event from which the next one is timed.
  */
 static void write_oldest(struct rex_queue_trace *trace)
 {
@@ -112,7 +110,7 @@ static void write_oldest(struct rex_queue_trace *trace)
     trace->count--;
 }
 
-/* Where the ring is full, the oldest command is waited for. */
+/* Waits for the oldest command if the ring is full. */
 static void make_room(struct rex_queue_trace *trace)
 {
     if (trace->count < TIMED_MOST)
@@ -124,8 +122,7 @@ static void make_room(struct rex_queue_trace *trace)
 }
 
 /*
- * The slot for a command that is about to be put in the stream, with its beginning recorded; NULL
- * where it cannot be timed.
+ * The slot for the next command in the stream, with its begin recorded; NULL if it cannot be timed.
  */
 static struct timed *begin_timed(struct rex_queue *queue)
 {
@@ -140,7 +137,7 @@ static struct timed *begin_timed(struct rex_queue *queue)
     return timed;
 }
 
-/* It is in the stream: what it was is in FILLED, but for the events. */
+/* The command is in the stream: FILLED describes it, without its events. */
 static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed filled)
 {
     filled.begin = timed->begin;
@@ -152,7 +149,7 @@ static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed
 
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
-/* What COMMAND is called, and where it counts. */
+/* Sets the name of COMMAND, and where it is counted. */
 static void describe(struct rex_slice *slice, const struct rex_command *command, const char *kernel)
 {
     static const struct {
@@ -175,7 +172,7 @@ static void describe(struct rex_slice *slice, const struct rex_command *command,
     slice->from = command->kind == REX_COMMAND_COPY_FROM ? command->copy.size : 0;
 }
 
-/* What the details of a call are written from. */
+/* The facts for the details of a call. */
 struct call {
     const struct rex_queue *queue;
     const struct rex_command *command;
@@ -196,7 +193,7 @@ static void write_details(struct rex_line *line, const void *context)
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types, rex_is_pinned);
 }
 
-/* The call that put COMMAND in, which BEGAN then; DONE is what the device has to do for it. */
+/* Writes the call that put COMMAND in, from time BEGAN on; DONE is the device's work for it. */
 static void write_call(const struct rex_queue *queue, const struct rex_command *command,
                        const struct rex_slice *done, uint64_t began)
 {
@@ -249,11 +246,11 @@ int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t laun
     return result;
 }
 
-/* On a device that does everything at once the command's time is the call's. */
+/* On a device that does all commands at once, the time of the command is that of the call. */
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_slice slice = {.track = &queue->trace->track, .begin = rex_trace_clock()};
-    unsigned inside = command->kind != REX_COMMAND_CALL; /* which calls what it likes */
+    unsigned inside = command->kind != REX_COMMAND_CALL; /* it may call any function */
     rex_trace_depth += inside;
     int result = rex_command_do(queue->gpu.number, command);
     rex_trace_depth -= inside;

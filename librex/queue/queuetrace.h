@@ -1,5 +1,5 @@
 /*
- * queuetrace.h - the trace of a queue, and the way by which commands pass it.
+ * queuetrace.h - the trace of a queue; commands of traced queues go through it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,13 +12,13 @@
 /* Begin to trace QUEUE, which is new. */
 void rex_queue_trace_begin(struct rex_queue *queue);
 
-/* All that was put in the locked QUEUE, which is traced, is done: write it down. */
+/* Write all commands of the locked QUEUE, which is traced and idle. */
 void rex_queue_trace_idle(struct rex_queue *queue);
 
-/* The stream of QUEUE, traced or not, ends; its context is current. */
+/* Called before the stream of QUEUE, traced or not, is destroyed; its context is current. */
 void rex_queue_trace_end(struct rex_queue *queue);
 
-/* What the functions below do for a queue that is traced. */
+/* The versions of the functions below for a traced queue. */
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel);
 int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches);

@@ -1,6 +1,6 @@
 /*
- * adaptations.c - a release's row of facts for tools: which one a libomptarget is, whose programs
- * it runs, and, in words, what librex does for it and why.
+ * adaptations.c - a release's row of facts for tools: the programs that it runs, and, in words, the
+ * adaptations by librex and their reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 #include "omp/search.h"
 #include "rex/inspect.h"
 
-/* ---- which one, and whose programs ----------------------------------------------------------- */
+/* ---- the release and its programs ------------------------------------------------------------ */
 
 int rex_runtime_tell(const char *path)
 {
@@ -27,11 +27,12 @@ int rex_runtime_tell(const char *path)
 }
 
 /*
- * clang up to 17 builds kernels without a parameter for the runtime. 18's have one, which LLVM 18
- * alone passes unasked, to all kernels; those of 19 to 22 get it by the packet's version 3, and
- * from 23 on it comes last. 14 and 15 look at no version. 15's packets end where those of 16 and
- * later have Flags, so that chance decides what these do. Programs of 22 and later attach pointers
- * by rows of their own, which earlier releases map: their kernels see the wrong memory.
+ * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have one, which
+ * LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the packet's version
+ * 3, and from 23 on it comes last. 14 and 15 ignore the version. Packets of 15 end where those of
+ * 16 and later have Flags, so that later releases would read random flags. Programs of 22 and later
+ * attach pointers by rows of their own. Earlier releases map these rows, so that the kernels use
+ * the wrong memory.
  */
 static bool takes(const struct rex_release *runtime, const struct rex_release *built)
 {
@@ -60,7 +61,7 @@ static void programs(const struct rex_release *runtime, rex_info_row *row, void 
     }
 }
 
-/* ---- what is adapted ------------------------------------------------------------------------- */
+/* ---- adaptations ----------------------------------------------------------------------------- */
 
 static void packets(const char *name, const struct rex_packet_rule *rule, rex_info_row *row,
                     void *context)
@@ -92,7 +93,7 @@ static void host_kernels(const struct rex_release *release, rex_info_row *row, v
     row("adapted", "host kernels", text, context);
 }
 
-/* Facts that are there or not. */
+/* Facts that hold or not. */
 static void yes_or_no(const struct rex_release *release, rex_info_row *row, void *context)
 {
     const struct {

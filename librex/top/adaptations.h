@@ -12,7 +12,7 @@
 /* rex_info() of release NUMBER. */
 int rex_info_of_release(int number, rex_info_row *row, void *context);
 
-/* Call ROW for each thing that is adapted for RELEASE, in group "adapted". */
+/* Call ROW for each adaptation to RELEASE, in group "adapted". */
 void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * info.c - what librex would do on this machine, fact by fact: rex_info() of rex/inspect.h.
+ * info.c - rex_info() of rex/inspect.h: what librex would do on this machine, fact by fact.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -114,7 +114,7 @@ static void bound(const struct to *to)
         say(to, "plugin", "all", "in libomptarget itself");
 }
 
-/* Those that were rejected come as "\n  path: reason". */
+/* A line of TEXT for each rejected candidate: "\n path: reason". */
 static void rejected(const struct to *to, char *text)
 {
     char *rest = NULL;
@@ -177,7 +177,7 @@ static void driver(const struct to *to)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Who sends them, as far as the whole process decides it. */
+/* The sender of launches, as far as the fallback reasons of the process decide it. */
 static void launches(const struct to *to)
 {
     char why[REX_REASON_MAX], text[REX_REASON_MAX + 64];
