@@ -17,6 +17,9 @@
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
 
+/* Whether the primary context of GPU NUMBER is active, whoever made it so. */
+bool rex_context_is_active(int number);
+
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
  * libomptarget does, with the policy asked for; LATER: each when it is first used. Each call is

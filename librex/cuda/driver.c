@@ -37,13 +37,11 @@ static const struct function {
 /* Of each group the first function that the driver lacks. */
 static const struct function *missing[REX_CUDA_GROUPS];
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void *handle; /* of the driver, once opened; never closed */
+static void *library; /* the driver, once opened; never closed */
 static int devices;
-static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static const char *absent = ""; /* why there is no device */
 static int kept;                /* decisions that stand on what there is */
-static unsigned starts;         /* that were tried */
+static unsigned starts;         /* that have come to their end */
 /*
  * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
  * is none, or no device was found.
@@ -51,7 +49,7 @@ static unsigned starts;         /* that were tried */
 static unsigned starter;
 static unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
 
-/* Of a start that is not the first. */
+/* Of a start, and of all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void begin_in_child(void)
@@ -59,6 +57,16 @@ static void begin_in_child(void)
     rex_fork_renew(&lock);
 }
 REX_FORK_RENEWED(30, begin_in_child);
+
+void rex_driver_lock(void)
+{
+    rex_lock(&lock);
+}
+
+void rex_driver_unlock(void)
+{
+    rex_unlock(&lock);
+}
 
 static bool is_of_parent(const unsigned *process)
 {
@@ -129,21 +137,24 @@ static void note_too_old(const char *name, const char *since)
          own);
 }
 
+/* Whether the driver lacks a function of GROUP, which is noted. */
+static bool lacks(enum rex_cuda_group group)
+{
+    if (missing[group] != NULL)
+        note_too_old(missing[group]->name, missing[group]->since);
+    return missing[group] != NULL;
+}
+
 int rex_cuda_need(enum rex_cuda_group group)
 {
-    if (rex_cuda_devices() == 0)
-        return -1;
-    if (missing[group] == NULL)
-        return 0;
-    note_too_old(missing[group]->name, missing[group]->since);
-    return -1;
+    return rex_cuda_devices() == 0 || lacks(group) ? -1 : 0;
 }
 
 bool rex_cuda_exports(const char *name, const char *since)
 {
     if (rex_cuda_devices() == 0)
         return false;
-    if (dlsym(handle, name) != NULL)
+    if (dlsym(library, name) != NULL)
         return true;
     note_too_old(name, since);
     return false;
@@ -168,9 +179,9 @@ static int open_library(void)
                 "with -static or -static-pie");
         return -1;
     }
-    void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *opened = library != NULL ? library : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     const char *reason = opened == NULL ? dlerror() : NULL;
-    __atomic_store_n(&handle, opened, __ATOMIC_RELEASE);
+    __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
     if (opened != NULL)
         return 0;
     if (rex_nogpu_open_error() != 0)
@@ -187,31 +198,11 @@ static void find_functions(void)
     memset(missing, 0, sizeof missing);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct function *function = &functions[i];
-        void *address = dlsym(handle, function->name);
+        void *address = dlsym(library, function->name);
         memcpy(function->field, &address, sizeof address);
         if (address == NULL && missing[function->group] == NULL)
             missing[function->group] = function;
     }
-}
-
-/* 0, or -1 with what is missing noted. */
-static int find_what_all_need(void)
-{
-    find_functions();
-    if (missing[REX_CUDA_START] == NULL)
-        return 0;
-    note_too_old(missing[REX_CUDA_START]->name, missing[REX_CUDA_START]->since);
-    return -1;
-}
-
-static unsigned architecture(int number)
-{
-    int device, major, minor;
-    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &major, REX_CUDA_CAPABILITY_MAJOR, device) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &minor, REX_CUDA_CAPABILITY_MINOR, device) != 0)
-        return 0;
-    return (unsigned)(major * 10 + minor);
 }
 
 /*
@@ -229,60 +220,76 @@ static void set_absent(const char *text)
     __atomic_store_n(&absent, texts[i], __ATOMIC_RELEASE);
 }
 
-/* Where COUNT is 0 after it: what stopped the driver, and its RESULT. */
-static enum rex_nogpu start_driver(int *count, int *result)
+/* 0 with the number of devices in COUNT, or what stopped the driver, which is noted. */
+static int start_driver(int *count)
 {
     if (open_library() != 0)
         return REX_NOGPU_LIBRARY;
-    if (find_what_all_need() != 0)
+    find_functions();
+    if (lacks(REX_CUDA_START))
         return REX_NOGPU_FUNCTION;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&caller, rex_forks() + 1, __ATOMIC_RELAXED);
-    *result = REX_CUDA(cuInit, 0);
-    if (*result == 0)
-        *result = REX_CUDA(cuDeviceGetCount, count);
-    return *result != 0 ? REX_NOGPU_RESULT : REX_NOGPU_COUNT;
-}
-
-static void note_none(enum rex_nogpu cause, int result)
-{
-    char text[1024];
-    snprintf(text, sizeof text, "%s",
-             cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : noted());
-    rex_nogpu_explain(cause, result, text, sizeof text);
-    set_absent(text);
-    rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+    int result = REX_CUDA(cuInit, 0);
+    if (result == 0)
+        result = REX_CUDA(cuDeviceGetCount, count);
+    if (result != 0 || *count > 0)
+        return result;
+    note(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
+    return REX_NOGPU_DEVICE;
 }
 
 static void start(void)
 {
-    int count = 0, result = 0;
+    int count = 0;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
-    enum rex_nogpu cause = start_driver(&count, &result);
-    if (result != 0 || count <= 0) {
-        note_none(cause, result);
+    int result = start_driver(&count);
+    if (result == 0)
+        __atomic_store_n(&devices, count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX,
+                         __ATOMIC_RELEASE);
+    else {
+        char text[1024], cause[512];
+        rex_nogpu_explain(result, cause, sizeof cause);
+        snprintf(text, sizeof text, "%s%s", noted(), cause);
+        set_absent(text);
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
         __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
-        return;
     }
-    count = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
-    for (int i = 0; i < count; i++)
-        architectures[i] = architecture(i);
-    __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&starts, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
+/*
+ * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
+ * Nor is anything tried where another thread of the parent was loading the driver at the fork.
+ */
+static bool is_decided(void)
+{
+    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) == 0)
+        return is_parents();
+    return is_parents() || is_of_parent(&caller) ||
+           __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
+           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* A start, unless there have been more than BEFORE. */
+static void start_after(unsigned before)
+{
+    if (is_decided())
+        return;
+    rex_driver_lock();
+    if (starts == before && !is_decided())
+        start();
+    rex_driver_unlock();
+}
+
 static void start_once(void)
 {
-    if (is_parents()) /* the parent's other thread may have been at it, and never ends */
-        return;
-    rex_log_hold();
-    pthread_once(&once, start);
-    rex_log_resume();
+    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) == 0)
+        start_after(0);
 }
 
 int rex_cuda_devices(void)
@@ -291,29 +298,9 @@ int rex_cuda_devices(void)
     return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
- * Nor is anything tried where another thread of the parent was loading the driver at the fork.
- */
-static bool is_decided(void)
-{
-    return is_parents() || is_of_parent(&caller) ||
-           __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
-           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
-}
-
 void rex_cuda_retry(void)
 {
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    unsigned before = __atomic_load_n(&starts, __ATOMIC_RELAXED);
-    start_once();
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    if (__atomic_load_n(&starts, __ATOMIC_RELAXED) != before || is_decided())
-        return;
-    rex_lock(&lock);
-    if (!is_decided())
-        start();
-    rex_unlock(&lock);
+    start_after(__atomic_load_n(&starts, __ATOMIC_ACQUIRE));
 }
 
 void rex_cuda_keep(int change)
@@ -339,7 +326,7 @@ const char *rex_cuda_library(char path[PATH_MAX])
 {
     Dl_info info;
     start_once();
-    void *opened = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
+    void *opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
     void *function = opened != NULL ? dlsym(opened, "cuInit") : NULL;
     return function != NULL && dladdr(function, &info) != 0 &&
                    realpath(info.dli_fname, path) != NULL
@@ -347,16 +334,46 @@ const char *rex_cuda_library(char path[PATH_MAX])
                : NULL;
 }
 
-/* Asked again where the driver could not tell when it was started. */
+/* ---- of one GPU ------------------------------------------------------------------------------ */
+
+int rex_cuda_handle(int number, int *device)
+{
+    static int handles[REX_CUDA_DEVICES_MAX]; /* plus 1 */
+    if (number < 0 || number >= rex_cuda_devices())
+        return -1;
+    /* Relaxed: the number stands for itself; all threads are told the same one. */
+    int known = __atomic_load_n(&handles[number], __ATOMIC_RELAXED);
+    if (known > 0)
+        *device = known - 1;
+    else if (REX_CUDA(cuDeviceGet, device, number) != 0)
+        return -1;
+    /* Relaxed: as above. */
+    __atomic_store_n(&handles[number], *device + 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int rex_cuda_attribute(int number, int attribute, int *value)
+{
+    int device = 0;
+    return rex_cuda_handle(number, &device) != 0 ||
+                   REX_CUDA(cuDeviceGetAttribute, value, attribute, device) != 0
+               ? -1
+               : 0;
+}
+
+/* Asked again where the driver could not tell. */
 unsigned rex_cuda_architecture(int number)
 {
+    static unsigned architectures[REX_CUDA_DEVICES_MAX];
+    int major = 0, minor = 0;
     if (number < 0 || number >= rex_cuda_devices())
         return 0;
     /* Relaxed: the number stands for itself; all threads are told the same one. */
     unsigned known = __atomic_load_n(&architectures[number], __ATOMIC_RELAXED);
-    if (known == 0) {
-        known = architecture(number);
-        /* Relaxed: the number stands for itself; all threads are told the same one. */
+    if (known == 0 && rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
+        rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0) {
+        known = (unsigned)(major * 10 + minor);
+        /* Relaxed: as above. */
         __atomic_store_n(&architectures[number], known, __ATOMIC_RELAXED);
     }
     return known;

@@ -221,6 +221,10 @@ void rex_cuda_retry(void);
  */
 void rex_cuda_keep(int change);
 
+/* The lock under which the driver starts, and contexts are activated and released. */
+void rex_driver_lock(void);
+void rex_driver_unlock(void);
+
 /* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
 const char *rex_cuda_why(void);
 
@@ -233,8 +237,20 @@ bool rex_cuda_forked(void);
 /* The driver's file, links followed, in PATH; NULL where it is not open. */
 const char *rex_cuda_library(char path[PATH_MAX]);
 
+/* The driver's handle of GPU NUMBER, asked once. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_handle(int number, int *device);
+
+/* ATTRIBUTE of GPU NUMBER, a CUdevice_attribute. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_attribute(int number, int attribute, int *value);
+
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
+
+/* The most shared memory of a block on any GPU here, in bytes; 0: the driver does not say. */
+uint64_t rex_gpu_most_shared_memory(void);
+
+/* The most threads that any GPU here keeps resident at once; 0 likewise. */
+uint64_t rex_gpu_most_resident_threads(void);
 
 /* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
 static inline bool rex_cuda_has_made(int result, void **made)

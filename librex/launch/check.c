@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/gpu.h"
+#include "cuda/driver.h"
 #include "image/parameter.h"
 #include "launch/argument.h"
 #include "memory/rowcheck.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/gpu.h"
+#include "cuda/driver.h"
 #include "launch/check.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
