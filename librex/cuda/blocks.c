@@ -54,32 +54,25 @@ static struct block *shed(int ordinal, size_t most)
     return out;
 }
 
-static void free_all(struct block *out)
+/* Whether there was any. */
+static bool free_all(struct block *out)
 {
+    bool any = out != NULL;
     while (out != NULL) {
         struct block *next = out->next;
         REX_CUDA(cuMemFree, out->address);
         free(out);
         out = next;
     }
+    return any;
 }
 
-void rex_blocks_free(int ordinal)
+bool rex_blocks_free(int ordinal)
 {
     rex_lists_lock();
     struct block *out = shed(ordinal, 0);
     rex_lists_unlock();
-    free_all(out);
-}
-
-static bool are_kept(int ordinal)
-{
-    rex_lists_lock();
-    const struct block *block = blocks;
-    while (block != NULL && (block->ordinal != ordinal || block->is_taken))
-        block = block->next;
-    rex_lists_unlock();
-    return block != NULL;
+    return free_all(out);
 }
 
 bool rex_blocks_free_all(void)
@@ -87,12 +80,10 @@ bool rex_blocks_free_all(void)
     bool freed = false;
     for (int i = 0; i < rex_cuda_devices(); i++) {
         void *context;
-        if (!are_kept(i) || rex_context_retain(i, &context) != 0)
+        if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
             continue;
         int entered = rex_context_enter(context);
-        if (entered >= 0)
-            rex_blocks_free(i);
-        freed |= entered >= 0;
+        freed |= entered >= 0 && rex_blocks_free(i);
         rex_context_leave(entered);
         rex_context_drop(i);
     }

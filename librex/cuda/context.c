@@ -185,17 +185,6 @@ void rex_context_join(void (*at_end)(void))
     rex_driver_unlock();
 }
 
-static void drop_held(void)
-{
-    __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&home, 0, __ATOMIC_RELEASE);
-    for (int i = 0; i < rex_cuda_devices(); i++)
-        if (held[i]) {
-            rex_context_drop(i);
-            held[i] = false;
-        }
-}
-
 void rex_context_unhold(void)
 {
     void (*at_end)(void) = NULL;
@@ -203,8 +192,14 @@ void rex_context_unhold(void)
         return;
     rex_driver_lock();
     if (--users == 0) {
-        drop_held();
         at_end = at_no_users;
+        __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&home, 0, __ATOMIC_RELEASE);
+        for (int i = 0; i < rex_cuda_devices(); i++)
+            if (held[i]) {
+                rex_context_drop(i);
+                held[i] = false;
+            }
     }
     rex_driver_unlock();
     if (at_end != NULL)
@@ -223,14 +218,12 @@ static struct loss {
 } losses[REX_CUDA_DEVICES_MAX];
 unsigned rex_device_losses;
 
-#define ANY_DEVICE INT_MIN
-
 /* The loss of device NUMBER; NULL if there is none. */
 static const struct loss *find_loss(int number)
 {
     unsigned known = __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < known; i++)
-        if (number == ANY_DEVICE || losses[i].number == number)
+        if (number == REX_ANY_DEVICE || losses[i].number == number)
             return &losses[i];
     return NULL;
 }
@@ -249,19 +242,10 @@ void rex_device_lose(int number, const char *name, const char *why)
     rex_lists_unlock();
 }
 
-static int refuse(const struct loss *loss, const char *what)
+int rex_device_lost(int number, const char *what)
 {
+    const struct loss *loss = find_loss(number);
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);
-}
-
-int rex_device_lost(int number, const char *what)
-{
-    return refuse(find_loss(number), what);
-}
-
-int rex_any_device_lost(const char *what)
-{
-    return refuse(find_loss(ANY_DEVICE), what);
 }

@@ -29,8 +29,8 @@ static const struct function {
     enum rex_cuda_group group;
     void *field; /* of rex_driver */
 } functions[] = {
-#define FUNCTION(group, function, name, since, parameters) \
-    {name, since, REX_CUDA_##group, &rex_driver.function},
+#define FUNCTION(group, function, suffix, since, parameters) \
+    {#function suffix, since, REX_CUDA_##group, &rex_driver.function},
     REX_CUDA_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
@@ -38,7 +38,7 @@ static const struct function {
 static const struct function *missing[REX_CUDA_GROUPS];
 
 static void *library; /* the driver, once opened; never closed */
-static int devices;
+static int devices, handles[REX_CUDA_DEVICES_MAX];
 static const char *absent = ""; /* why there is no device */
 static int kept;                /* decisions that stand on what there is */
 static unsigned starts;         /* that have come to their end */
@@ -89,8 +89,7 @@ struct why {
     char text[512];
 };
 
-static void note(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note(int result, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void note(int result, const char *format, ...)
 {
     va_list arguments;
     struct why *why = rex_part(REX_PART_WHY, sizeof *why);
@@ -162,16 +161,6 @@ bool rex_cuda_exports(const char *name, const char *since)
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-/*
- * The loader's message begins with the name of what it could not open: another one is a library
- * that the driver needs. Where no file can be opened at all it says so of none.
- */
-static bool is_missing(const char *reason)
-{
-    return reason == NULL ||
-           (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL);
-}
-
 static int open_library(void)
 {
     if (!rex_can_open_libraries()) {
@@ -184,25 +173,18 @@ static int open_library(void)
     __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
     if (opened != NULL)
         return 0;
+    /*
+     * The loader's message begins with the name of what it could not open: another one is a library
+     * that the driver needs. Where no file can be opened at all it says so of none.
+     */
     if (rex_nogpu_open_error() != 0)
         note(0, "the CUDA driver (libcuda.so.1) cannot be opened");
-    else if (is_missing(reason))
+    else if (reason == NULL ||
+             (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL))
         note(0, "there is no CUDA driver (libcuda.so.1)");
     else
         note(0, "the CUDA driver cannot be opened: %s", reason);
     return -1;
-}
-
-static void find_functions(void)
-{
-    memset(missing, 0, sizeof missing);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        const struct function *function = &functions[i];
-        void *address = dlsym(library, function->name);
-        memcpy(function->field, &address, sizeof address);
-        if (address == NULL && missing[function->group] == NULL)
-            missing[function->group] = function;
-    }
 }
 
 /*
@@ -225,7 +207,14 @@ static int start_driver(int *count)
 {
     if (open_library() != 0)
         return REX_NOGPU_LIBRARY;
-    find_functions();
+    memset(missing, 0, sizeof missing);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const struct function *function = &functions[i];
+        void *address = dlsym(library, function->name);
+        memcpy(function->field, &address, sizeof address);
+        if (address == NULL && missing[function->group] == NULL)
+            missing[function->group] = function;
+    }
     if (lacks(REX_CUDA_START))
         return REX_NOGPU_FUNCTION;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
@@ -233,10 +222,14 @@ static int start_driver(int *count)
     int result = REX_CUDA(cuInit, 0);
     if (result == 0)
         result = REX_CUDA(cuDeviceGetCount, count);
-    if (result != 0 || *count > 0)
-        return result;
-    note(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
-    return REX_NOGPU_DEVICE;
+    if (result == 0 && *count <= 0) {
+        note(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
+        return REX_NOGPU_DEVICE;
+    }
+    *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
+    for (int i = 0; i < *count && result == 0; i++)
+        result = REX_CUDA(cuDeviceGet, &handles[i], i);
+    return result;
 }
 
 static void start(void)
@@ -246,8 +239,7 @@ static void start(void)
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = start_driver(&count);
     if (result == 0)
-        __atomic_store_n(&devices, count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX,
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
     else {
         char text[1024], cause[512];
         rex_nogpu_explain(result, cause, sizeof cause);
@@ -268,11 +260,10 @@ static void start(void)
  */
 static bool is_decided(void)
 {
-    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) == 0)
-        return is_parents();
     return is_parents() || is_of_parent(&caller) ||
            __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
-           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
+           (__atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0 &&
+            __atomic_load_n(&starts, __ATOMIC_ACQUIRE) > 0);
 }
 
 /* A start, unless there have been more than BEFORE. */
@@ -338,17 +329,9 @@ const char *rex_cuda_library(char path[PATH_MAX])
 
 int rex_cuda_handle(int number, int *device)
 {
-    static int handles[REX_CUDA_DEVICES_MAX]; /* plus 1 */
     if (number < 0 || number >= rex_cuda_devices())
         return -1;
-    /* Relaxed: the number stands for itself; all threads are told the same one. */
-    int known = __atomic_load_n(&handles[number], __ATOMIC_RELAXED);
-    if (known > 0)
-        *device = known - 1;
-    else if (REX_CUDA(cuDeviceGet, device, number) != 0)
-        return -1;
-    /* Relaxed: as above. */
-    __atomic_store_n(&handles[number], *device + 1, __ATOMIC_RELAXED);
+    *device = handles[number];
     return 0;
 }
 
@@ -361,20 +344,11 @@ int rex_cuda_attribute(int number, int attribute, int *value)
                : 0;
 }
 
-/* Asked again where the driver could not tell. */
 unsigned rex_cuda_architecture(int number)
 {
-    static unsigned architectures[REX_CUDA_DEVICES_MAX];
-    int major = 0, minor = 0;
-    if (number < 0 || number >= rex_cuda_devices())
-        return 0;
-    /* Relaxed: the number stands for itself; all threads are told the same one. */
-    unsigned known = __atomic_load_n(&architectures[number], __ATOMIC_RELAXED);
-    if (known == 0 && rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
-        rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0) {
-        known = (unsigned)(major * 10 + minor);
-        /* Relaxed: as above. */
-        __atomic_store_n(&architectures[number], known, __ATOMIC_RELAXED);
-    }
-    return known;
+    int major, minor;
+    return rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
+                   rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0
+               ? (unsigned)(major * 10 + minor)
+               : 0;
 }

@@ -135,15 +135,6 @@ static int describe(int number, struct rex_gpu *gpu)
     return 0;
 }
 
-/* Having no GPU is no failure: nothing is logged. */
-static int no_gpu(void)
-{
-    char message[REX_MESSAGE_MAX];
-    snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-    rex_escape(message, sizeof message);
-    return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
-}
-
 int rex_gpu_count(void)
 {
     rex_cuda_retry();
@@ -158,8 +149,12 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
                         gpu == NULL ? "there is no place for the GPU"
                                     : "a struct rex_gpu of another size");
     rex_cuda_retry();
-    if (rex_cuda_devices() == 0)
-        return no_gpu();
+    if (rex_cuda_devices() == 0) { /* which is no failure: nothing is logged */
+        char message[REX_MESSAGE_MAX];
+        snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
+        rex_escape(message, sizeof message);
+        return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
+    }
     if (number < 0 || number >= rex_cuda_devices())
         return rex_fail(REX_EDEVICE, "GPU %d: there are %d GPUs", number, rex_cuda_devices());
     if (describe(number, &made) != 0)

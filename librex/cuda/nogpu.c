@@ -38,14 +38,6 @@ static const struct {
     {805, "; the MPS daemon does not answer"},
 };
 
-static const char *cause_of(int result)
-{
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        if (causes[i].result == result)
-            return causes[i].cause;
-    return NULL;
-}
-
 int rex_nogpu_open_error(void)
 {
     int file = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
@@ -56,35 +48,34 @@ int rex_nogpu_open_error(void)
 
 /* ---- what the machine shows ------------------------------------------------------------------ */
 
-static void in_root(const char *path, char full[PATH_MAX])
-{
-    snprintf(full, PATH_MAX, "%s%s", rex_nogpu_root, path);
-}
-
 /* The file begins with "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...". */
 bool rex_kernel_module(char *text, size_t size)
 {
-    char path[PATH_MAX], line[256];
-    in_root("/proc/driver/nvidia/version", path);
+    char path[PATH_MAX], line[256] = "";
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/version", rex_nogpu_root);
     FILE *file = fopen(path, "re");
     bool found = file != NULL && fgets(line, sizeof line, file) != NULL;
     if (file != NULL)
         fclose(file);
-    if (!found)
-        return false;
     const char *after = strstr(line, ": ");
     line[strcspn(line, "\n")] = '\0';
-    snprintf(text, size, "%s", after != NULL ? after + 2 : line);
-    return true;
+    if (found)
+        snprintf(text, size, "%s", after != NULL ? after + 2 : line);
+    return found;
+}
+
+static void find_files(const char *pattern, int flags, glob_t *found)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", rex_nogpu_root, pattern);
+    *found = (glob_t){.gl_pathc = 0};
+    glob(path, flags, NULL, found);
 }
 
 static size_t count_files(const char *pattern)
 {
-    char path[PATH_MAX];
     glob_t found;
-    in_root(pattern, path);
-    if (glob(path, 0, NULL, &found) != 0)
-        return 0;
+    find_files(pattern, 0, &found);
     size_t count = found.gl_pathc;
     globfree(&found);
     return count;
@@ -123,11 +114,8 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
     if (!has_module && count_files("/dev/nvidia*") == 0)
         return false;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns && !closed; i++) {
-        char path[PATH_MAX];
         glob_t found;
-        in_root(patterns[i], path);
-        if (glob(path, GLOB_NOCHECK, NULL, &found) != 0)
-            continue;
+        find_files(patterns[i], GLOB_NOCHECK, &found);
         for (size_t j = 0; j < found.gl_pathc && !closed; j++)
             closed = is_closed(found.gl_pathv[j], text, size);
         globfree(&found);
@@ -138,9 +126,11 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
 void rex_nogpu_explain(int result, char *text, size_t size)
 {
     char module[256] = "unknown";
-    const char *cause = cause_of(result), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *cause = NULL, *visible = getenv("CUDA_VISIBLE_DEVICES");
     bool has_module = rex_kernel_module(module, sizeof module);
     int error = rex_nogpu_open_error();
+    for (size_t i = 0; i < sizeof causes / sizeof *causes && cause == NULL; i++)
+        cause = causes[i].result == result ? causes[i].cause : NULL;
     text[0] = '\0';
     if (error != 0)
         snprintf(text, size, "; no file can be opened: %s", strerror(error));

@@ -195,15 +195,21 @@ static int pin(struct range *range, const char *what)
     return failed(what, range->size);
 }
 
-/* Has it end that. What the driver gave a parent is the parent's. */
+/*
+ * Has it end that, and takes the busy RANGE off the list where this succeeds. What the driver gave
+ * a parent is the parent's.
+ */
 static int unpin(struct range *range, const char *what)
 {
-    if (!range->drivers || rex_cuda_forked())
-        return REX_OK;
-    if (call_driver(range, false) != 0)
-        return failed(what, range->size);
-    rex_context_unhold();
-    return REX_OK;
+    int result = REX_OK;
+    if (range->drivers && !rex_cuda_forked()) {
+        if (call_driver(range, false) == 0)
+            rex_context_unhold();
+        else
+            result = failed(what, range->size);
+    }
+    keep_or_drop(range, result != REX_OK);
+    return result;
 }
 
 /* ---- memory of our own ----------------------------------------------------------------------- */
@@ -256,9 +262,7 @@ int rex_host_free(void *memory)
                         memory);
     if (!range->drivers)
         free(memory);
-    int result = unpin(range, "rex_host_free");
-    keep_or_drop(range, result != REX_OK);
-    return result;
+    return unpin(range, "rex_host_free");
 }
 
 /* ---- memory of the program ------------------------------------------------------------------- */
@@ -292,9 +296,7 @@ int rex_host_unregister(void *address)
         return rex_fail(REX_EINVAL,
                         "rex_host_unregister: nothing that rex_host_register pinned begins at %p",
                         address);
-    int result = unpin(range, "rex_host_unregister");
-    keep_or_drop(range, result != REX_OK);
-    return result;
+    return unpin(range, "rex_host_unregister");
 }
 
 /* ---- ordinary memory ------------------------------------------------------------------------- */
@@ -320,12 +322,10 @@ bool rex_is_ordinary_memory(const void *address)
 {
     uintptr_t *ordinary = rex_part(REX_PART_ORDINARY, STRETCHES * sizeof *ordinary); /* plus 1 */
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
-    uintptr_t *known = ordinary != NULL ? &ordinary[stretch % STRETCHES] : NULL;
-    if (known != NULL && *known == stretch + 1)
-        return true;
-    if (!rex_is_ordinary_memory_now(address))
-        return false;
-    if (known != NULL)
+    if (ordinary == NULL)
+        return rex_is_ordinary_memory_now(address);
+    uintptr_t *known = &ordinary[stretch % STRETCHES];
+    if (*known != stretch + 1 && rex_is_ordinary_memory_now(address))
         *known = stretch + 1;
-    return true;
+    return *known == stretch + 1;
 }
