@@ -120,7 +120,7 @@ int rex_block_allocate(int ordinal, size_t size, uint64_t *address)
         rex_blocks_free(ordinal);
         result = REX_CUDA(cuMemAlloc, address, size);
     }
-    return result == 0 ? 0 : -1;
+    return result;
 }
 
 uint64_t rex_block_take(int ordinal, size_t size, bool exact)

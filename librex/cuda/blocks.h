@@ -18,7 +18,7 @@
 uint64_t rex_block_take(int ordinal, size_t size, bool exact);
 /*
  * SIZE bytes likewise in *ADDRESS, which are freed with cuMemFree. What is kept is freed if there
- * is too little memory. 0, or -1 with rex_cuda_why().
+ * is too little memory. 0, or another number with rex_cuda_why().
  */
 int rex_block_allocate(int ordinal, size_t size, uint64_t *address);
 /* Nothing works with it any more. The context is current. */

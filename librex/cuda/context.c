@@ -9,7 +9,6 @@
  */
 #include "cuda/context.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,11 +55,8 @@ bool rex_context_is_active(int number)
 
 int rex_context_retain(int number, void **context)
 {
-    int device = 0;
-    return rex_cuda_handle(number, &device) != 0 ||
-                   REX_CUDA(cuDevicePrimaryCtxRetain, context, device) != 0
-               ? -1
-               : 0;
+    int device = 0, result = rex_cuda_handle(number, &device);
+    return result != 0 ? result : REX_CUDA(cuDevicePrimaryCtxRetain, context, device);
 }
 
 static int retain_with_flags(int number, unsigned flags)
@@ -82,43 +78,29 @@ void rex_context_drop(int number)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-static void activate(int number, unsigned policy)
-{
-    unsigned flags = 0;
-    int state = ask_state(number, &flags);
-    if (state < 0)
-        rex_log(REX_LOG_WARN, "GPU %d: %s", number, rex_cuda_why());
-    else if (state > 0)
-        rex_log(REX_LOG_INFO,
-                "GPU %d: its context is active already, with flags 0x%x: the wait policy stays",
-                number, flags);
-    else if (retain_with_flags(number, policy) != 0)
-        rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", number,
-                rex_cuda_why());
-    else {
-        held[number] = true;
-        rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", number, policy);
-    }
-}
-
-/* No GPU is started for pinned memory where another one is at work. */
-static int choose_home(void)
-{
-    int own = rex_launcher_device(rex_cuda_devices());
-    int chosen = own < rex_cuda_devices() ? own : 0;
-    for (int i = 0; i < rex_cuda_devices() && !rex_context_is_active(chosen); i++)
-        if (rex_context_is_active(i))
-            chosen = i;
-    return chosen;
-}
-
 /* Those of WANTED that are not held already. */
-static void activate_all(uint64_t wanted)
+static void activate(uint64_t wanted)
 {
     enum rex_wait wait = rex_setting_wait();
-    for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
-        if ((wanted >> i & 1) != 0 && !held[i])
-            activate(i, flags_of[wait]);
+    for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
+        unsigned flags = 0;
+        if ((wanted >> i & 1) == 0 || held[i])
+            continue;
+        int state = ask_state(i, &flags);
+        if (state < 0)
+            rex_log(REX_LOG_WARN, "GPU %d: %s", i, rex_cuda_why());
+        else if (state > 0)
+            rex_log(REX_LOG_INFO,
+                    "GPU %d: its context is active already, with flags 0x%x: the wait policy stays",
+                    i, flags);
+        else if (retain_with_flags(i, flags_of[wait]) != 0)
+            rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", i,
+                    rex_cuda_why());
+        else {
+            held[i] = true;
+            rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", i, flags_of[wait]);
+        }
+    }
 }
 
 void rex_context_activate(unsigned architecture, bool later)
@@ -133,7 +115,7 @@ void rex_context_activate(unsigned architecture, bool later)
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
-        activate_all(wanted);
+        activate(wanted);
     rex_driver_unlock();
 }
 
@@ -141,7 +123,7 @@ void rex_context_activate_one(int number)
 {
     rex_driver_lock();
     users++;
-    activate_all(UINT64_C(1) << number);
+    activate(UINT64_C(1) << number);
     rex_driver_unlock();
 }
 
@@ -152,9 +134,20 @@ void rex_context_activate_later(int number)
     if (rex_cuda_devices() == 0)
         return;
     rex_driver_lock();
-    activate_all(rex_contexts_later & bit);
+    activate(rex_contexts_later & bit);
     __atomic_fetch_and(&rex_contexts_later, ~bit, __ATOMIC_RELEASE);
     rex_driver_unlock();
+}
+
+/* No GPU is started for pinned memory where another one is at work. */
+static int choose_home(void)
+{
+    int own = rex_launcher_device(rex_cuda_devices());
+    int chosen = own < rex_cuda_devices() ? own : 0;
+    for (int i = 0; i < rex_cuda_devices() && !rex_context_is_active(chosen); i++)
+        if (rex_context_is_active(i))
+            chosen = i;
+    return chosen;
 }
 
 /* Also a context that is active is held: it must stay as long as what is made in it. */

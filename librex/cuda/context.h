@@ -11,8 +11,8 @@
 /* ---- kept ------------------------------------------------------------------------------------ */
 
 /*
- * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or -1 with
- * rex_cuda_why().
+ * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or another
+ * number with rex_cuda_why().
  */
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);

@@ -9,6 +9,7 @@
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -75,8 +76,8 @@ static bool is_of_parent(const unsigned *process)
     return by != 0 && by != rex_forks() + 1;
 }
 
-/* Whether a parent has started the driver: no call of it works here, and some may hang. */
-static bool is_parents(void)
+/* Where a parent has started the driver no call of it works here, and some may hang. */
+bool rex_cuda_forked(void)
 {
     return is_of_parent(&starter);
 }
@@ -151,12 +152,10 @@ int rex_cuda_need(enum rex_cuda_group group)
 
 bool rex_cuda_exports(const char *name, const char *since)
 {
-    if (rex_cuda_devices() == 0)
-        return false;
-    if (dlsym(library, name) != NULL)
-        return true;
-    note_too_old(name, since);
-    return false;
+    bool is_there = rex_cuda_devices() > 0, exports = is_there && dlsym(library, name) != NULL;
+    if (is_there && !exports)
+        note_too_old(name, since);
+    return exports;
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */
@@ -260,16 +259,16 @@ static void start(void)
  */
 static bool is_decided(void)
 {
-    return is_parents() || is_of_parent(&caller) ||
+    return rex_cuda_forked() || is_of_parent(&caller) ||
            __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
            (__atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0 &&
             __atomic_load_n(&starts, __ATOMIC_ACQUIRE) > 0);
 }
 
-/* A start, unless there have been more than BEFORE. */
+/* A start, unless there have been more than BEFORE: 0 is for the first. */
 static void start_after(unsigned before)
 {
-    if (is_decided())
+    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) != before || is_decided())
         return;
     rex_driver_lock();
     if (starts == before && !is_decided())
@@ -277,16 +276,10 @@ static void start_after(unsigned before)
     rex_driver_unlock();
 }
 
-static void start_once(void)
-{
-    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) == 0)
-        start_after(0);
-}
-
 int rex_cuda_devices(void)
 {
-    start_once();
-    return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
+    start_after(0);
+    return rex_cuda_forked() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
 }
 
 void rex_cuda_retry(void)
@@ -299,29 +292,20 @@ void rex_cuda_keep(int change)
     __atomic_fetch_add(&kept, change, __ATOMIC_RELEASE);
 }
 
-bool rex_cuda_forked(void)
-{
-    start_once();
-    return is_parents();
-}
-
 const char *rex_cuda_why(void)
 {
-    start_once();
-    return is_parents()              ? REX_NOGPU_FORKED
+    return rex_cuda_forked()         ? REX_NOGPU_FORKED
            : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
                                      : noted();
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])
 {
-    Dl_info info;
-    start_once();
+    struct link_map *map;
+    start_after(0);
     void *opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
-    void *function = opened != NULL ? dlsym(opened, "cuInit") : NULL;
-    return function != NULL && dladdr(function, &info) != 0 &&
-                   realpath(info.dli_fname, path) != NULL
-               ? path
+    return opened != NULL && dlinfo(opened, RTLD_DI_LINKMAP, &map) == 0
+               ? realpath(map->l_name, path)
                : NULL;
 }
 
@@ -337,11 +321,8 @@ int rex_cuda_handle(int number, int *device)
 
 int rex_cuda_attribute(int number, int attribute, int *value)
 {
-    int device = 0;
-    return rex_cuda_handle(number, &device) != 0 ||
-                   REX_CUDA(cuDeviceGetAttribute, value, attribute, device) != 0
-               ? -1
-               : 0;
+    int device = 0, result = rex_cuda_handle(number, &device);
+    return result != 0 ? result : REX_CUDA(cuDeviceGetAttribute, value, attribute, device);
 }
 
 unsigned rex_cuda_architecture(int number)

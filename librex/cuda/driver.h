@@ -227,17 +227,18 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 /* The driver's handle of GPU NUMBER. 0, or -1 where there is no such GPU. */
 int rex_cuda_handle(int number, int *device);
 
-/* ATTRIBUTE of GPU NUMBER, a CUdevice_attribute. 0, or -1 with rex_cuda_why(). */
+/* ATTRIBUTE of GPU NUMBER, a CUdevice_attribute. 0, or another number with rex_cuda_why(). */
 int rex_cuda_attribute(int number, int attribute, int *value);
 
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
 
-/* The most shared memory of a block on any GPU here, in bytes; 0: the driver does not say. */
-uint64_t rex_gpu_most_shared_memory(void);
-
-/* The most threads that any GPU here keeps resident at once; 0 likewise. */
-uint64_t rex_gpu_most_resident_threads(void);
+/*
+ * The most that any GPU here has: bytes of shared memory of a block, or threads that are resident
+ * at once. 0: the driver does not say.
+ */
+enum rex_gpu_limit { REX_GPU_SHARED_MEMORY, REX_GPU_RESIDENT_THREADS };
+uint64_t rex_gpu_most(enum rex_gpu_limit limit);
 
 /* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
 static inline bool rex_cuda_has_made(int result, void **made)

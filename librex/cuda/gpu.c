@@ -61,21 +61,10 @@ static void describe_uuid(struct rex_gpu *gpu, int device)
                              i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", bytes[i]);
 }
 
-static int numa_node_at(const char *pci)
-{
-    char path[PATH_MAX], line[32], *end = line;
-    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, pci);
-    FILE *file = fopen(path, "re");
-    long node =
-        file != NULL && fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
-    if (file != NULL)
-        fclose(file);
-    return end != line && node >= 0 && node <= INT32_MAX ? (int)node : -1;
-}
-
 static void describe_place(struct rex_gpu *gpu, int number)
 {
     int domain = 0, bus = 0, slot = 0;
+    char path[PATH_MAX], line[32], *end = line;
     gpu->numa_node = -1;
     if (rex_cuda_attribute(number, PCI_DOMAIN, &domain) != 0 ||
         rex_cuda_attribute(number, PCI_BUS, &bus) != 0 ||
@@ -83,7 +72,14 @@ static void describe_place(struct rex_gpu *gpu, int number)
         return;
     snprintf(gpu->pci, sizeof gpu->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xffff,
              (unsigned)bus & 0xff, (unsigned)slot & 0x1f);
-    gpu->numa_node = numa_node_at(gpu->pci);
+    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, gpu->pci);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    long node = fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
+    fclose(file);
+    if (end != line && node >= 0 && node <= INT32_MAX)
+        gpu->numa_node = (int)node;
 }
 
 static uint64_t is_linked(int attribute, int device, int peer)
@@ -163,37 +159,26 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     return REX_OK;
 }
 
-/*
- * The largest product that two attributes of a GPU have, asked once; NONE stands for 1. 0 where the
- * driver does not say.
- */
-static uint64_t most_of_all(uint64_t *known, int first, int second)
+/* The largest product of the attributes of a limit, asked once. */
+uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
+    static const int factors[][2] = {
+        [REX_GPU_SHARED_MEMORY] = {MOST_SHARED_MEMORY, NONE},
+        [REX_GPU_RESIDENT_THREADS] = {MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
+    static uint64_t known[2];
     /* Relaxed: the number stands for itself; whoever misses it asks the driver again. */
-    uint64_t most = __atomic_load_n(known, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&known[limit], __ATOMIC_RELAXED);
     if (most > 0)
         return most;
     for (int i = 0; i < rex_cuda_devices(); i++) {
-        int one = 0, other = 1;
-        if (rex_cuda_attribute(i, first, &one) != 0 ||
-            (second != NONE && rex_cuda_attribute(i, second, &other) != 0))
+        int first = 0, second = 1;
+        if (rex_cuda_attribute(i, factors[limit][0], &first) != 0 ||
+            (factors[limit][1] != NONE && rex_cuda_attribute(i, factors[limit][1], &second) != 0))
             return 0;
-        uint64_t product = (uint64_t)one * (uint64_t)other;
+        uint64_t product = (uint64_t)first * (uint64_t)second;
         most = product > most ? product : most;
     }
     /* Relaxed: as above: all threads find the same number. */
-    __atomic_store_n(known, most, __ATOMIC_RELAXED);
+    __atomic_store_n(&known[limit], most, __ATOMIC_RELAXED);
     return most;
-}
-
-uint64_t rex_gpu_most_shared_memory(void)
-{
-    static uint64_t known;
-    return most_of_all(&known, MOST_SHARED_MEMORY, NONE);
-}
-
-uint64_t rex_gpu_most_resident_threads(void)
-{
-    static uint64_t known;
-    return most_of_all(&known, MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR);
 }

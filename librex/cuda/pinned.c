@@ -155,8 +155,8 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 #define PORTABLE 0x1
 
 /*
- * The driver pins RANGE, or ends that, in the context that the caller holds. 0, or -1 with
- * rex_cuda_why().
+ * The driver pins RANGE, or ends that, in the context that the caller holds. 0, or another
+ * number with rex_cuda_why().
  */
 static int call_driver(struct range *range, bool pins)
 {
@@ -174,7 +174,7 @@ static int call_driver(struct range *range, bool pins)
     rex_context_leave(entered);
     rex_context_drop(number);
     range->begin = (uintptr_t)memory;
-    return result == 0 ? 0 : -1;
+    return result;
 }
 
 static int failed(const char *what, size_t size)
@@ -229,18 +229,14 @@ static int allocate(struct range *range)
 
 void *rex_host_alloc(size_t size)
 {
-    if (size == 0) {
-        rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0");
-        return NULL;
-    }
-    if (rex_cuda_forked()) {
-        failed("rex_host_alloc", size);
-        return NULL;
-    }
-    struct range *range = new_range(NULL, size, true);
+    int result = size == 0           ? rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0")
+                 : rex_cuda_forked() ? failed("rex_host_alloc", size)
+                                     : REX_OK;
+    struct range *range = result == REX_OK ? new_range(NULL, size, true) : NULL;
     if (range == NULL)
         return NULL;
-    if ((range->drivers ? pin(range, "rex_host_alloc") : allocate(range)) != REX_OK) {
+    result = range->drivers ? pin(range, "rex_host_alloc") : allocate(range);
+    if (result != REX_OK) {
         free(range);
         return NULL;
     }

@@ -49,7 +49,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     struct rex_launch_config whole = *launch;
     whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
     rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
-    uint64_t resident = rex_gpu_most_resident_threads();
+    uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
         resident /= whole.threads[i]; /* their product may be more than 64 bits have */
     if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
