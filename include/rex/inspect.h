@@ -228,7 +228,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   plugin        the plugins of the bound libomptarget: their files; `all`, in one row, for
  *                 releases that have them inside
  *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be
- *                 used, and what helps; or trouble: why libomptarget might not use the GPUs
+ *                 used; or trouble: why libomptarget might not use the GPUs
  *   launch        by: who sends launches that are waited for to a GPU, as far as the whole process
  *                 decides it: the CUDA driver; or libomptarget, and why
  *   setting       each option of rex_configure() under its environment variable's name: the value,

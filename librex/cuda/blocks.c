@@ -6,12 +6,10 @@
  */
 #include "cuda/blocks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fork.h"
-#include "base/log.h"
 #include "cuda/context.h"
+#include "cuda/pinned.h"
 
 #define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept on each GPU */
 
@@ -20,13 +18,12 @@ struct block {
     uint64_t address;
     size_t size;
     int ordinal;
-    bool is_exact;
+    bool is_taken; /* else it is kept */
+    bool is_exact; /* never kept */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
-static struct block *taken, *kept;              /* the one given back last is the first */
-static size_t kept_bytes[REX_CUDA_DEVICES_MAX]; /* of each GPU */
+/* Under the lock of lists. A child of fork has no driver, and does not get here. */
+static struct block *blocks; /* of those that are kept, the one given back last is the first */
 
 static void push(struct block **list, struct block *block)
 {
@@ -41,66 +38,41 @@ static struct block *take_out(struct block **at)
     return block;
 }
 
-/* Large enough, and at most twice as large. */
-static struct block **find_kept(int ordinal, size_t size)
-{
-    struct block **at = &kept;
-    while (*at != NULL &&
-           ((*at)->ordinal != ordinal || (*at)->size < size || (*at)->size / 2 > size))
-        at = &(*at)->next;
-    return at;
-}
-
-static struct block *reuse(int ordinal, size_t size)
-{
-    rex_lock(&lock);
-    struct block **at = find_kept(ordinal, size), *block = *at != NULL ? take_out(at) : NULL;
-    if (block != NULL) {
-        kept_bytes[ordinal] -= block->size;
-        push(&taken, block);
-    }
-    rex_unlock(&lock);
-    return block;
-}
-
-static void free_all(struct block *blocks)
-{
-    while (blocks != NULL) {
-        struct block *next = blocks->next;
-        REX_CUDA(cuMemFree, blocks->address);
-        free(blocks);
-        blocks = next;
-    }
-}
-
-/* Of GPU ORDINAL, until at most MOST bytes are kept; the oldest first. */
+/* Takes out what is kept of GPU ORDINAL beyond MOST bytes: the oldest. */
 static struct block *shed(int ordinal, size_t most)
 {
-    struct block *out = NULL, **oldest = NULL;
-    while (kept_bytes[ordinal] > most) {
-        for (struct block **at = &kept; *at != NULL; at = &(*at)->next)
-            if ((*at)->ordinal == ordinal)
-                oldest = at;
-        kept_bytes[ordinal] -= (*oldest)->size;
-        push(&out, take_out(oldest));
+    struct block *out = NULL, **at = &blocks;
+    size_t sum = 0;
+    while (*at != NULL) {
+        bool is_kept = (*at)->ordinal == ordinal && !(*at)->is_taken;
+        sum += is_kept ? (*at)->size : 0;
+        if (is_kept && sum > most)
+            push(&out, take_out(at));
+        else
+            at = &(*at)->next;
     }
     return out;
 }
 
-void rex_blocks_free(int ordinal)
+/* Whether there was any. */
+static bool free_all(struct block *out)
 {
-    rex_lock(&lock);
-    struct block *out = shed(ordinal, 0);
-    rex_unlock(&lock);
-    free_all(out);
+    bool any = out != NULL;
+    while (out != NULL) {
+        struct block *next = out->next;
+        REX_CUDA(cuMemFree, out->address);
+        free(out);
+        out = next;
+    }
+    return any;
 }
 
-static bool are_kept(int ordinal)
+bool rex_blocks_free(int ordinal)
 {
-    rex_lock(&lock);
-    bool some = kept_bytes[ordinal] > 0;
-    rex_unlock(&lock);
-    return some;
+    rex_lists_lock();
+    struct block *out = shed(ordinal, 0);
+    rex_lists_unlock();
+    return free_all(out);
 }
 
 bool rex_blocks_free_all(void)
@@ -108,16 +80,28 @@ bool rex_blocks_free_all(void)
     bool freed = false;
     for (int i = 0; i < rex_cuda_devices(); i++) {
         void *context;
-        if (!are_kept(i) || rex_context_retain(i, &context) != 0)
+        if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
             continue;
         int entered = rex_context_enter(context);
-        if (entered >= 0)
-            rex_blocks_free(i);
-        freed |= entered >= 0;
+        freed |= entered >= 0 && rex_blocks_free(i);
         rex_context_leave(entered);
         rex_context_drop(i);
     }
     return freed;
+}
+
+/* One that is kept, large enough, and at most twice as large. */
+static struct block *reuse(int ordinal, size_t size)
+{
+    rex_lists_lock();
+    struct block *block = blocks;
+    while (block != NULL && (block->is_taken || block->ordinal != ordinal || block->size < size ||
+                             block->size / 2 > size))
+        block = block->next;
+    if (block != NULL)
+        block->is_taken = true;
+    rex_lists_unlock();
+    return block;
 }
 
 /* A launch with a little more the next time finds it large enough. */
@@ -129,25 +113,14 @@ static size_t round_up(size_t size)
     return (size + step - 1) / step * step;
 }
 
-static struct block *make(int ordinal, size_t size, bool exact)
+int rex_block_allocate(int ordinal, size_t size, uint64_t *address)
 {
-    struct block *block = malloc(sizeof *block);
-    if (block == NULL) {
-        rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
-        return NULL;
-    }
-    *block = (struct block){
-        .size = exact ? size : round_up(size), .ordinal = ordinal, .is_exact = exact};
-    int result = REX_CUDA(cuMemAlloc, &block->address, block->size);
+    int result = REX_CUDA(cuMemAlloc, address, size);
     if (result == REX_CUDA_OUT_OF_MEMORY) {
         rex_blocks_free(ordinal);
-        block->size = size;
-        result = REX_CUDA(cuMemAlloc, &block->address, block->size);
+        result = REX_CUDA(cuMemAlloc, address, size);
     }
-    if (result == 0)
-        return block;
-    free(block);
-    return NULL;
+    return result;
 }
 
 uint64_t rex_block_take(int ordinal, size_t size, bool exact)
@@ -155,28 +128,41 @@ uint64_t rex_block_take(int ordinal, size_t size, bool exact)
     struct block *block = exact ? NULL : reuse(ordinal, size);
     if (block != NULL)
         return block->address;
-    block = make(ordinal, size, exact);
-    if (block == NULL)
+    block = malloc(sizeof *block);
+    if (block == NULL) {
+        rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
         return 0;
-    rex_lock(&lock);
-    push(&taken, block);
-    rex_unlock(&lock);
+    }
+    *block = (struct block){.size = exact ? size : round_up(size),
+                            .ordinal = ordinal,
+                            .is_taken = true,
+                            .is_exact = exact};
+    if (rex_block_allocate(ordinal, block->size, &block->address) != 0) {
+        free(block);
+        return 0;
+    }
+    rex_lists_lock();
+    push(&blocks, block);
+    rex_lists_unlock();
     return block->address;
 }
 
 void rex_block_give(uint64_t address)
 {
-    rex_lock(&lock);
-    struct block **at = &taken, *out = NULL;
+    struct block **at = &blocks, *out = NULL;
+    rex_lists_lock();
     while (*at != NULL && (*at)->address != address)
         at = &(*at)->next;
     if (*at != NULL) {
         struct block *block = take_out(at);
-        kept_bytes[block->ordinal] += block->is_exact ? 0 : block->size;
-        push(block->is_exact ? &out : &kept, block);
-        if (!block->is_exact)
+        block->is_taken = false;
+        if (block->is_exact)
+            push(&out, block);
+        else {
+            push(&blocks, block);
             out = shed(block->ordinal, KEPT_MOST);
+        }
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     free_all(out);
 }

@@ -11,11 +11,14 @@
 /* ---- kept ------------------------------------------------------------------------------------ */
 
 /*
- * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or -1 with
- * rex_cuda_why().
+ * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or another
+ * number with rex_cuda_why().
  */
 int rex_context_retain(int number, void **context);
 void rex_context_drop(int number);
+
+/* Whether the primary context of GPU NUMBER is active, whoever made it so. */
+bool rex_context_is_active(int number);
 
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
@@ -84,8 +87,9 @@ void rex_device_lose(int number, const char *name, const char *why);
 
 /*
  * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
- * abort; else 0. WHAT begins the message.
+ * abort, or any device at all; else 0. WHAT begins the message.
  */
+#define REX_ANY_DEVICE INT_MIN
 int rex_device_lost(int number, const char *what);
 
 /* Whether any device was ever found lost. */
@@ -94,8 +98,5 @@ static inline bool rex_any_device_is_lost(void)
 {
     return __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE) > 0;
 }
-
-/* REX_ECUDA where any device was. */
-int rex_any_device_lost(const char *what);
 
 #endif

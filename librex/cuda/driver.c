@@ -9,6 +9,7 @@
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,21 +30,19 @@ static const struct function {
     enum rex_cuda_group group;
     void *field; /* of rex_driver */
 } functions[] = {
-#define FUNCTION(group, function, name, since, parameters) \
-    {name, since, REX_CUDA_##group, &rex_driver.function},
+#define FUNCTION(group, function, suffix, since, parameters) \
+    {#function suffix, since, REX_CUDA_##group, &rex_driver.function},
     REX_CUDA_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
 /* Of each group the first function that the driver lacks. */
 static const struct function *missing[REX_CUDA_GROUPS];
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void *handle; /* of the driver, once opened; never closed */
-static int devices;
-static unsigned architectures[REX_CUDA_DEVICES_MAX];
+static void *library; /* the driver, once opened; never closed */
+static int devices, handles[REX_CUDA_DEVICES_MAX];
 static const char *absent = ""; /* why there is no device */
 static int kept;                /* decisions that stand on what there is */
-static unsigned starts;         /* that were tried */
+static unsigned starts;         /* that have come to their end */
 /*
  * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
  * is none, or no device was found.
@@ -51,7 +50,7 @@ static unsigned starts;         /* that were tried */
 static unsigned starter;
 static unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
 
-/* Of a start that is not the first. */
+/* Of a start, and of all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void begin_in_child(void)
@@ -60,6 +59,16 @@ static void begin_in_child(void)
 }
 REX_FORK_RENEWED(30, begin_in_child);
 
+void rex_driver_lock(void)
+{
+    rex_lock(&lock);
+}
+
+void rex_driver_unlock(void)
+{
+    rex_unlock(&lock);
+}
+
 static bool is_of_parent(const unsigned *process)
 {
     /* Relaxed: whoever forked has written it before; in the same process either answer is right. */
@@ -67,8 +76,8 @@ static bool is_of_parent(const unsigned *process)
     return by != 0 && by != rex_forks() + 1;
 }
 
-/* Whether a parent has started the driver: no call of it works here, and some may hang. */
-static bool is_parents(void)
+/* Where a parent has started the driver no call of it works here, and some may hang. */
+bool rex_cuda_forked(void)
 {
     return is_of_parent(&starter);
 }
@@ -81,8 +90,7 @@ struct why {
     char text[512];
 };
 
-static void note(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note(int result, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void note(int result, const char *format, ...)
 {
     va_list arguments;
     struct why *why = rex_part(REX_PART_WHY, sizeof *why);
@@ -129,37 +137,28 @@ static void note_too_old(const char *name, const char *since)
          own);
 }
 
+/* Whether the driver lacks a function of GROUP, which is noted. */
+static bool lacks(enum rex_cuda_group group)
+{
+    if (missing[group] != NULL)
+        note_too_old(missing[group]->name, missing[group]->since);
+    return missing[group] != NULL;
+}
+
 int rex_cuda_need(enum rex_cuda_group group)
 {
-    if (rex_cuda_devices() == 0)
-        return -1;
-    if (missing[group] == NULL)
-        return 0;
-    note_too_old(missing[group]->name, missing[group]->since);
-    return -1;
+    return rex_cuda_devices() == 0 || lacks(group) ? -1 : 0;
 }
 
 bool rex_cuda_exports(const char *name, const char *since)
 {
-    if (rex_cuda_devices() == 0)
-        return false;
-    if (dlsym(handle, name) != NULL)
-        return true;
-    note_too_old(name, since);
-    return false;
+    bool is_there = rex_cuda_devices() > 0, exports = is_there && dlsym(library, name) != NULL;
+    if (is_there && !exports)
+        note_too_old(name, since);
+    return exports;
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */
-
-/*
- * The loader's message begins with the name of what it could not open: another one is a library
- * that the driver needs. Where no file can be opened at all it says so of none.
- */
-static bool is_missing(const char *reason)
-{
-    return reason == NULL ||
-           (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL);
-}
 
 static int open_library(void)
 {
@@ -168,50 +167,23 @@ static int open_library(void)
                 "with -static or -static-pie");
         return -1;
     }
-    void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *opened = library != NULL ? library : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     const char *reason = opened == NULL ? dlerror() : NULL;
-    __atomic_store_n(&handle, opened, __ATOMIC_RELEASE);
+    __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
     if (opened != NULL)
         return 0;
+    /*
+     * The loader's message begins with the name of what it could not open: another one is a library
+     * that the driver needs. Where no file can be opened at all it says so of none.
+     */
     if (rex_nogpu_open_error() != 0)
         note(0, "the CUDA driver (libcuda.so.1) cannot be opened");
-    else if (is_missing(reason))
+    else if (reason == NULL ||
+             (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL))
         note(0, "there is no CUDA driver (libcuda.so.1)");
     else
         note(0, "the CUDA driver cannot be opened: %s", reason);
     return -1;
-}
-
-static void find_functions(void)
-{
-    memset(missing, 0, sizeof missing);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        const struct function *function = &functions[i];
-        void *address = dlsym(handle, function->name);
-        memcpy(function->field, &address, sizeof address);
-        if (address == NULL && missing[function->group] == NULL)
-            missing[function->group] = function;
-    }
-}
-
-/* 0, or -1 with what is missing noted. */
-static int find_what_all_need(void)
-{
-    find_functions();
-    if (missing[REX_CUDA_START] == NULL)
-        return 0;
-    note_too_old(missing[REX_CUDA_START]->name, missing[REX_CUDA_START]->since);
-    return -1;
-}
-
-static unsigned architecture(int number)
-{
-    int device, major, minor;
-    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &major, REX_CUDA_CAPABILITY_MAJOR, device) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &minor, REX_CUDA_CAPABILITY_MINOR, device) != 0)
-        return 0;
-    return (unsigned)(major * 10 + minor);
 }
 
 /*
@@ -229,67 +201,57 @@ static void set_absent(const char *text)
     __atomic_store_n(&absent, texts[i], __ATOMIC_RELEASE);
 }
 
-/* Where COUNT is 0 after it: what stopped the driver, and its RESULT. */
-static enum rex_nogpu start_driver(int *count, int *result)
+/* 0 with the number of devices in COUNT, or what stopped the driver, which is noted. */
+static int start_driver(int *count)
 {
     if (open_library() != 0)
         return REX_NOGPU_LIBRARY;
-    if (find_what_all_need() != 0)
+    memset(missing, 0, sizeof missing);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const struct function *function = &functions[i];
+        void *address = dlsym(library, function->name);
+        memcpy(function->field, &address, sizeof address);
+        if (address == NULL && missing[function->group] == NULL)
+            missing[function->group] = function;
+    }
+    if (lacks(REX_CUDA_START))
         return REX_NOGPU_FUNCTION;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&caller, rex_forks() + 1, __ATOMIC_RELAXED);
-    *result = REX_CUDA(cuInit, 0);
-    if (*result == 0)
-        *result = REX_CUDA(cuDeviceGetCount, count);
-    return *result != 0 ? REX_NOGPU_RESULT : REX_NOGPU_COUNT;
-}
-
-static void note_none(enum rex_nogpu cause, int result)
-{
-    char text[1024];
-    snprintf(text, sizeof text, "%s",
-             cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : noted());
-    rex_nogpu_explain(cause, result, text, sizeof text);
-    set_absent(text);
-    rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+    int result = REX_CUDA(cuInit, 0);
+    if (result == 0)
+        result = REX_CUDA(cuDeviceGetCount, count);
+    if (result == 0 && *count <= 0) {
+        note(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
+        return REX_NOGPU_DEVICE;
+    }
+    *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
+    for (int i = 0; i < *count && result == 0; i++)
+        result = REX_CUDA(cuDeviceGet, &handles[i], i);
+    return result;
 }
 
 static void start(void)
 {
-    int count = 0, result = 0;
+    int count = 0;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
-    enum rex_nogpu cause = start_driver(&count, &result);
-    if (result != 0 || count <= 0) {
-        note_none(cause, result);
+    int result = start_driver(&count);
+    if (result == 0)
+        __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
+    else {
+        char text[1024], cause[512];
+        rex_nogpu_explain(result, cause, sizeof cause);
+        snprintf(text, sizeof text, "%s%s", noted(), cause);
+        set_absent(text);
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
         __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
-        return;
     }
-    count = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
-    for (int i = 0; i < count; i++)
-        architectures[i] = architecture(i);
-    __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&starts, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
-
-static void start_once(void)
-{
-    if (is_parents()) /* the parent's other thread may have been at it, and never ends */
-        return;
-    rex_log_hold();
-    pthread_once(&once, start);
-    rex_log_resume();
-}
-
-int rex_cuda_devices(void)
-{
-    start_once();
-    return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
-}
 
 /*
  * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
@@ -297,23 +259,32 @@ int rex_cuda_devices(void)
  */
 static bool is_decided(void)
 {
-    return is_parents() || is_of_parent(&caller) ||
+    return rex_cuda_forked() || is_of_parent(&caller) ||
            __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
-           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
+           (__atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0 &&
+            __atomic_load_n(&starts, __ATOMIC_ACQUIRE) > 0);
+}
+
+/* A start, unless there have been more than BEFORE: 0 is for the first. */
+static void start_after(unsigned before)
+{
+    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) != before || is_decided())
+        return;
+    rex_driver_lock();
+    if (starts == before && !is_decided())
+        start();
+    rex_driver_unlock();
+}
+
+int rex_cuda_devices(void)
+{
+    start_after(0);
+    return rex_cuda_forked() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
 }
 
 void rex_cuda_retry(void)
 {
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    unsigned before = __atomic_load_n(&starts, __ATOMIC_RELAXED);
-    start_once();
-    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
-    if (__atomic_load_n(&starts, __ATOMIC_RELAXED) != before || is_decided())
-        return;
-    rex_lock(&lock);
-    if (!is_decided())
-        start();
-    rex_unlock(&lock);
+    start_after(__atomic_load_n(&starts, __ATOMIC_ACQUIRE));
 }
 
 void rex_cuda_keep(int change)
@@ -321,43 +292,44 @@ void rex_cuda_keep(int change)
     __atomic_fetch_add(&kept, change, __ATOMIC_RELEASE);
 }
 
-bool rex_cuda_forked(void)
-{
-    start_once();
-    return is_parents();
-}
-
 const char *rex_cuda_why(void)
 {
-    start_once();
-    return is_parents()              ? REX_NOGPU_FORKED
+    return rex_cuda_forked()         ? REX_NOGPU_FORKED
            : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
                                      : noted();
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])
 {
-    Dl_info info;
-    start_once();
-    void *opened = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
-    void *function = opened != NULL ? dlsym(opened, "cuInit") : NULL;
-    return function != NULL && dladdr(function, &info) != 0 &&
-                   realpath(info.dli_fname, path) != NULL
-               ? path
+    struct link_map *map;
+    start_after(0);
+    void *opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
+    return opened != NULL && dlinfo(opened, RTLD_DI_LINKMAP, &map) == 0
+               ? realpath(map->l_name, path)
                : NULL;
 }
 
-/* Asked again where the driver could not tell when it was started. */
-unsigned rex_cuda_architecture(int number)
+/* ---- of one GPU ------------------------------------------------------------------------------ */
+
+int rex_cuda_handle(int number, int *device)
 {
     if (number < 0 || number >= rex_cuda_devices())
-        return 0;
-    /* Relaxed: the number stands for itself; all threads are told the same one. */
-    unsigned known = __atomic_load_n(&architectures[number], __ATOMIC_RELAXED);
-    if (known == 0) {
-        known = architecture(number);
-        /* Relaxed: the number stands for itself; all threads are told the same one. */
-        __atomic_store_n(&architectures[number], known, __ATOMIC_RELAXED);
-    }
-    return known;
+        return -1;
+    *device = handles[number];
+    return 0;
+}
+
+int rex_cuda_attribute(int number, int attribute, int *value)
+{
+    int device = 0, result = rex_cuda_handle(number, &device);
+    return result != 0 ? result : REX_CUDA(cuDeviceGetAttribute, value, attribute, device);
+}
+
+unsigned rex_cuda_architecture(int number)
+{
+    int major, minor;
+    return rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
+                   rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0
+               ? (unsigned)(major * 10 + minor)
+               : 0;
 }

@@ -34,116 +34,103 @@ struct rex_cuda_kernel_node {
 };
 
 /*
- * X(group, function, name that the driver exports, CUDA release that has it first, (parameters)).
- * Of a group the first that is missing is named in the message.
+ * X(group, function, suffix of the name that the driver exports, CUDA release that has it first,
+ * (parameters)). Of a group the first that is missing is named in the message.
  */
 /* clang-format off */
 #define REX_CUDA_FUNCTIONS(X)                                                                     \
-    X(START, cuInit, "cuInit", "2.0", (unsigned flags))                                           \
-    X(START, cuDriverGetVersion, "cuDriverGetVersion", "2.2", (int *version))                     \
-    X(START, cuDeviceGetCount, "cuDeviceGetCount", "2.0", (int *count))                           \
-    X(START, cuDeviceGet, "cuDeviceGet", "2.0", (int *device, int ordinal))                       \
-    X(START, cuDeviceGetAttribute, "cuDeviceGetAttribute", "2.0",                                 \
-      (int *value, int attribute, int device))                                                    \
-    X(START, cuDeviceGetName, "cuDeviceGetName", "2.0", (char *name, int size, int device))       \
-    X(START, cuDeviceTotalMem, "cuDeviceTotalMem_v2", "3.2", (size_t *bytes, int device))         \
-    X(START, cuGetErrorName, "cuGetErrorName", "6.0", (int result, const char **name))            \
-    X(START, cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState", "7.0",                     \
-      (int device, unsigned *flags, int *active))                                                 \
-    X(START, cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", "7.0",                         \
-      (void **context, int device))                                                               \
-    X(START, cuCtxGetCurrent, "cuCtxGetCurrent", "4.0", (void **context))                         \
-    X(START, cuCtxPushCurrent, "cuCtxPushCurrent_v2", "4.0", (void *context))                     \
-    X(START, cuCtxPopCurrent, "cuCtxPopCurrent_v2", "4.0", (void **context))                      \
-    X(START, cuMemHostAlloc, "cuMemHostAlloc", "2.2",                                             \
-      (void **memory, size_t size, unsigned flags))                                               \
-    X(START, cuMemFreeHost, "cuMemFreeHost", "2.0", (void *memory))                               \
-    X(START, cuMemHostRegister, "cuMemHostRegister_v2", "6.5",                                    \
-      (void *address, size_t size, unsigned flags))                                               \
-    X(START, cuMemHostUnregister, "cuMemHostUnregister", "4.0", (void *address))                  \
-    X(START, cuDevicePrimaryCtxSetFlags, "cuDevicePrimaryCtxSetFlags_v2", "11.0",                 \
-      (int device, unsigned flags))                                                               \
-    X(START, cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", "11.0", (int device))     \
-    X(QUEUES, cuCtxSynchronize, "cuCtxSynchronize", "2.0", (void))                                \
-    X(QUEUES, cuMemAlloc, "cuMemAlloc_v2", "3.2", (uint64_t *address, size_t size))               \
-    X(QUEUES, cuMemFree, "cuMemFree_v2", "3.2", (uint64_t address))                               \
-    X(QUEUES, cuPointerGetAttribute, "cuPointerGetAttribute", "4.0",                              \
-      (void *value, int attribute, uint64_t address))                                             \
-    X(QUEUES, cuModuleLoadData, "cuModuleLoadData", "2.0", (void **module, const void *image))    \
-    X(QUEUES, cuModuleUnload, "cuModuleUnload", "2.0", (void *module))                            \
-    X(QUEUES, cuModuleGetFunction, "cuModuleGetFunction", "2.0",                                  \
-      (void **function, void *module, const char *name))                                          \
-    X(QUEUES, cuModuleGetGlobal, "cuModuleGetGlobal_v2", "3.2",                                   \
+    X(START, cuInit, "", "2.0", (unsigned flags))                                                 \
+    X(START, cuDriverGetVersion, "", "2.2", (int *version))                                       \
+    X(START, cuDeviceGetCount, "", "2.0", (int *count))                                           \
+    X(START, cuDeviceGet, "", "2.0", (int *device, int ordinal))                                  \
+    X(START, cuDeviceGetAttribute, "", "2.0", (int *value, int attribute, int device))            \
+    X(START, cuDeviceGetName, "", "2.0", (char *name, int size, int device))                      \
+    X(START, cuDeviceTotalMem, "_v2", "3.2", (size_t *bytes, int device))                         \
+    X(START, cuGetErrorName, "", "6.0", (int result, const char **name))                          \
+    X(START, cuDevicePrimaryCtxGetState, "", "7.0", (int device, unsigned *flags, int *active))   \
+    X(START, cuDevicePrimaryCtxRetain, "", "7.0", (void **context, int device))                   \
+    X(START, cuCtxGetCurrent, "", "4.0", (void **context))                                        \
+    X(START, cuCtxPushCurrent, "_v2", "4.0", (void *context))                                     \
+    X(START, cuCtxPopCurrent, "_v2", "4.0", (void **context))                                     \
+    X(START, cuMemHostAlloc, "", "2.2", (void **memory, size_t size, unsigned flags))             \
+    X(START, cuMemFreeHost, "", "2.0", (void *memory))                                            \
+    X(START, cuMemHostRegister, "_v2", "6.5", (void *address, size_t size, unsigned flags))       \
+    X(START, cuMemHostUnregister, "", "4.0", (void *address))                                     \
+    X(START, cuDevicePrimaryCtxSetFlags, "_v2", "11.0", (int device, unsigned flags))             \
+    X(START, cuDevicePrimaryCtxRelease, "_v2", "11.0", (int device))                              \
+    X(QUEUES, cuCtxSynchronize, "", "2.0", (void))                                                \
+    X(QUEUES, cuMemAlloc, "_v2", "3.2", (uint64_t *address, size_t size))                         \
+    X(QUEUES, cuMemFree, "_v2", "3.2", (uint64_t address))                                        \
+    X(QUEUES, cuPointerGetAttribute, "", "4.0", (void *value, int attribute, uint64_t address))   \
+    X(QUEUES, cuModuleLoadData, "", "2.0", (void **module, const void *image))                    \
+    X(QUEUES, cuModuleUnload, "", "2.0", (void *module))                                          \
+    X(QUEUES, cuModuleGetFunction, "", "2.0", (void **function, void *module, const char *name))  \
+    X(QUEUES, cuModuleGetGlobal, "_v2", "3.2",                                                    \
       (uint64_t *address, size_t *size, void *module, const char *name))                          \
-    X(QUEUES, cuFuncSetAttribute, "cuFuncSetAttribute", "9.0",                                    \
-      (void *function, int attribute, int value))                                                 \
-    X(QUEUES, cuStreamCreate, "cuStreamCreate", "2.0", (void **stream, unsigned flags))           \
-    X(QUEUES, cuStreamDestroy, "cuStreamDestroy_v2", "4.0", (void *stream))                       \
-    X(QUEUES, cuStreamSynchronize, "cuStreamSynchronize", "2.0", (void *stream))                  \
-    X(QUEUES, cuStreamQuery, "cuStreamQuery", "2.0", (void *stream))                              \
-    X(QUEUES, cuStreamGetCtx, "cuStreamGetCtx", "9.2", (void *stream, void **context))            \
-    X(QUEUES, cuStreamWaitEvent, "cuStreamWaitEvent", "3.2",                                      \
-      (void *stream, void *event, unsigned flags))                                                \
-    X(QUEUES, cuLaunchHostFunc, "cuLaunchHostFunc", "10.0",                                       \
+    X(QUEUES, cuFuncSetAttribute, "", "9.0", (void *function, int attribute, int value))          \
+    X(QUEUES, cuStreamCreate, "", "2.0", (void **stream, unsigned flags))                         \
+    X(QUEUES, cuStreamDestroy, "_v2", "4.0", (void *stream))                                      \
+    X(QUEUES, cuStreamSynchronize, "", "2.0", (void *stream))                                     \
+    X(QUEUES, cuStreamQuery, "", "2.0", (void *stream))                                           \
+    X(QUEUES, cuStreamGetCtx, "", "9.2", (void *stream, void **context))                          \
+    X(QUEUES, cuStreamWaitEvent, "", "3.2", (void *stream, void *event, unsigned flags))          \
+    X(QUEUES, cuLaunchHostFunc, "", "10.0",                                                       \
       (void *stream, void (*function)(void *), void *argument))                                   \
-    X(QUEUES, cuLaunchKernel, "cuLaunchKernel", "4.0",                                            \
+    X(QUEUES, cuLaunchKernel, "", "4.0",                                                          \
       (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,       \
        unsigned block_y, unsigned block_z, unsigned dynamic_memory, void *stream,                 \
        void **parameters, void **extra))                                                          \
-    X(QUEUES, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", "3.2",                                   \
+    X(QUEUES, cuMemcpyHtoDAsync, "_v2", "3.2",                                                    \
       (uint64_t to, const void *from, size_t size, void *stream))                                 \
-    X(QUEUES, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", "3.2",                                   \
+    X(QUEUES, cuMemcpyDtoHAsync, "_v2", "3.2",                                                    \
       (void *to, uint64_t from, size_t size, void *stream))                                       \
-    X(QUEUES, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", "3.2",                                   \
+    X(QUEUES, cuMemcpyDtoDAsync, "_v2", "3.2",                                                    \
       (uint64_t to, uint64_t from, size_t size, void *stream))                                    \
-    X(QUEUES, cuMemcpyPeerAsync, "cuMemcpyPeerAsync", "4.0",                                      \
+    X(QUEUES, cuMemcpyPeerAsync, "", "4.0",                                                       \
       (uint64_t to, void *there, uint64_t from, void *here, size_t size, void *stream))           \
-    X(QUEUES, cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", "4.0",                              \
-      (int *can, int device, int peer))                                                           \
-    X(QUEUES, cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", "4.0",                              \
-      (void *context, unsigned flags))                                                            \
-    X(QUEUES, cuMemsetD8Async, "cuMemsetD8Async", "3.2",                                          \
+    X(QUEUES, cuDeviceCanAccessPeer, "", "4.0", (int *can, int device, int peer))                 \
+    X(QUEUES, cuCtxEnablePeerAccess, "", "4.0", (void *context, unsigned flags))                  \
+    X(QUEUES, cuMemsetD8Async, "", "3.2",                                                         \
       (uint64_t to, unsigned char value, size_t count, void *stream))                             \
-    X(QUEUES, cuMemsetD16Async, "cuMemsetD16Async", "3.2",                                        \
+    X(QUEUES, cuMemsetD16Async, "", "3.2",                                                        \
       (uint64_t to, unsigned short value, size_t count, void *stream))                            \
-    X(QUEUES, cuMemsetD32Async, "cuMemsetD32Async", "3.2",                                        \
+    X(QUEUES, cuMemsetD32Async, "", "3.2",                                                        \
       (uint64_t to, unsigned value, size_t count, void *stream))                                  \
-    X(QUEUES, cuEventCreate, "cuEventCreate", "2.0", (void **event, unsigned flags))              \
-    X(QUEUES, cuEventDestroy, "cuEventDestroy_v2", "4.0", (void *event))                          \
-    X(QUEUES, cuEventRecord, "cuEventRecord", "2.0", (void *event, void *stream))                 \
-    X(QUEUES, cuEventSynchronize, "cuEventSynchronize", "2.0", (void *event))                     \
-    X(QUEUES, cuEventQuery, "cuEventQuery", "2.0", (void *event))                                 \
-    X(QUEUES, cuEventElapsedTime, "cuEventElapsedTime", "2.0",                                    \
-      (float *milliseconds, void *begin, void *end))                                              \
-    X(QUEUES, cuStreamBeginCapture, "cuStreamBeginCapture_v2", "10.1", (void *stream, int mode))  \
-    X(QUEUES, cuStreamEndCapture, "cuStreamEndCapture", "10.0", (void *stream, void **graph))     \
-    X(QUEUES, cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", "11.3",                        \
+    X(QUEUES, cuEventCreate, "", "2.0", (void **event, unsigned flags))                           \
+    X(QUEUES, cuEventDestroy, "_v2", "4.0", (void *event))                                        \
+    X(QUEUES, cuEventRecord, "", "2.0", (void *event, void *stream))                              \
+    X(QUEUES, cuEventSynchronize, "", "2.0", (void *event))                                       \
+    X(QUEUES, cuEventQuery, "", "2.0", (void *event))                                             \
+    X(QUEUES, cuEventElapsedTime, "", "2.0", (float *milliseconds, void *begin, void *end))       \
+    X(QUEUES, cuStreamBeginCapture, "_v2", "10.1", (void *stream, int mode))                      \
+    X(QUEUES, cuStreamEndCapture, "", "10.0", (void *stream, void **graph))                       \
+    X(QUEUES, cuStreamGetCaptureInfo, "_v2", "11.3",                                              \
       (void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *count)) \
-    X(QUEUES, cuGraphInstantiate, "cuGraphInstantiateWithFlags", "11.4",                          \
+    X(QUEUES, cuGraphInstantiate, "WithFlags", "11.4",                                            \
       (void **executable, void *graph, unsigned long long flags))                                 \
-    X(QUEUES, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams", "10.1",           \
+    X(QUEUES, cuGraphExecKernelNodeSetParams, "", "10.1",                                         \
       (void *executable, void *node, const struct rex_cuda_kernel_node *parameters))              \
-    X(QUEUES, cuGraphUpload, "cuGraphUpload", "11.1", (void *executable, void *stream))           \
-    X(QUEUES, cuGraphLaunch, "cuGraphLaunch", "10.0", (void *executable, void *stream))           \
-    X(QUEUES, cuGraphExecDestroy, "cuGraphExecDestroy", "10.0", (void *executable))               \
-    X(QUEUES, cuGraphDestroy, "cuGraphDestroy", "10.0", (void *graph))                            \
-    X(LINKER, cuLinkCreate, "cuLinkCreate_v2", "6.5",                                             \
+    X(QUEUES, cuGraphUpload, "", "11.1", (void *executable, void *stream))                        \
+    X(QUEUES, cuGraphLaunch, "", "10.0", (void *executable, void *stream))                        \
+    X(QUEUES, cuGraphExecDestroy, "", "10.0", (void *executable))                                 \
+    X(QUEUES, cuGraphDestroy, "", "10.0", (void *graph))                                          \
+    X(LINKER, cuLinkCreate, "_v2", "6.5",                                                         \
       (unsigned count, int *options, void **values, void **state))                                \
-    X(LINKER, cuLinkAddData, "cuLinkAddData_v2", "6.5",                                           \
+    X(LINKER, cuLinkAddData, "_v2", "6.5",                                                        \
       (void *state, int type, void *data, size_t size, const char *name, unsigned count,          \
        int *options, void **values))                                                              \
-    X(LINKER, cuLinkComplete, "cuLinkComplete", "5.5", (void *state, void **cubin, size_t *size)) \
-    X(LINKER, cuLinkDestroy, "cuLinkDestroy", "5.5", (void *state))                               \
-    X(OPTIONAL, cuFuncLoad, "cuFuncLoad", "12.4", (void *function))                               \
-    X(OPTIONAL, cuMemGetInfo, "cuMemGetInfo_v2", "3.2", (size_t *left, size_t *all))              \
-    X(OPTIONAL, cuDeviceGetUuid, "cuDeviceGetUuid_v2", "11.4", (void *uuid, int device))          \
-    X(OPTIONAL, cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", "8.0",                        \
+    X(LINKER, cuLinkComplete, "", "5.5", (void *state, void **cubin, size_t *size))               \
+    X(LINKER, cuLinkDestroy, "", "5.5", (void *state))                                            \
+    X(OPTIONAL, cuFuncLoad, "", "12.4", (void *function))                                         \
+    X(OPTIONAL, cuMemGetInfo, "_v2", "3.2", (size_t *left, size_t *all))                          \
+    X(OPTIONAL, cuDeviceGetUuid, "_v2", "11.4", (void *uuid, int device))                         \
+    X(OPTIONAL, cuDeviceGetP2PAttribute, "", "8.0",                                               \
       (int *value, int attribute, int device, int peer))
 /* clang-format on */
 
 /* The driver's functions. Each returns 0 or a CUresult. Written before a GPU is reported. */
 struct rex_driver {
-#define REX_CUDA_FIELD(group, function, name, since, parameters) int(*function) parameters;
+#define REX_CUDA_FIELD(group, function, suffix, since, parameters) int(*function) parameters;
     REX_CUDA_FUNCTIONS(REX_CUDA_FIELD)
 #undef REX_CUDA_FIELD
 };
@@ -221,6 +208,10 @@ void rex_cuda_retry(void);
  */
 void rex_cuda_keep(int change);
 
+/* The lock under which the driver starts, and contexts are activated and released. */
+void rex_driver_lock(void);
+void rex_driver_unlock(void);
+
 /* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
 const char *rex_cuda_why(void);
 
@@ -233,8 +224,21 @@ bool rex_cuda_forked(void);
 /* The driver's file, links followed, in PATH; NULL where it is not open. */
 const char *rex_cuda_library(char path[PATH_MAX]);
 
+/* The driver's handle of GPU NUMBER. 0, or -1 where there is no such GPU. */
+int rex_cuda_handle(int number, int *device);
+
+/* ATTRIBUTE of GPU NUMBER, a CUdevice_attribute. 0, or another number with rex_cuda_why(). */
+int rex_cuda_attribute(int number, int attribute, int *value);
+
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
+
+/*
+ * The most that any GPU here has: bytes of shared memory of a block, or threads that are resident
+ * at once. 0: the driver does not say.
+ */
+enum rex_gpu_limit { REX_GPU_SHARED_MEMORY, REX_GPU_RESIDENT_THREADS };
+uint64_t rex_gpu_most(enum rex_gpu_limit limit);
 
 /* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
 static inline bool rex_cuda_has_made(int result, void **made)

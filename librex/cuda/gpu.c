@@ -1,10 +1,9 @@
 /*
- * gpu.c - the NVIDIA GPUs, as the driver describes them.
+ * gpu.c - the NVIDIA GPUs, as the driver describes them: rex_gpu_count() and rex_gpu_get() of
+ * rex/device.h, and the most that any of them has.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "cuda/gpu.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "rex/inspect.h"
 
 /* CUdevice_attribute of cuda.h. */
+#define NONE 0
 #define MOST_THREADS_PER_BLOCK 1
 #define MULTIPROCESSORS 16
 #define PCI_BUS 33
@@ -29,41 +29,14 @@
 #define PEER_ACCESS 2
 #define PEER_ATOMICS 3
 
-/* Raises MOST to the most shared memory that a block can have on GPU NUMBER, in bytes. */
-static int ask_shared_memory(int number, uint64_t *most)
-{
-    int device, shared = 0;
-    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
-        return -1;
-    *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
-    return 0;
-}
-
-/* The same of threads that are resident at once. */
-static int ask_resident_threads(int number, uint64_t *most)
-{
-    int device, multiprocessors = 0, threads = 0;
-    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &multiprocessors, MULTIPROCESSORS, device) != 0 ||
-        REX_CUDA(cuDeviceGetAttribute, &threads, MOST_THREADS_PER_MULTIPROCESSOR, device) != 0)
-        return -1;
-    uint64_t resident = (uint64_t)multiprocessors * (uint64_t)threads;
-    *most = resident > *most ? resident : *most;
-    return 0;
-}
-
 /* ---- what a driver may not say, and nobody has to know --------------------------------------- */
 
 /* In a context that is there: none is made for the question. */
-static uint64_t free_memory(int number, int device)
+static uint64_t free_memory(int number)
 {
-    unsigned flags = 0;
-    int active = 0;
     void *context;
     size_t left = 0, all = 0;
-    if (rex_driver.cuMemGetInfo == NULL ||
-        rex_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != 0 || !active ||
+    if (rex_driver.cuMemGetInfo == NULL || !rex_context_is_active(number) ||
         rex_context_retain(number, &context) != 0)
         return 0;
     int entered = rex_context_enter(context);
@@ -88,32 +61,28 @@ static void describe_uuid(struct rex_gpu *gpu, int device)
                              i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", bytes[i]);
 }
 
-static int numa_node_at(const char *pci)
-{
-    char path[PATH_MAX], line[32], *end = line;
-    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, pci);
-    FILE *file = fopen(path, "re");
-    long node =
-        file != NULL && fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
-    if (file != NULL)
-        fclose(file);
-    return end != line && node >= 0 && node <= INT32_MAX ? (int)node : -1;
-}
-
-static void describe_place(struct rex_gpu *gpu, int device)
+static void describe_place(struct rex_gpu *gpu, int number)
 {
     int domain = 0, bus = 0, slot = 0;
+    char path[PATH_MAX], line[32], *end = line;
     gpu->numa_node = -1;
-    if (rex_driver.cuDeviceGetAttribute(&domain, PCI_DOMAIN, device) != 0 ||
-        rex_driver.cuDeviceGetAttribute(&bus, PCI_BUS, device) != 0 ||
-        rex_driver.cuDeviceGetAttribute(&slot, PCI_SLOT, device) != 0)
+    if (rex_cuda_attribute(number, PCI_DOMAIN, &domain) != 0 ||
+        rex_cuda_attribute(number, PCI_BUS, &bus) != 0 ||
+        rex_cuda_attribute(number, PCI_SLOT, &slot) != 0)
         return;
     snprintf(gpu->pci, sizeof gpu->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xffff,
              (unsigned)bus & 0xff, (unsigned)slot & 0x1f);
-    gpu->numa_node = numa_node_at(gpu->pci);
+    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, gpu->pci);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    long node = fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
+    fclose(file);
+    if (end != line && node >= 0 && node <= INT32_MAX)
+        gpu->numa_node = (int)node;
 }
 
-static bool is_linked(int attribute, int device, int peer)
+static uint64_t is_linked(int attribute, int device, int peer)
 {
     int value = 0;
     return rex_driver.cuDeviceGetP2PAttribute(&value, attribute, device, peer) == 0 && value != 0;
@@ -121,11 +90,11 @@ static bool is_linked(int attribute, int device, int peer)
 
 static void describe_links(struct rex_gpu *gpu, int number, int device)
 {
-    for (int i = 0, peer; i < rex_cuda_devices(); i++)
-        if (i != number && rex_driver.cuDeviceGetP2PAttribute != NULL &&
-            rex_driver.cuDeviceGet(&peer, i) == 0) {
-            gpu->peers |= (uint64_t)is_linked(PEER_ACCESS, device, peer) << i;
-            gpu->atomic_peers |= (uint64_t)is_linked(PEER_ATOMICS, device, peer) << i;
+    int count = rex_driver.cuDeviceGetP2PAttribute != NULL ? rex_cuda_devices() : 0;
+    for (int i = 0, peer; i < count; i++)
+        if (i != number && rex_cuda_handle(i, &peer) == 0) {
+            gpu->peers |= is_linked(PEER_ACCESS, device, peer) << i;
+            gpu->atomic_peers |= is_linked(PEER_ATOMICS, device, peer) << i;
         }
 }
 
@@ -133,6 +102,8 @@ static void describe_links(struct rex_gpu *gpu, int number, int device)
 
 static int describe(int number, struct rex_gpu *gpu)
 {
+    int device = 0, shared = 0;
+    size_t memory = 0;
     const struct {
         int attribute;
         int32_t *value;
@@ -141,33 +112,23 @@ static int describe(int number, struct rex_gpu *gpu)
         {REX_CUDA_CAPABILITY_MINOR, &gpu->capability_minor},
         {MULTIPROCESSORS, &gpu->multiprocessors},
         {MOST_THREADS_PER_BLOCK, &gpu->threads_per_block},
+        {MOST_SHARED_MEMORY, &shared},
     };
-    int device = 0;
-    size_t memory = 0;
-    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
+    if (rex_cuda_handle(number, &device) != 0 ||
         REX_CUDA(cuDeviceGetName, gpu->name, (int)sizeof gpu->name - 1, device) != 0 ||
         REX_CUDA(cuDeviceTotalMem, &memory, device) != 0 ||
-        REX_CUDA(cuDriverGetVersion, &gpu->driver) != 0 ||
-        ask_shared_memory(number, &gpu->shared_memory) != 0)
+        REX_CUDA(cuDriverGetVersion, &gpu->driver) != 0)
         return -1;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
-        if (REX_CUDA(cuDeviceGetAttribute, asked[i].value, asked[i].attribute, device) != 0)
+        if (rex_cuda_attribute(number, asked[i].attribute, asked[i].value) != 0)
             return -1;
     gpu->memory = memory;
-    gpu->free_memory = free_memory(number, device);
+    gpu->free_memory = free_memory(number);
+    gpu->shared_memory = (uint64_t)shared;
     describe_uuid(gpu, device);
-    describe_place(gpu, device);
+    describe_place(gpu, number);
     describe_links(gpu, number, device);
     return 0;
-}
-
-/* Having no GPU is no failure: nothing is logged. */
-static int no_gpu(void)
-{
-    char message[REX_MESSAGE_MAX];
-    snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-    rex_escape(message, sizeof message);
-    return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
 }
 
 int rex_gpu_count(void)
@@ -184,8 +145,12 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
                         gpu == NULL ? "there is no place for the GPU"
                                     : "a struct rex_gpu of another size");
     rex_cuda_retry();
-    if (rex_cuda_devices() == 0)
-        return no_gpu();
+    if (rex_cuda_devices() == 0) { /* which is no failure: nothing is logged */
+        char message[REX_MESSAGE_MAX];
+        snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
+        rex_escape(message, sizeof message);
+        return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
+    }
     if (number < 0 || number >= rex_cuda_devices())
         return rex_fail(REX_EDEVICE, "GPU %d: there are %d GPUs", number, rex_cuda_devices());
     if (describe(number, &made) != 0)
@@ -194,29 +159,26 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     return REX_OK;
 }
 
-/* What ASK tells of all GPUs, once; 0 where the driver does not say. */
-static uint64_t most_of_all(uint64_t *known, int (*ask)(int number, uint64_t *most))
+/* The largest product of the attributes of a limit, asked once. */
+uint64_t rex_gpu_most(enum rex_gpu_limit limit)
 {
+    static const int factors[][2] = {
+        [REX_GPU_SHARED_MEMORY] = {MOST_SHARED_MEMORY, NONE},
+        [REX_GPU_RESIDENT_THREADS] = {MULTIPROCESSORS, MOST_THREADS_PER_MULTIPROCESSOR}};
+    static uint64_t known[2];
     /* Relaxed: the number stands for itself; whoever misses it asks the driver again. */
-    uint64_t most = __atomic_load_n(known, __ATOMIC_RELAXED);
-    if (most > 0 || rex_cuda_devices() == 0)
+    uint64_t most = __atomic_load_n(&known[limit], __ATOMIC_RELAXED);
+    if (most > 0)
         return most;
-    for (int i = 0; i < rex_cuda_devices(); i++)
-        if (ask(i, &most) != 0)
+    for (int i = 0; i < rex_cuda_devices(); i++) {
+        int first = 0, second = 1;
+        if (rex_cuda_attribute(i, factors[limit][0], &first) != 0 ||
+            (factors[limit][1] != NONE && rex_cuda_attribute(i, factors[limit][1], &second) != 0))
             return 0;
+        uint64_t product = (uint64_t)first * (uint64_t)second;
+        most = product > most ? product : most;
+    }
     /* Relaxed: as above: all threads find the same number. */
-    __atomic_store_n(known, most, __ATOMIC_RELAXED);
+    __atomic_store_n(&known[limit], most, __ATOMIC_RELAXED);
     return most;
-}
-
-uint64_t rex_gpu_most_shared_memory(void)
-{
-    static uint64_t known;
-    return most_of_all(&known, ask_shared_memory);
-}
-
-uint64_t rex_gpu_most_resident_threads(void)
-{
-    static uint64_t known;
-    return most_of_all(&known, ask_resident_threads);
 }

@@ -1,9 +1,9 @@
 /*
- * nogpu.c - why there is no GPU, and what helps.
+ * nogpu.c - why there is no GPU.
  *
  * The driver tells little: CUDA_ERROR_NO_DEVICE stands for an empty machine, for
- * CUDA_VISIBLE_DEVICES and for device files that cannot be opened. What else the machine shows is
- * put beside it.
+ * CUDA_VISIBLE_DEVICES and for device files that cannot be opened. So what else the machine shows
+ * is put beside it. rex-info adds what helps.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,9 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <grp.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,213 +22,21 @@
 const char *rex_nogpu_root = "";
 
 /* CUresult of cuda.h. */
-enum {
-    NOT_INITIALIZED = 3,
-    STUB_LIBRARY = 34,
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    OPERATING_SYSTEM = 304,
-    SYSTEM_NOT_READY = 802,
-    SYSTEM_DRIVER_MISMATCH = 803,
-    COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
-    MPS_CONNECTION_FAILED = 805,
-    UNKNOWN = 999
+#define INVALID_DEVICE 101
+#define SYSTEM_DRIVER_MISMATCH 803
+
+static const struct {
+    int result;
+    const char *cause;
+} causes[] = {
+    {3, "; " REX_NOGPU_FORKED}, /* CUDA_ERROR_NOT_INITIALIZED */
+    {34, "; the libcuda.so.1 that was found is the toolkit's stub"},
+    {802, "; a service of the machine is not running, as nvidia-fabricmanager where there are "
+          "NVSwitches"},
+    {804, "; the libcuda.so.1 that was found is a compatibility package's, which this GPU does not "
+          "take"},
+    {805, "; the MPS daemon does not answer"},
 };
-
-struct text {
-    char *begin;
-    size_t size;
-};
-
-static __attribute__((format(printf, 2, 3))) void add(const struct text *text, const char *format,
-                                                      ...)
-{
-    size_t at = strlen(text->begin);
-    va_list arguments;
-    va_start(arguments, format);
-    if (at < text->size)
-        vsnprintf(text->begin + at, text->size - at, format, arguments);
-    va_end(arguments);
-}
-
-/* ---- what the machine shows ------------------------------------------------------------------ */
-
-static void in_root(const char *path, char full[PATH_MAX])
-{
-    snprintf(full, PATH_MAX, "%s%s", rex_nogpu_root, path);
-}
-
-/* The file begins with "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...". */
-bool rex_kernel_module(char *text, size_t size)
-{
-    char path[PATH_MAX], line[256];
-    in_root("/proc/driver/nvidia/version", path);
-    FILE *file = fopen(path, "re");
-    bool found = file != NULL && fgets(line, sizeof line, file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    if (!found)
-        return false;
-    const char *after = strstr(line, ": ");
-    line[strcspn(line, "\n")] = '\0';
-    snprintf(text, size, "%s", after != NULL ? after + 2 : line);
-    return true;
-}
-
-/*
- * The version of the kernel module, "580.95.05", in TEXT: the first number with a point of what it
- * says, "" where there is none. Whether there is a kernel module.
- */
-static __attribute__((noinline)) bool module_version(char *text, size_t size)
-{
-    char said[256], *rest = NULL;
-    bool found = rex_kernel_module(said, sizeof said);
-    text[0] = '\0';
-    for (char *word = found ? strtok_r(said, " \t", &rest) : NULL; word != NULL;
-         word = strtok_r(NULL, " \t", &rest))
-        if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.') != NULL) {
-            snprintf(text, size, "%s", word);
-            break;
-        }
-    return found;
-}
-
-/* GPUs that the kernel module drives, whoever may use them. */
-static __attribute__((noinline)) size_t gpus_in_machine(void)
-{
-    char pattern[PATH_MAX];
-    glob_t found;
-    in_root("/proc/driver/nvidia/gpus/*", pattern);
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return 0;
-    size_t count = found.gl_pathc;
-    globfree(&found);
-    return count;
-}
-
-/* ---- device files ---------------------------------------------------------------------------- */
-
-static void explain_permission(const struct text *text, const char *path, int error)
-{
-    struct stat status;
-    add(text, "; %s cannot be opened: %s", path, strerror(error));
-    if (error == EPERM)
-        add(text, ": the container or the job must be given the GPU");
-    else if (stat(path, &status) == 0) {
-        const struct group *group = getgrgid(status.st_gid);
-        if ((status.st_mode & 060) == 060 && group != NULL && status.st_gid != 0)
-            add(text, ": its mode is %04o; become a member of its group, %s",
-                (unsigned)status.st_mode & 07777, group->gr_name);
-        else
-            add(text,
-                ": its mode is %04o; its owner can change that (chmod 666, or NVreg_DeviceFileMode "
-                "of the kernel module)",
-                (unsigned)status.st_mode & 07777);
-    }
-}
-
-/* Whether PATH can be opened as the driver does; else the reason is in TEXT. */
-static bool check_file(const struct text *text, const char *path)
-{
-    int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (file >= 0) {
-        close(file);
-        return true;
-    }
-    if (errno == EACCES || errno == EPERM)
-        explain_permission(text, path, errno);
-    else if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
-        add(text,
-            "; %s is missing: nvidia-modprobe -u -c 0, as root, makes it; a container must be "
-            "given it",
-            path);
-    else
-        add(text, "; %s cannot be opened: %s", path, strerror(errno));
-    return false;
-}
-
-/*
- * The first device file that is missing or closed to us. Without the kernel module there are none.
- * Returns whether there was one.
- */
-static bool explain_files(const struct text *text)
-{
-    static const char *const always[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
-    char path[PATH_MAX], version[64];
-    glob_t found;
-    in_root("/dev/nvidia[0-9]*", path);
-    size_t count = glob(path, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-    bool in_order = true;
-    if (count > 0 || module_version(version, sizeof version))
-        for (size_t i = 0; in_order && i < sizeof always / sizeof *always; i++) {
-            in_root(always[i], path);
-            in_order = check_file(text, path);
-        }
-    for (size_t i = 0; in_order && i < count; i++)
-        in_order = check_file(text, found.gl_pathv[i]);
-    if (in_order && count == 0 && gpus_in_machine() > 0) {
-        in_root("/dev/nvidia0", path);
-        in_order = check_file(text, path);
-    }
-    if (count > 0)
-        globfree(&found);
-    return !in_order;
-}
-
-/* ---- results --------------------------------------------------------------------------------- */
-
-static void explain_none(const struct text *text)
-{
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    size_t count = gpus_in_machine();
-    if (explain_files(text) || visible == NULL)
-        return;
-    if (count > 0)
-        add(text, "; CUDA_VISIBLE_DEVICES=\"%s\" hides the %zu GPU%s of this machine", visible,
-            count, count > 1 ? "s" : "");
-    else
-        add(text, "; CUDA_VISIBLE_DEVICES=\"%s\" is set, which may hide some", visible);
-}
-
-static void explain_mismatch(const struct text *text)
-{
-    char version[64];
-    if (module_version(version, sizeof version) && *version != '\0')
-        add(text,
-            "; the kernel module is %s, and libcuda.so.1 of another version: load the module anew, "
-            "or restart the machine (in a "
-            "container: start it anew)",
-            version);
-    else
-        add(text, "; the kernel module and libcuda.so.1 are of two versions: load the module anew, "
-                  "or restart the machine");
-}
-
-static void explain_result(const struct text *text, int result)
-{
-    switch (result) {
-    case NO_DEVICE:
-    case INVALID_DEVICE: explain_none(text); break;
-    case NOT_INITIALIZED: add(text, "; " REX_NOGPU_FORKED); break;
-    case STUB_LIBRARY:
-        add(text, "; the libcuda.so.1 that was found is the toolkit's stub: take its folder out of "
-                  "LD_LIBRARY_PATH");
-        break;
-    case SYSTEM_NOT_READY:
-        add(text, "; a service of the machine is not running, as nvidia-fabricmanager where there "
-                  "are NVSwitches");
-        break;
-    case SYSTEM_DRIVER_MISMATCH: explain_mismatch(text); break;
-    case COMPAT_NOT_SUPPORTED_ON_DEVICE:
-        add(text, "; the libcuda.so.1 that was found is a compatibility package's, which this GPU "
-                  "does not take: take it out of LD_LIBRARY_PATH");
-        break;
-    case MPS_CONNECTION_FAILED:
-        add(text, "; the MPS daemon does not answer: start it, or unset CUDA_MPS_PIPE_DIRECTORY");
-        break;
-    default: explain_files(text);
-    }
-}
 
 int rex_nogpu_open_error(void)
 {
@@ -240,26 +46,104 @@ int rex_nogpu_open_error(void)
     return file < 0 && (error == EMFILE || error == ENFILE) ? error : 0;
 }
 
-void rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t size)
+/* ---- what the machine shows ------------------------------------------------------------------ */
+
+/* The file begins with "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...". */
+bool rex_kernel_module(char *text, size_t size)
 {
-    const struct text text = {begin, size};
-    char version[64];
+    char path[PATH_MAX], line[256] = "";
+    snprintf(path, sizeof path, "%s/proc/driver/nvidia/version", rex_nogpu_root);
+    FILE *file = fopen(path, "re");
+    bool found = file != NULL && fgets(line, sizeof line, file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    const char *after = strstr(line, ": ");
+    line[strcspn(line, "\n")] = '\0';
+    if (found)
+        snprintf(text, size, "%s", after != NULL ? after + 2 : line);
+    return found;
+}
+
+static void find_files(const char *pattern, int flags, glob_t *found)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", rex_nogpu_root, pattern);
+    *found = (glob_t){.gl_pathc = 0};
+    glob(path, flags, NULL, found);
+}
+
+static size_t count_files(const char *pattern)
+{
+    glob_t found;
+    find_files(pattern, 0, &found);
+    size_t count = found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+/* Whether PATH cannot be opened as the driver opens it: then TEXT says why. */
+static bool is_closed(const char *path, char *text, size_t size)
+{
+    struct stat status;
+    char group[32] = "";
+    int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), error = errno;
+    if (file >= 0) {
+        close(file);
+        return false;
+    }
+    if (error != EACCES || stat(path, &status) != 0) {
+        snprintf(text, size, "; %s cannot be opened: %s", path, strerror(error));
+        return true;
+    }
+    if ((status.st_mode & 060) == 060)
+        snprintf(group, sizeof group, ", for group %u", (unsigned)status.st_gid);
+    snprintf(text, size, "; %s cannot be opened: %s (mode %04o%s)", path, strerror(error),
+             (unsigned)status.st_mode & 07777, group);
+    return true;
+}
+
+/*
+ * Whether a device file is missing or closed to us: TEXT is of the first. Without the kernel module
+ * there need not be any. A pattern that no file has stands for a file that is missing.
+ */
+static bool find_closed_file(bool has_module, char *text, size_t size)
+{
+    static const char *const patterns[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
+                                           "/dev/nvidia[0-9]*"};
+    bool closed = false;
+    if (!has_module && count_files("/dev/nvidia*") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns && !closed; i++) {
+        glob_t found;
+        find_files(patterns[i], GLOB_NOCHECK, &found);
+        for (size_t j = 0; j < found.gl_pathc && !closed; j++)
+            closed = is_closed(found.gl_pathv[j], text, size);
+        globfree(&found);
+    }
+    return closed;
+}
+
+void rex_nogpu_explain(int result, char *text, size_t size)
+{
+    char module[256] = "unknown";
+    const char *cause = NULL, *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool has_module = rex_kernel_module(module, sizeof module);
     int error = rex_nogpu_open_error();
-    if (error != 0) {
-        add(&text, "; no file can be opened: %s", strerror(error));
-        return;
-    }
-    bool module = module_version(version, sizeof version);
-    switch (cause) {
-    case REX_NOGPU_LIBRARY:
-        if (module)
-            add(&text,
-                "; its kernel module %s is loaded: install the library of that version, or let the "
-                "container have it (--gpus all)",
-                version);
-        break;
-    case REX_NOGPU_FUNCTION: break;
-    case REX_NOGPU_RESULT: explain_result(&text, result); break;
-    default: explain_none(&text);
-    }
+    for (size_t i = 0; i < sizeof causes / sizeof *causes && cause == NULL; i++)
+        cause = causes[i].result == result ? causes[i].cause : NULL;
+    text[0] = '\0';
+    if (error != 0)
+        snprintf(text, size, "; no file can be opened: %s", strerror(error));
+    else if (cause != NULL)
+        snprintf(text, size, "%s", cause);
+    else if (result == SYSTEM_DRIVER_MISMATCH)
+        snprintf(text, size, "; libcuda.so.1 is of another version than the kernel module: %s",
+                 module);
+    else if (result == REX_NOGPU_LIBRARY && has_module)
+        snprintf(text, size, "; its kernel module is loaded: %s", module);
+    else if (!find_closed_file(has_module, text, size) && visible != NULL &&
+             (result == REX_NOGPU_DEVICE || result == INVALID_DEVICE))
+        snprintf(text, size,
+                 "; CUDA_VISIBLE_DEVICES=\"%s\" may hide GPUs: /proc/driver/nvidia has %zu",
+                 visible, count_files("/proc/driver/nvidia/gpus/*"));
 }

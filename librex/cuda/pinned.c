@@ -1,13 +1,14 @@
 /*
- * pinned.c - pinned host memory.
+ * pinned.c - pinned host memory, and which memory of the host the driver knows.
  *
  * On an H100 copies from and to it run at 47 GB/s, from malloc's at 9. Where there is no GPU the
- * calls succeed on ordinary memory. The functions are those of rex/offload.h.
+ * calls succeed on ordinary memory. The public functions are those of rex/device.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "cuda/pinned.h"
+
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,8 +16,8 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cuda/context.h"
-#include "cuda/hostmemory.h"
 #include "rex/device.h"
 
 struct range {
@@ -28,7 +29,7 @@ struct range {
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-/* of the list; the driver is never called under it */
+/* Of this list, and of others for which no file needs a lock of its own: cuda/pinned.h. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges;
 
@@ -41,10 +42,14 @@ static void end_in_child(void)
 
 REX_FORK_TAKEN(68, end_in_child);
 
-static int failed(const char *what, size_t size)
+void rex_lists_lock(void)
 {
-    return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ECUDA, "%s, %zu bytes: %s", what, size,
-                    rex_cuda_why());
+    rex_lock(&lock);
+}
+
+void rex_lists_unlock(void)
+{
+    rex_unlock(&lock);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -59,18 +64,11 @@ static const struct range *overlapping(uintptr_t begin, size_t size)
     return range;
 }
 
-static void push(struct range *range)
+/* RANGE goes on the list. */
+static void add(struct range *range)
 {
     range->next = ranges;
     ranges = range;
-}
-
-/* RANGE, which is pinned, goes on the list. */
-static void add(struct range *range)
-{
-    rex_lock(&lock);
-    push(range);
-    rex_unlock(&lock);
 }
 
 /*
@@ -79,19 +77,21 @@ static void add(struct range *range)
  */
 static int add_unless_overlapping(struct range *range)
 {
-    int result = REX_OK;
+    struct range other = {.size = 0};
     rex_lock(&lock);
-    const struct range *other = overlapping(range->begin, range->size);
-    if (other != NULL)
-        result =
-            rex_fail(REX_EINVAL, "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p",
-                     range->size, (void *)range->begin, other->size, (void *)other->begin);
+    const struct range *found = overlapping(range->begin, range->size);
+    if (found != NULL)
+        other = *found;
     else {
         range->busy = true;
-        push(range);
+        add(range);
     }
     rex_unlock(&lock);
-    return result;
+    return other.size == 0
+               ? REX_OK
+               : rex_fail(REX_EINVAL,
+                          "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p",
+                          range->size, (void *)range->begin, other.size, (void *)other.begin);
 }
 
 /*
@@ -111,21 +111,17 @@ static struct range *find_and_mark_busy(const void *address, bool ours)
     return range;
 }
 
-static void remove_from_list(const struct range *range)
-{
-    struct range **at = &ranges;
-    while (*at != range)
-        at = &(*at)->next;
-    *at = range->next;
-}
-
 /* The driver has done its work on the busy RANGE, or failed at it: what is PINNED stays listed. */
 static void keep_or_drop(struct range *range, bool pinned)
 {
+    struct range **at = &ranges;
     rex_lock(&lock);
     range->busy = false;
-    if (!pinned)
-        remove_from_list(range);
+    if (!pinned) {
+        while (*at != range)
+            at = &(*at)->next;
+        *at = range->next;
+    }
     rex_unlock(&lock);
     if (!pinned)
         free(range);
@@ -153,144 +149,119 @@ static struct range *new_range(const void *address, size_t size, bool ours)
     return range;
 }
 
-/* ---- the driver ------------------------------------------------------------------------------ */
+/* ---- pinned, and not any more ---------------------------------------------------------------- */
 
 /* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pinned for every context. */
 #define PORTABLE 0x1
 
 /*
- * Enter the context that the caller holds. To be left with rex_context_leave(); -1 with
- * rex_cuda_why().
+ * The driver pins RANGE, or ends that, in the context that the caller holds. 0, or another
+ * number with rex_cuda_why().
  */
-static int enter_held_context(void)
+static int call_driver(struct range *range, bool pins)
 {
-    void *context;
-    int number = rex_context_held();
+    void *context, *memory = (void *)range->begin;
+    int number = rex_context_held(), result = -1;
     if (rex_context_retain(number, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);
-    rex_context_drop(number);
-    return entered;
-}
-
-static int leave(int entered, int result)
-{
+    if (entered >= 0 && pins)
+        result = range->ours ? REX_CUDA(cuMemHostAlloc, &memory, range->size, PORTABLE)
+                             : REX_CUDA(cuMemHostRegister, memory, range->size, PORTABLE);
+    else if (entered >= 0)
+        result =
+            range->ours ? REX_CUDA(cuMemFreeHost, memory) : REX_CUDA(cuMemHostUnregister, memory);
     rex_context_leave(entered);
+    rex_context_drop(number);
+    range->begin = (uintptr_t)memory;
     return result;
 }
 
-static int driver_allocate(void **memory, size_t size)
+static int failed(const char *what, size_t size)
 {
-    int entered = enter_held_context();
-    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostAlloc, memory, size, PORTABLE));
+    return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ECUDA, "%s, %zu bytes: %s", what, size,
+                    rex_cuda_why());
 }
 
-static int driver_free(void *memory)
+/* Has the driver, if there is a GPU, pin RANGE for the function WHAT. */
+static int pin(struct range *range, const char *what)
 {
-    int entered = enter_held_context();
-    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemFreeHost, memory));
+    if (!range->drivers)
+        return REX_OK;
+    rex_context_hold();
+    if (call_driver(range, true) == 0)
+        return REX_OK;
+    rex_context_unhold();
+    return failed(what, range->size);
 }
 
-static int driver_pin(void *address, size_t size)
+/*
+ * Has it end that, and takes the busy RANGE off the list where this succeeds. What the driver gave
+ * a parent is the parent's.
+ */
+static int unpin(struct range *range, const char *what)
 {
-    int entered = enter_held_context();
-    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostRegister, address, size, PORTABLE));
-}
-
-static int driver_unpin(void *address)
-{
-    int entered = enter_held_context();
-    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostUnregister, address));
+    int result = REX_OK;
+    if (range->drivers && !rex_cuda_forked()) {
+        if (call_driver(range, false) == 0)
+            rex_context_unhold();
+        else
+            result = failed(what, range->size);
+    }
+    keep_or_drop(range, result != REX_OK);
+    return result;
 }
 
 /* ---- memory of our own ----------------------------------------------------------------------- */
 
-static int allocate(void **memory, size_t size, bool by_driver)
+/* Where there is no GPU: ordinary memory. */
+static int allocate(struct range *range)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (by_driver) {
-        rex_context_hold();
-        if (driver_allocate(memory, size) == 0)
-            return REX_OK;
-        rex_context_unhold();
-        return failed("rex_host_alloc", size);
-    }
-    if (size > SIZE_MAX - page ||
-        (*memory = aligned_alloc(page, (size + page - 1) / page * page)) == NULL)
-        return rex_fail_memory(size, "pinned memory");
-    return REX_OK;
-}
-
-static int free_memory(const struct range *range)
-{
-    void *memory = (void *)range->begin;
-    if (!range->drivers)
-        free(memory);
-    if (!range->drivers || rex_cuda_forked()) /* what the driver gave the parent is the parent's */
-        return REX_OK;
-    if (driver_free(memory) != 0)
-        return failed("rex_host_free", range->size);
-    rex_context_unhold();
+    void *memory = NULL;
+    if (range->size <= SIZE_MAX - page)
+        memory = aligned_alloc(page, (range->size + page - 1) / page * page);
+    if (memory == NULL)
+        return rex_fail_memory(range->size, "pinned memory");
+    range->begin = (uintptr_t)memory;
     return REX_OK;
 }
 
 void *rex_host_alloc(size_t size)
 {
-    void *memory = NULL;
-    if (size == 0) {
-        rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0");
+    int result = size == 0           ? rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0")
+                 : rex_cuda_forked() ? failed("rex_host_alloc", size)
+                                     : REX_OK;
+    struct range *range = result == REX_OK ? new_range(NULL, size, true) : NULL;
+    if (range == NULL)
         return NULL;
-    }
-    if (rex_cuda_forked()) {
-        failed("rex_host_alloc", size);
-        return NULL;
-    }
-    struct range *range = new_range(NULL, size, true);
-    if (range == NULL || allocate(&memory, size, range->drivers) != REX_OK) {
+    result = range->drivers ? pin(range, "rex_host_alloc") : allocate(range);
+    if (result != REX_OK) {
         free(range);
         return NULL;
     }
-    range->begin = (uintptr_t)memory;
+    void *memory = (void *)range->begin;
+    rex_lock(&lock);
     add(range);
+    rex_unlock(&lock);
     return memory;
 }
 
 int rex_host_free(void *memory)
 {
-    struct range *range = memory != NULL ? find_and_mark_busy(memory, true) : NULL;
     if (memory == NULL)
         return REX_OK;
+    struct range *range = find_and_mark_busy(memory, true);
     if (range == NULL)
         return rex_fail(REX_EINVAL,
                         "rex_host_free: %p was not made by rex_host_alloc, or is freed already",
                         memory);
-    int result = free_memory(range);
-    keep_or_drop(range, result != REX_OK);
-    return result;
+    if (!range->drivers)
+        free(memory);
+    return unpin(range, "rex_host_free");
 }
 
 /* ---- memory of the program ------------------------------------------------------------------- */
-
-static int pin(void *address, size_t size, bool by_driver)
-{
-    if (!by_driver)
-        return REX_OK;
-    rex_context_hold();
-    if (driver_pin(address, size) == 0)
-        return REX_OK;
-    rex_context_unhold();
-    return failed("rex_host_register", size);
-}
-
-static int unpin(const struct range *range)
-{
-    if (!range->drivers || rex_cuda_forked())
-        return REX_OK;
-    if (driver_unpin((void *)range->begin) != 0)
-        return failed("rex_host_unregister", range->size);
-    rex_context_unhold();
-    return REX_OK;
-}
 
 int rex_host_register(void *address, size_t size)
 {
@@ -309,7 +280,7 @@ int rex_host_register(void *address, size_t size)
         free(range);
         return result;
     }
-    result = pin(address, size, range->drivers);
+    result = pin(range, "rex_host_register");
     keep_or_drop(range, result == REX_OK);
     return result;
 }
@@ -321,7 +292,36 @@ int rex_host_unregister(void *address)
         return rex_fail(REX_EINVAL,
                         "rex_host_unregister: nothing that rex_host_register pinned begins at %p",
                         address);
-    int result = unpin(range);
-    keep_or_drop(range, result != REX_OK);
-    return result;
+    return unpin(range, "rex_host_unregister");
+}
+
+/* ---- ordinary memory ------------------------------------------------------------------------- */
+
+#define POINTER_MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
+
+bool rex_is_ordinary_memory_now(const void *address)
+{
+    int type = 0;
+    return rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, (uintptr_t)address) ==
+           REX_CUDA_INVALID_VALUE;
+}
+
+/*
+ * The driver is asked once for each stretch of 2 MiB and thread, as long as that stays in one of
+ * these. An answer may grow old: memory that was pinned since is copied by the processor, which is
+ * slower and as right.
+ */
+#define STRETCH_SHIFT 21
+#define STRETCHES 64
+
+bool rex_is_ordinary_memory(const void *address)
+{
+    uintptr_t *ordinary = rex_part(REX_PART_ORDINARY, STRETCHES * sizeof *ordinary); /* plus 1 */
+    uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
+    if (ordinary == NULL)
+        return rex_is_ordinary_memory_now(address);
+    uintptr_t *known = &ordinary[stretch % STRETCHES];
+    if (*known != stretch + 1 && rex_is_ordinary_memory_now(address))
+        *known = stretch + 1;
+    return *known == stretch + 1;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/gpu.h"
+#include "cuda/driver.h"
 #include "image/signature.h"
 #include "launch/argument.h"
 #include "memory/rowcheck.h"
@@ -307,7 +307,7 @@ static int check_teams(const char *name, const uint32_t *teams)
 static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
 {
     uint32_t fixed = target->kernel->shared_memory;
-    uint64_t most = rex_gpu_most_shared_memory();
+    uint64_t most = rex_gpu_most(REX_GPU_SHARED_MEMORY);
     if (most > 0 && (uint64_t)dynamic + fixed > most)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "

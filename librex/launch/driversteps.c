@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "cuda/blocks.h"
 #include "cuda/context.h"
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "launch/slotgraph.h"
 #include "memory/staging.h"
 

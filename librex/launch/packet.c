@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/gpu.h"
+#include "cuda/driver.h"
 #include "launch/check.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -49,7 +49,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     struct rex_launch_config whole = *launch;
     whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
     rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
-    uint64_t resident = rex_gpu_most_resident_threads();
+    uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
         resident /= whole.threads[i]; /* the product of the threads may overflow 64 bits */
     if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)

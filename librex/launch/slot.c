@@ -9,20 +9,17 @@
  */
 #include "launch/slot.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
 #include "cuda/blocks.h"
 #include "cuda/context.h"
+#include "cuda/pinned.h"
 #include "omp/device.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
+/* Under the lock of lists. A child of fork has no driver, and does not get here. */
 static struct rex_slot *idle; /* the slot given back last is the first */
 #define IDLE_LEAST 64
 static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* for each GPU */
@@ -74,7 +71,7 @@ static void end_slot(struct rex_slot *slot)
 static void end_all(int ordinal)
 {
     struct rex_slot *out = NULL;
-    rex_lock(&lock);
+    rex_lists_lock();
     for (struct rex_slot **at = &idle; *at != NULL;) {
         struct rex_slot *slot = *at;
         if (slot->ordinal != ordinal) {
@@ -86,7 +83,7 @@ static void end_all(int ordinal)
         slot->next = out;
         out = slot;
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     while (out != NULL) {
         struct rex_slot *next = out->next;
         end_slot(out);
@@ -150,7 +147,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
 
 static struct rex_slot *take_idle(int ordinal)
 {
-    rex_lock(&lock);
+    rex_lists_lock();
     struct rex_slot **at = &idle;
     while (*at != NULL && (*at)->ordinal != ordinal)
         at = &(*at)->next;
@@ -159,7 +156,7 @@ static struct rex_slot *take_idle(int ordinal)
         *at = slot->next;
         idle_count[ordinal]--;
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return slot;
 }
 
@@ -179,7 +176,7 @@ struct rex_slot *rex_slot_take(int ordinal, const char *what, int *entered)
 void rex_slot_give(struct rex_slot *slot, int entered)
 {
     rex_context_leave(entered);
-    rex_lock(&lock);
+    rex_lists_lock();
     if (idle_most == 0) { /* asked once, because sysconf() takes some microseconds */
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
@@ -190,7 +187,7 @@ void rex_slot_give(struct rex_slot *slot, int entered)
         idle = slot;
         idle_count[slot->ordinal]++;
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     if (!is_kept)
         end_slot(slot);
 }
@@ -206,12 +203,7 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
         return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;
-    int made = REX_CUDA(cuMemAlloc, &slot->arena, room);
-    if (made == REX_CUDA_OUT_OF_MEMORY) {
-        rex_blocks_free(slot->ordinal);
-        made = REX_CUDA(cuMemAlloc, &slot->arena, room);
-    }
-    if (made != 0) {
+    if (rex_block_allocate(slot->ordinal, room, &slot->arena) != 0) {
         slot->arena = 0;
         int result = rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what,
                               room, rex_cuda_why());

@@ -9,12 +9,10 @@
  */
 #include "memory/returned.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
+#include "cuda/pinned.h"
 
 /*
  * The rows of one map that got device addresses. The address of the bases identifies the map. If
@@ -30,10 +28,7 @@ struct rex_returned {
     } rows[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_returned *all;
-
-REX_FORK_TAKEN(64, NULL);
+static struct rex_returned *all; /* under the lock of lists */
 
 static int32_t count_rows(const struct rex_map *map)
 {
@@ -46,13 +41,13 @@ static int32_t count_rows(const struct rex_map *map)
 static struct rex_returned *take_out(void **column)
 {
     struct rex_returned **at = &all, *found;
-    rex_lock(&lock);
+    rex_lists_lock();
     while (*at != NULL && (*at)->column != column)
         at = &(*at)->next;
     found = *at;
     if (found != NULL)
         *at = found->next;
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return found;
 }
 
@@ -104,8 +99,8 @@ void rex_returned_add(struct rex_returned *returned)
         return;
     for (int32_t i = 0; i < returned->count; i++)
         returned->rows[i].written = returned->column[returned->rows[i].row];
-    rex_lock(&lock);
+    rex_lists_lock();
     returned->next = all;
     all = returned;
-    rex_unlock(&lock);
+    rex_lists_unlock();
 }

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "memory/presence.h"
 #include "memory/staging.h"
 #include "memory/stagingbuffers.h"

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "memory/copythreads.h"
 #include "memory/stagingbuffers.h"
 

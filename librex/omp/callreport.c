@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"

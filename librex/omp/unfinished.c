@@ -120,7 +120,7 @@ int rex_before_unload(const struct rex_registration *registration, bool last)
 {
     static const char what[] = "the end of a module";
     int result = sync_with_module(registration, last, what);
-    return result == REX_OK ? rex_any_device_lost(what) : result;
+    return result == REX_OK ? rex_device_lost(REX_ANY_DEVICE, what) : result;
 }
 
 int rex_before_library_unload(const struct rex_registration *registration)

@@ -56,7 +56,6 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
  * A queue whose commands may be unfinished. Its functions are called with the list locked, and take
  * the queue's own lock.
  */
-#define REX_ANY_DEVICE (-1)
 struct rex_unfinished {
     struct rex_unfinished *next;
     const char *name;

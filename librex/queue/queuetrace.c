@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "cuda/context.h"
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "trace/trace.h"
 #include "trace/traceline.h"
 

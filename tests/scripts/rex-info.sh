@@ -128,6 +128,12 @@ cuda;22;OMP_NUM_TEAMS=3;.launch.by;libomptarget: OMP_NUM_TEAMS is set, which lib
 cuda;22;OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver;.launch.by;nobody (REX_LAUNCH_BY=driver): an OMPT tool is loaded
 cuda;22;FAKE_CUDA_FAILS=100;.driver.error;cuInit: CUDA_ERROR_NO_DEVICE
 cuda;22;FAKE_CUDA_FAILS=100;.gpus | length;0
+cuda;22;FAKE_CUDA_FAILS=800;.driver["what helps"];null
+cuda;22;FAKE_CUDA_FAILS=34;.driver["what helps"];take its folder out of LD_LIBRARY_PATH
+cuda;22;FAKE_CUDA_FAILS=802;.driver["what helps"];start that service
+cuda;22;FAKE_CUDA_FAILS=803;.driver["what helps"] | startswith("load the kernel module anew");true
+cuda;22;FAKE_CUDA_FAILS=804;.driver["what helps"];take it out of LD_LIBRARY_PATH
+cuda;22;FAKE_CUDA_FAILS=805;.driver["what helps"] | startswith("start it, or unset");true
 cuda;22;FAKE_CUDA_FAILS=800;.driver.error;cuInit: CUDA_ERROR_NOT_PERMITTED
 cuda;22;FAKE_CUDA_DEVICES=0;.driver.error;the CUDA driver reports no device
 cuda;22;FAKE_CUDA_DEVICES=0;.launch.by;libomptarget: there is no NVIDIA GPU, or its driver is too old
@@ -136,6 +142,21 @@ cuda-old;22;;.driver.trouble | contains("cuFuncGetParamInfo, which came with CUD
 cuda-old;19;;.driver.trouble | contains("cuMemAllocAsync, which came with CUDA 11.2");true
 cuda-old;16;;.driver.trouble;$missing
 FACTS
+
+# What helps goes by words of the error. These are those of other machines.
+while IFS=';' read -r words helps; do
+    [ -z "${SAN-}" ] || break
+    run env LD_PRELOAD="$build/tests/fake/cuda/libcuda.so.1" REX_OMPTARGET="$build/tests/fake/22/libomptarget.so.22" FAKE_CUDA_FAILS=100 \
+        CUDA_VISIBLE_DEVICES="$words" "$info" --json
+    is ".driver[\"what helps\"] | startswith(\"$helps\")" true
+done <<HELPS
+cannot be opened: Permission denied;become a member of the group
+cannot be opened: Operation not permitted;the container or the job
+cannot be opened: No such file;nvidia-modprobe -u -c 0
+its kernel module is loaded;install the library
+no file can be opened;close files
+-1;unset CUDA_VISIBLE_DEVICES
+HELPS
 
 # ---- the ABI: sizes and offsets as another program sees them, from the names alone; functions as the library exports them
 

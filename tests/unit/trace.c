@@ -13,7 +13,7 @@
 
 #include "inqueue.h"
 #include "plain.h"
-#include "cuda/hostmemory.h"
+#include "cuda/pinned.h"
 #include "rex/device.h"
 #include "rex/interop.h"
 #include "rex/queue.h"

@@ -60,6 +60,40 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
+/* What helps where no GPU can be used, by words of the error. */
+static const struct {
+    const char *words, *helps;
+} advice[] = {
+    {"cannot be opened: Permission denied",
+     "become a member of the group, or have the owner change the mode (chmod 666, or "
+     "NVreg_DeviceFileMode of the kernel module)"},
+    {"cannot be opened: Operation not permitted", "the container or the job must be given the GPU"},
+    {"cannot be opened: No such",
+     "nvidia-modprobe -u -c 0, as root, makes it; a container must be given it"},
+    {"its kernel module is loaded",
+     "install the library of that version, or let the container have it (--gpus all)"},
+    {"no file can be opened", "close files, or raise the limit (ulimit -n)"},
+    {"CUDA_VISIBLE_DEVICES", "unset CUDA_VISIBLE_DEVICES, or name a GPU there"},
+    {"CUDA_ERROR_STUB_LIBRARY", "take its folder out of LD_LIBRARY_PATH"},
+    {"CUDA_ERROR_SYSTEM_NOT_READY", "start that service"},
+    {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+     "load the kernel module anew, or restart the machine (in a container: start it anew)"},
+    {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "take it out of LD_LIBRARY_PATH"},
+    {"CUDA_ERROR_MPS_CONNECTION_FAILED", "start it, or unset CUDA_MPS_PIPE_DIRECTORY"},
+};
+
+static void add(const char *group, const char *name, const char *value, void *facts)
+{
+    facts_add(group, name, value, facts);
+    if (strcmp(group, "driver") != 0 || strcmp(name, "error") != 0)
+        return;
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        if (strstr(value, advice[i].words) != NULL) {
+            facts_add(group, "what helps", advice[i].helps, facts);
+            return;
+        }
+}
+
 static int print_all(struct facts *facts, bool json)
 {
     bool usable = facts_find(facts, "libomptarget", "error") == NULL;
@@ -98,6 +132,5 @@ int main(int count, char **arguments)
         return fail("it takes no arguments; try rex-info --help");
     if (abi)
         return print_abi(json);
-    return rex_info(0, facts_add, &facts) == REX_OK ? print_all(&facts, json)
-                                                    : fail(rex_last_error());
+    return rex_info(0, add, &facts) == REX_OK ? print_all(&facts, json) : fail(rex_last_error());
 }

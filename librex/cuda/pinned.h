@@ -1,10 +1,10 @@
 /*
- * hostmemory.h - memory of the host that the driver knows, and all other.
+ * pinned.h - pinned host memory, and which memory of the host the driver knows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_HOSTMEMORY_H
-#define REX_INTERNAL_HOSTMEMORY_H
+#ifndef REX_INTERNAL_PINNED_H
+#define REX_INTERNAL_PINNED_H
 
 #include <stdbool.h>
 
@@ -19,5 +19,12 @@ bool rex_is_ordinary_memory_now(const void *address);
 
 /* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
+
+/*
+ * The lock of short lists: of pinned memory, device memory that is kept, lost devices, idle slots,
+ * bases of maps. It is held for a look or a change, and the driver is not called under it.
+ */
+void rex_lists_lock(void);
+void rex_lists_unlock(void);
 
 #endif
