@@ -10,29 +10,25 @@
 #include <stdbool.h>
 
 /*
- * A file that has a lock says with one of these three, once, what a fork does to it. Neither
- * allocates; IN_CHILD is a function without parameters, or NULL.
+ * A file with a lock, or with other state that a child forgets, says with one of these two macros,
+ * once, what a fork does to it. Neither allocates. IN_CHILD is a function without parameters.
  *
- * REX_FORK_TAKEN(rank, in_child): nothing but librex itself runs under `lock`, for microseconds. It
- * is locked before a fork and unlocked after it, so that the child finds it free, and whole what
- * it guards. IN_CHILD is called in the child just before.
+ * REX_FORK_TAKEN(rank, in_child): only librex runs under `lock`, for microseconds. The lock is
+ * taken before a fork and given back after it, so that the child finds it free, and its data
+ * whole. IN_CHILD is called in the child just before; NULL: nothing else is done.
  *
- * REX_FORK_RENEWED(rank, in_child): others are called under `lock`: the driver, libomptarget, the
- * loader. That may take long, and may itself wait for a fork: a driver starts nvidia-modprobe where
- * a device file is missing, and glibc before 2.36 runs the handlers of one fork at a time. So no
- * handler waits for it. IN_CHILD makes it anew and forgets what it guards, unless that is whole at
- * any time.
+ * REX_FORK_RENEWED(rank, in_child): the driver, libomptarget or the loader is called under `lock`.
+ * That may take long, and may itself wait for a fork: a driver starts nvidia-modprobe if a device
+ * file is missing, and glibc before 2.36 runs the handlers of one fork at a time. So no handler
+ * waits for the lock. IN_CHILD makes it anew, and forgets its data unless they are whole at any
+ * time.
  *
- * REX_FORK_UNREACHED(reason): no child takes `lock`, and REASON says why.
- *
- * Ranks are those of the locks: one is taken only under locks of lower ranks. Locks are taken in
- * the order of their ranks and unlocked in the reverse order. Each rank is used once; all that
- * are renewed come before all that are taken, since under a lock that a fork waits for nobody may
- * wait for one that others hold for long. tests/scripts/locks.sh compares the ranks.
+ * A lock is taken only under locks of lower ranks. Each rank is used once. All renewed locks have
+ * lower ranks than all taken ones, because a thread that holds a lock for which a fork waits must
+ * not wait for a lock that is held for long. tests/scripts/locks.sh compares the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, in_child)
-#define REX_FORK_UNREACHED(reason) _Static_assert(sizeof(reason) > 1, "a reason")
 
 struct rex_fork_handler {
     pthread_mutex_t *taken; /* NULL: renewed */

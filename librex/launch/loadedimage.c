@@ -24,7 +24,13 @@
 #define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
+
+static void renew_in_child(void)
+{
+    rex_fork_renew(&lock);
+}
+
+REX_FORK_RENEWED(24, renew_in_child);
 
 /* ---- unloading ------------------------------------------------------------------------------- */
 
