@@ -1,6 +1,6 @@
 /*
- * names.h - names that others gave: how one is printed, which of some was meant, and hashes of names
- * and addresses.
+ * names.h - names that others gave: how one is printed, which of some was meant, and hashes of
+ * names and addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
