@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "base/settings.h"
 #include "support/messages.h"
 
 MESSAGES("inspect");
@@ -66,6 +67,22 @@ TEST(test_nearest)
         else
             says("\"%s\" for \"%s\": not near", pairs[i][1], pairs[i][0]);
     }
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
+
+/* A value of the program's stays where it is, and has no second copy. */
+TEST(test_values)
+{
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, "one"), 0);
+    const char *one = rex_setting_by_program(REX_OPTION_CUBIN);
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, "two"), 0);
+    assert_string_equal(rex_setting_by_program(REX_OPTION_CUBIN), "two");
+    assert_string_equal(one, "one");
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, "one"), 0);
+    assert_ptr_equal(rex_setting_by_program(REX_OPTION_CUBIN), one);
+    assert_int_equal(rex_configure(REX_OPTION_CUBIN, ""), 0);
+    assert_null(rex_setting_by_program(REX_OPTION_CUBIN));
 }
 
 /* ---- names of files ---------------------------------------------------------------------------------------------- */

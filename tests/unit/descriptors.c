@@ -104,18 +104,18 @@ static void check_all_numbers(void)
         CHECK(fcntl(i, F_GETFD) >= 0);
 }
 
-static void limit_numbers(void)
+static void limit_numbers(rlim_t most)
 {
     struct rlimit files;
     CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &files), 0);
-    files.rlim_cur = NUMBERS;
+    files.rlim_cur = most;
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &files), 0);
 }
 
 /* A trace with one event, in a process with few descriptors. */
 static void begin_trace(const char *name)
 {
-    limit_numbers();
+    limit_numbers(NUMBERS);
     start_trace(name);
     trace_event("before");
 }
@@ -181,9 +181,9 @@ TEST(test_taken_over)
     check_trace("renamed.json", "--cut phase/before=1");
 }
 
-static void without_standard_files(const void *context)
+static void without_standard_files(const void *most)
 {
-    (void)context;
+    limit_numbers(*(const rlim_t *)most);
     for (int i = 0; i < 3; i++)
         close(i);
     start_trace("closed2.json");
@@ -204,13 +204,16 @@ static void without_standard_files(const void *context)
     exit(0);
 }
 
+/* With a high limit of descriptors and with a low one. */
 TEST(test_no_standard_error)
 {
-    in_child(without_standard_files, NULL);
-    check_trace("closed2.json", "phase/before=1 phase/after=1");
-    assert_int_equal(in_file(in_folder("closed2.json"), "nobody"), 0);
-    assert_int_equal(in_file(in_folder("closed2.log"), "librex: warning: to the log\n"), 1);
-    assert_int_equal(in_file(in_folder("closed2.log"), "nobody"), 0);
+    for (int i = 1; i < 3; i++) {
+        in_child(without_standard_files, i == 1 ? &(const rlim_t){NUMBERS} : &(const rlim_t){64});
+        check_trace("closed2.json", "phase/before=1 phase/after=1");
+        assert_int_equal(in_file(in_folder("closed2.json"), "nobody"), 0);
+        assert_int_equal(in_file(in_folder("closed2.log"), "librex: warning: to the log\n"), i);
+        assert_int_equal(in_file(in_folder("closed2.log"), "nobody"), 0);
+    }
 }
 
 /* ---- pipes ----------------------------------------------------------------------------------- */
