@@ -1,8 +1,8 @@
 /*
  * fork.c - what librex does around a fork.
  *
- * A child has the thread that forked, and no other. What the other threads were changing stays half
- * done, and a lock that they held stays locked for ever: so each file with a lock registers here
+ * A child has the thread that forked, and no other. Data that another thread was changing stay
+ * half done, and a lock that it held stays locked for ever. So each file with a lock registers here
  * what has to be done with it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

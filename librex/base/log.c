@@ -25,7 +25,7 @@
 #include "base/settings.h"
 #include "base/thread.h"
 
-/* Of the level as it changes, the file, and the program's function. */
+/* It guards the level as it changes, the file, and the program's function. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_TAKEN(90, NULL);
 
@@ -154,7 +154,7 @@ struct line {
     char message[];
 };
 
-/* Of one thread, while rex_thread.holds is not 0. */
+/* Those of one thread, while rex_thread.holds is not 0. */
 struct lines {
     struct line *first, **end;
 };
@@ -172,8 +172,8 @@ void rex_set_log_callback(rex_log_function *function, void *context)
 }
 
 /*
- * The program's function may call librex, and what that fails with is not what the program asks for
- * afterwards.
+ * The program's function may call librex. The last error of such a call is not the one that the
+ * program asks for afterwards.
  */
 static __attribute__((noinline)) void call_function(rex_log_function *function,
                                                     enum rex_log_level level, const char *message,

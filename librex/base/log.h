@@ -55,9 +55,9 @@ void rex_launches_on_forget(void (*forget)(void));
 void rex_launches_forget(void);
 
 /*
- * What a thread says between these two reaches the program's own function after the second, so that
- * the function may call librex: around whatever it would wait for. Nor does a cancelled thread end
- * between them. The two nest.
+ * Lines of a thread between these two reach the program's own function after the second. So the
+ * function may call librex: these stand around all that such a call would wait for. Nor does a
+ * cancelled thread end between them. The two nest.
  */
 void rex_log_say_held(void);
 static inline void rex_log_hold(void)

@@ -16,8 +16,8 @@ size_t rex_utf8_length(const char *text);
 
 /*
  * The bytes of TEXT that could begin another line or command a terminal become \xNN: control
- * characters, of ASCII and those above it, and what is no UTF-8. What then has no room in the SIZE
- * bytes of TEXT is cut off. To do it twice is as good as once.
+ * characters, of ASCII and those above it, and bytes that are no UTF-8. The end that then has no
+ * room in the SIZE bytes of TEXT is cut off. To do it twice is as good as once.
  */
 void rex_escape(char *text, size_t size);
 

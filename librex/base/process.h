@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 /*
- * False in a program that was linked with -static or -static-pie. What dlopen() opens there brings
- * a second C library with it, and the process crashes in that one.
+ * False in a program that was linked with -static or -static-pie. A library that dlopen() opens
+ * there brings a second C library with it, and the process crashes in that one.
  */
 bool rex_can_open_libraries(void);
 

@@ -121,7 +121,7 @@ const char *rex_setting_default(enum rex_option option)
     return options[option].otherwise;
 }
 
-/* What VALUE means for OPTION; 0 where any text is good. */
+/* The meaning of VALUE for OPTION; 0 where any text is good. */
 static int meaning(enum rex_option option, const char *value)
 {
     if (options[option].read != NULL)
@@ -157,7 +157,7 @@ struct value {
     char text[];
 };
 
-static struct value *values;        /* each once; atomic, and only the first one changes */
+static struct value *values;        /* the newest; atomic. Two threads may add one text twice */
 static const char *chosen[OPTIONS]; /* by the program; NULL: not; atomic */
 
 /* The lasting copy of TEXT; NULL where there is no memory for one. */

@@ -18,7 +18,7 @@
 
 /* ---- what holds ------------------------------------------------------------------------------ */
 
-/* What OPTION means: one of the values of its function below. */
+/* The meaning of OPTION: one of the values of its function below. */
 int rex_setting_read(enum rex_option option);
 
 /* The same, and its text in VALUE. */
@@ -47,7 +47,7 @@ static inline enum rex_check rex_setting_check(void)
     return (enum rex_check)rex_setting_read(REX_OPTION_CHECK);
 }
 
-/* Who may send a waiting launch to a GPU. */
+/* The sender of a launch to a GPU that is waited for. */
 enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
 static inline enum rex_launch_by rex_setting_launch_by(void)
 {
@@ -96,7 +96,7 @@ int rex_setting_count(void);
 /* The name of the environment variable of OPTION. */
 const char *rex_setting_variable(enum rex_option option);
 
-/* What holds where nobody gave a value, as text; "" for nothing. */
+/* The value that holds where none was given, as text; "" for none. */
 const char *rex_setting_default(enum rex_option option);
 
 /* The value that the program itself gave, by rex_configure(); NULL for none. It stays. */

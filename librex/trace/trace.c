@@ -34,7 +34,7 @@
 enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
 
-/* Of what is traced, the file and the summary. */
+/* It guards what is traced, the file and the summary. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- names of kernels ------------------------------------------------------------------------ */
@@ -120,15 +120,14 @@ static void give_up(size_t bytes, int error)
     rex_output_close(&file);
 }
 
-/* 0; EWOULDBLOCK: another process writes to it. Some file systems have no locks: nobody is asked.
- */
+/* 0; EWOULDBLOCK: another process writes to it. Where a file system has no locks none is needed. */
 static int lock_file(void)
 {
     return flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
 }
 
 /*
- * The program has closed the file, and with it the lock: it is still this trace if nobody has
+ * The program has closed the file, and with it the lock: it is still this trace if no process has
  * written to it since.
  */
 static int open_again(void)
@@ -387,7 +386,7 @@ void rex_trace_start(void)
     rex_unlock(&lock);
 }
 
-/* What the parent has collected is the parent's. A file is opened with the child's first slice. */
+/* The parent keeps its events. A file is opened with the child's first slice. */
 static void begin_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
