@@ -120,7 +120,7 @@ static void give_up(size_t bytes, int error)
     rex_output_close(&file);
 }
 
-/* 0; EWOULDBLOCK: another process writes to it. Where a file system has no locks none is needed. */
+/* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
 static int lock_file(void)
 {
     return flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
