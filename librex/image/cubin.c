@@ -39,28 +39,26 @@
 
 struct attribute {
     unsigned kind;
-    size_t size;
+    size_t size; /* 0 of one that has but a 2-byte value, which nothing here looks for */
     const unsigned char *value;
 };
 
-/* The sized attribute at or after *AT, and *AT past it. 1, 0 at the end, or -1: it is cut off. */
+/* The attribute at *AT, and *AT past it. 1, 0 at the end, or -1: it is cut off. */
 static int next_attribute(const unsigned char **at, const unsigned char *end,
                           struct attribute *attribute)
 {
-    while (end - *at >= 4) {
-        const unsigned char *head = *at;
-        uint16_t size;
-        memcpy(&size, head + 2, sizeof size);
-        if (head[0] != FORMAT_SIZED)
-            size = 0;
-        if (end - head - 4 < size)
-            return -1;
-        *at = head + 4 + size;
-        *attribute = (struct attribute){head[1], size, head + 4};
-        if (head[0] == FORMAT_SIZED)
-            return 1;
-    }
-    return *at == end ? 0 : -1;
+    const unsigned char *head = *at;
+    uint16_t size;
+    if (end - head < 4)
+        return head == end ? 0 : -1;
+    memcpy(&size, head + 2, sizeof size);
+    if (head[0] != FORMAT_SIZED)
+        size = 0;
+    if (end - head - 4 < size)
+        return -1;
+    *at = head + 4 + size;
+    *attribute = (struct attribute){head[1], size, head + 4};
+    return 1;
 }
 
 static uint32_t word(const struct attribute *attribute, size_t index)
@@ -179,7 +177,7 @@ static int add_symbol(struct rex_view *view, const struct rex_elf *elf, const El
     return rex_view_add(view, &found);
 }
 
-/* ---- the rest of the sections ---------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static void read_registers(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *info,
                            const Elf64_Shdr *symbols)
@@ -198,22 +196,6 @@ static void read_registers(struct rex_view *view, const struct rex_elf *elf, con
     }
 }
 
-static int read_section(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *section,
-                        const Elf64_Shdr *symbols)
-{
-    const char *name = rex_elf_section_name(elf, section);
-    struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, SHARED_PREFIX);
-    if (kernel != NULL)
-        kernel->shared_memory =
-            section->sh_size < UINT32_MAX ? (uint32_t)section->sh_size : UINT32_MAX;
-    if (section->sh_type == SHT_NOBITS)
-        return 0;
-    if (strcmp(name, INFO) == 0)
-        read_registers(view, elf, section, symbols);
-    kernel = rex_view_kernel_after(view, name, INFO_PREFIX);
-    return kernel != NULL ? read_kernel(view, elf, section, kernel) : 0;
-}
-
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 {
     Elf64_Shdr symbols, section;
@@ -229,16 +211,24 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     if (rex_view_index(view) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
+        name = rex_elf_section_name(elf, &section);
+        struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, SHARED_PREFIX);
+        if (kernel != NULL)
+            kernel->shared_memory =
+                section.sh_size < UINT32_MAX ? (uint32_t)section.sh_size : UINT32_MAX;
+        if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
+            continue;
         /*
          * Sections that lie over each other are in no CUBIN; all of them over the whole file would
          * take the square of its size to read.
          */
-        if (section.sh_type != SHT_NOBITS &&
-            rex_name_after(rex_elf_section_name(elf, &section), INFO) != NULL)
-            attributes += section.sh_size;
+        attributes += section.sh_size;
         if (attributes > elf->size)
             return rex_elf_refuse(elf, "its attributes take more bytes than the file has");
-        if (read_section(view, elf, &section, &symbols) != 0)
+        if (strcmp(name, INFO) == 0)
+            read_registers(view, elf, &section, &symbols);
+        kernel = rex_view_kernel_after(view, name, INFO_PREFIX);
+        if (kernel != NULL && read_kernel(view, elf, &section, kernel) != 0)
             return -1;
     }
     return 0;
@@ -267,7 +257,7 @@ static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symb
            begins_with_any(rex_elf_section_name(elf, &section), sections);
 }
 
-/* For libomptarget on the host, for nobody, or one of nvcc's string literals, which stay as are. */
+/* For libomptarget on the host, or for no one; or nvcc's string literals, which no code changes. */
 static bool is_well_known(const char *name)
 {
     static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};

@@ -11,10 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
-
 /* e_machine of the processor that this library is compiled for. */
 #if defined(__x86_64__)
 #define REX_HOST_MACHINE EM_X86_64

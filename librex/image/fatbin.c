@@ -147,14 +147,6 @@ static const struct packer {
     [REX_PACKED_LZ4] = {"LZ4", "liblz4.so.1", "LZ4_decompress_safe", "liblz4-1"},
 };
 
-/* The function of its library, which stays open, since the next module may want it; or NULL. */
-static void *function_of(const struct packer *packer)
-{
-    void *library =
-        rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
-    return library != NULL ? dlsym(library, packer->function) : NULL;
-}
-
 /* Whether the bytes unpack to SIZE bytes, no more and no less. */
 static bool unpack(enum rex_packing packing, void *function, const void *from, size_t stored,
                    unsigned char *to, size_t size)
@@ -173,8 +165,12 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
                unsigned char **bytes, const char *name)
 {
     const struct packer *packer = &packers[packing];
-    void *function = packing != REX_UNPACKED ? function_of(packer) : NULL;
-    if (packing != REX_UNPACKED && function == NULL)
+    bool packed = packing != REX_UNPACKED;
+    /* Never closed: it costs nothing, and the next module has the same kind. */
+    void *library =
+        packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *function = library != NULL ? dlsym(library, packer->function) : NULL;
+    if (packed && function == NULL)
         return rex_fail(REX_EUNSUPPORTED,
                         "device image %s is compressed with %s, and %s (package %s) cannot be "
                         "used: install it, or build the image with nvcc --no-compress",
@@ -182,7 +178,7 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
     unsigned char *to = malloc(size + 1);
     if (to == NULL)
         return rex_fail_memory(size + 1, "a device image");
-    if (packing == REX_UNPACKED)
+    if (!packed)
         memcpy(to, from, size);
     else if (!unpack(packing, function, from, stored, to, size)) {
         free(to);

@@ -13,8 +13,8 @@ bool rex_fatbin_is(const void *bytes, size_t size);
 
 /*
  * Add to LIST the members of such a fatbin, of SIZE bytes at OFFSET of the file that messages call
- * NAME. 0 or an error. Each member lies inside the fatbin. One that is neither PTX nor a CUBIN, like
- * the intermediate code of -dlto, is REX_IMAGE_OTHER.
+ * NAME. 0 or an error. Each member lies inside the fatbin. One that is neither PTX nor a CUBIN,
+ * like the intermediate code of -dlto, is REX_IMAGE_OTHER.
  */
 int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const char *name);
 

@@ -67,10 +67,9 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
         header.entries_offset > size)
         return 0;
     /* A hole of any size would be a table of empty images. */
-    uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
-    room = room < MOST_IMAGES ? room : MOST_IMAGES;
     uint64_t count = header.version == 1 ? 1 : header.entries_count;
-    return count <= room ? (size_t)count : 0;
+    uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
+    return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
 }
 
 int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
@@ -352,18 +351,6 @@ static int open_image(struct rex_view *view, const struct rex_list *list, size_t
 
 /* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
 
-/* Users see the images side by side, without what librex keeps of each. */
-static int show(struct rex_list *list)
-{
-    struct rex_image_item *items = reallocarray(NULL, list->count, sizeof *items);
-    if (items == NULL)
-        return rex_fail_memory(list->count * sizeof *items, "the images of a file");
-    for (size_t i = 0; i < list->count; i++)
-        items[i] = list->entries[i].item;
-    list->shown = (struct rex_image_list){.items = items, .count = list->count};
-    return REX_OK;
-}
-
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                         const char *name)
 {
@@ -374,14 +361,20 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
     struct rex_list *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the images of a file");
+    struct rex_image_item *items = NULL;
     int result = rex_list_open(opened, bytes, size, name);
-    if (result == REX_OK)
-        result = show(opened);
-    if (result == REX_OK)
-        *list = &opened->shown;
-    else
+    if (result == REX_OK && (items = calloc(opened->count, sizeof *items)) == NULL)
+        result = rex_fail_memory(opened->count * sizeof *items, "the images of a file");
+    if (result != REX_OK) {
         rex_image_list_close(&opened->shown);
-    return result;
+        return result;
+    }
+    /* Users see the images side by side, without what librex keeps of each. */
+    for (size_t i = 0; i < opened->count; i++)
+        items[i] = opened->entries[i].item;
+    opened->shown = (struct rex_image_list){.items = items, .count = opened->count};
+    *list = &opened->shown;
+    return REX_OK;
 }
 
 void rex_image_list_close(struct rex_image_list *list)

@@ -221,7 +221,6 @@ static int read_kernel(struct rex_view *view, struct text *text)
             if (*text->token != ',')
                 break;
         }
-        more = more && next(text);
     }
     bool bounds = false; /* numbers are those of .maxntid */
     for (; more && *text->token != '{' && *text->token != ';'; more = next(text)) {
@@ -277,12 +276,10 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
     memcpy(view->text, bytes, size);
     struct text text = {.at = view->text, .end = view->text + size};
     while (next(&text)) {
-        int result = 0;
-        if (depth == 0 && is(&text, ".entry"))
-            result = read_kernel(view, &text);
-        else if (depth == 0 && !elsewhere && (is(&text, ".global") || is(&text, ".const")))
-            result = read_global(view, &text);
-        if (result != 0)
+        bool variable = !elsewhere && (is(&text, ".global") || is(&text, ".const"));
+        if (depth == 0 && is(&text, ".entry") && read_kernel(view, &text) != 0)
+            return -1;
+        if (depth == 0 && variable && read_global(view, &text) != 0)
             return -1;
         elsewhere = is(&text, ".extern");
         depth += *text.token == '{';

@@ -127,11 +127,6 @@ static bool next_number(struct numbers *from, unsigned long *number)
     return true;
 }
 
-static bool at_end(const struct numbers *from)
-{
-    return from->end != NULL ? from->at == from->end : strcmp(from->at, "EE") == 0;
-}
-
 #define MOST_PARAMETERS (UINT16_MAX / 8) /* words of 8 bytes, each of which has an offset */
 #define FORM_0_1 2                       /* forms below it are of librex 0.1 */
 #define KIND_FLOATING_0_1 4              /* its floating point by value */
@@ -182,7 +177,8 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
     struct numbers rest = numbers;
     while (next_number(&rest, &number))
         count++;
-    if (!at_end(&rest) || count > MOST_PARAMETERS)
+    bool ends = rest.end != NULL ? rest.at == rest.end : strcmp(rest.at, "EE") == 0;
+    if (!ends || count > MOST_PARAMETERS)
         return 0;
     /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
@@ -211,10 +207,7 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
 void rex_signature_read_mangled(struct rex_view *view, const char *mangled)
 {
     size_t length;
-    const char *kernel = mangled_kernel(mangled, &length);
-    if (kernel == NULL)
-        return;
-    const char *behind = kernel + length;
+    const char *kernel = mangled_kernel(mangled, &length), *behind = kernel + length;
     const char *numbers = rex_name_after(behind + (*behind == 'E'), "P9rex_kindsIJ");
     if (numbers != NULL)
         tell(view, rex_view_kernel(view, kernel, length), (struct numbers){numbers, NULL});
