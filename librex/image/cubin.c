@@ -39,7 +39,7 @@
 
 struct attribute {
     unsigned kind;
-    size_t size; /* 0 of one that has but a 2-byte value, which nothing here looks for */
+    size_t size; /* 0 where the attribute is a 2-byte value: no reader here looks for one */
     const unsigned char *value;
 };
 
@@ -219,8 +219,8 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (section.sh_type == SHT_NOBITS || rex_name_after(name, INFO) == NULL)
             continue;
         /*
-         * Sections that lie over each other are in no CUBIN; all of them over the whole file would
-         * take the square of its size to read.
+         * In a CUBIN sections do not overlap. Many that cover the whole file would take the square
+         * of its size to read.
          */
         attributes += section.sh_size;
         if (attributes > elf->size)
@@ -245,8 +245,8 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 }
 
 /*
- * Globals lie in .nv.global and .nv.global.init, those that are __constant__ in .nv.constant3. Seen
- * in the output of nvcc 13.0 and of clang 19. Whether code refers to one cannot be told: the table
+ * nvcc 13.0 and clang 19 put globals into .nv.global and .nv.global.init, and those that are
+ * __constant__ into .nv.constant3. It cannot be told whether code refers to one: the table
  * .nv.constant4 has the addresses of all.
  */
 static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symbol)
@@ -257,7 +257,7 @@ static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symb
            begins_with_any(rex_elf_section_name(elf, &section), sections);
 }
 
-/* For libomptarget on the host, or for no one; or nvcc's string literals, which no code changes. */
+/* A global that libomptarget reads on the host, or that no code changes: nvcc's string literals. */
 static bool is_well_known(const char *name)
 {
     static const char *const prefixes[] = {"rex_", "__omp_", "__unnamed_", "$str", NULL};

@@ -18,8 +18,10 @@ static inline bool rex_image_suits(unsigned image, unsigned device)
 /* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
 unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
-/* Fill VIEW with what is in the CUBIN. 0, or -1 with ELF->why, which is NULL where
- * memory ran out or the view is overfull. */
+/*
+ * Fill VIEW with the symbols of the CUBIN. 0, or -1 with ELF->why, which is NULL where memory ran
+ * out or the view is overfull.
+ */
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
 enum rex_state {
@@ -30,9 +32,9 @@ enum rex_state {
 };
 
 /*
- * The first that the CUBIN has, and in NAME, of REX_STATE_NAME bytes, what it is called there.
- * Globals whose names begin with `rex_` are librex's own, and those that tell libomptarget how to
- * launch a kernel are never read on the device: neither counts.
+ * The first state that the CUBIN has, and in NAME the symbol's name, cut off to REX_STATE_NAME
+ * bytes. Globals whose names begin with `rex_` are librex's own and do not count. Neither do those
+ * that tell libomptarget how to launch a kernel: the device never reads them.
  */
 #define REX_STATE_NAME 128
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME]);

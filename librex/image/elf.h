@@ -41,22 +41,21 @@ int rex_elf_refuse(struct rex_elf *elf, const char *why);
 /* Section INDEX, copied out, since a file's alignment is not to be trusted; -1 if there is none. */
 int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 
-/* Name of SECTION, "" if it has none as above. */
+/* Name of SECTION; "" if it has none, or one that rex_elf_string() refuses. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
 /* First section of TYPE; -1 if there is none. */
 int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*
- * Made-up tables may let all their names overlap, each nearly as long as the file: to read them
- * would take the square of its size. A longer name is as good as none; nothing that is looked for
- * here has one.
+ * In a made-up table all names may overlap, each nearly as long as the file: to read them would
+ * take the square of its size. A longer name counts as none: no name that librex looks for is.
  */
 #define REX_ELF_LONGEST_NAME 4096
 
 /*
- * The string at OFFSET of string table STRINGS, NULL if it does not end inside it, or has not ended
- * after so many bytes.
+ * The string at OFFSET of string table STRINGS. NULL if it does not end inside the table, or is
+ * longer than any name.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 

@@ -126,8 +126,8 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
         return refuse(name, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
-     * One table of kernels has one image: a second fatbin would hold other kernels, and nobody
-     * would notice that they are missing.
+     * One table of kernels has one image. The kernels of a second fatbin would be missing, without
+     * a message.
      */
     if (rex_fatbin_is(bytes + end, size - end))
         return refuse(name, "several fatbins lie one behind the other; link the kernels into one "

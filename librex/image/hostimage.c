@@ -36,7 +36,7 @@ static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A linker makes a few dozen. In a made-up file an address is looked for in no more than these. */
+/* A linker makes a few dozen sections. In a made-up file an address is looked for in so many. */
 #define MOST_SECTIONS 256
 
 /* The bytes of the file for ADDRESS, *ROOM up to the end of their section; NULL: there are none. */
@@ -79,8 +79,8 @@ static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf6
 }
 
 /*
- * The kernels' signatures, and the functions that call them. Signatures that lie over each other
- * would take the square of the file's size to read.
+ * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
+ * square of the file's size to read.
  */
 static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
@@ -123,8 +123,8 @@ static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocatio
 }
 
 /*
- * Those of all sections. No linker makes more than the file has bytes: they would lie over each
- * other.
+ * Name rows of the entry table by the relocations of all sections. No linker writes more bytes of
+ * them than the file has: they would overlap.
  */
 static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {

@@ -9,8 +9,10 @@
 #include "image/elf.h"
 #include "image/view.h"
 
-/* Fill VIEW with what is in the host image. 0, or -1 with ELF->why, which is NULL where
- * memory ran out or the view is overfull. */
+/*
+ * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
+ * where memory ran out or the view is overfull.
+ */
 int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 
 #endif

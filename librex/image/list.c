@@ -119,7 +119,7 @@ static bool is_program(const struct rex_elf *elf)
     return false;
 }
 
-/* Why the bytes, which are no ELF file that can be read, are no image; or what ELF says itself. */
+/* The reason why bytes are no image that the ELF reader has refused. */
 static const char *refused_kind(const struct rex_elf *elf)
 {
     if (rex_fatbin_is(elf->bytes, elf->size))
@@ -171,7 +171,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 
 /* ---- the images of a file -------------------------------------------------------------------- */
 
-#define UNPACK_EACH 512 /* what an image that unpacks counts for besides its bytes */
+#define UNPACK_EACH 512 /* bytes that each compressed image counts for besides its own */
 
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
@@ -212,10 +212,7 @@ static int add_container(struct rex_list *list, size_t offset, size_t size, cons
     struct rex_span span;
     int result = count > 0 ? REX_OK : cut_off(name);
     for (size_t i = 0; result == REX_OK && i < count; i++) {
-        /*
-         * Images that lie over each other, each a fatbin, would be the square of the file's size to
-         * list.
-         */
+        /* Images that overlap, each a fatbin, would take the square of the file's size to list. */
         if (rex_container_image(bytes, size, i, &span) != 0 || span.size > room)
             return cut_off(name);
         room -= span.size;
@@ -241,7 +238,7 @@ static int add_containers(struct rex_list *list, const char *name)
     return result;
 }
 
-/* The image that the file is. To look inside tells why it is none. */
+/* The file is one image. If it is of no known kind, a look inside gives the reason. */
 static int add_plain(struct rex_list *list, const char *name)
 {
     struct rex_view view;

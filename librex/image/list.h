@@ -29,8 +29,8 @@ struct rex_list {
 };
 
 /*
- * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message;
- * NAME is what messages call the file.
+ * List the images in the SIZE bytes, which must outlive the list. 0, or an error with its message,
+ * which calls the file NAME.
  */
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_list *list);
@@ -39,16 +39,16 @@ void rex_list_close(struct rex_list *list);
 int rex_list_add(struct rex_list *list, const struct rex_image_item *item,
                  enum rex_packing packing);
 
-/* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
+/* The device that ITEM is for, in BUFFER, which is returned: "sm_90", "compute_90a (PTX)". */
 #define REX_TARGET_MAX 40
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX]);
 
 /* ---- what is in an image --------------------------------------------------------------------- */
 
 /*
- * View an image, with the reader of its kind, in MOST bytes of memory. 0, or an error with its
- * message; NAME is what messages call the image. BYTES must outlive the view, which
- * rex_view_close() closes.
+ * View an image with the reader of its kind. The view may take MOST bytes of memory; SIZE_MAX: any
+ * number. 0, or an error with its message, which calls the image NAME. BYTES must outlive the view,
+ * which rex_view_close() closes.
  */
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name);

@@ -3,8 +3,8 @@
  *
  * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8
  * .b8 Q[16]) .maxntid 256, 1, 1`, `.global .align 8 .b8 NAME[32] = {1, 2}`, of an initialiser the
- * first number. What is not understood is passed over; the driver's compiler has the last word on
- * it.
+ * first number. A declaration that is not understood is passed over; the driver's compiler has the
+ * last word on it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@ struct text {
     char *at, *end;
     char *token; /* the last one */
     size_t length;
-    char word[24]; /* the token as a string, cut off where it is longer than any word or number */
+    char word[24]; /* the token as a string, cut off where no keyword or number is as long */
 };
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static uint64_t product(uint64_t a, uint64_t b)
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
-    bool pointer = false; /* what follows .ptr tells of what it points to */
+    bool pointer = false; /* .align behind .ptr is of the memory that it points to */
     bool ends = false;
     unsigned depth = 0; /* of parentheses, which .attribute has */
     uint64_t alignment = 0;

@@ -14,15 +14,14 @@
 #define REX_PTX_HEAD ((size_t)65536)
 
 /*
- * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments. Of a
- * longer text the head alone is looked at. *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a' for sm_90a,
- * 'f' for sm_100f, else 0.
+ * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments. Only
+ * the first REX_PTX_HEAD bytes are looked at. *ARCHITECTURE gets 90 for sm_90. *SUFFIX gets 'a' for
+ * sm_90a, 'f' for sm_100f, else 0.
  */
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix);
 
 /*
- * What the kernels and globals of the PTX are called, and the parameters. 0, or -1: out of memory,
- * or ->overfull.
+ * Fill VIEW with the kernels and globals of the PTX. 0, or -1: out of memory, or ->overfull.
  */
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size);
 

@@ -132,8 +132,9 @@ static bool next_number(struct numbers *from, unsigned long *number)
 #define KIND_FLOATING_0_1 4              /* its floating point by value */
 
 /*
- * A kind, and behind it the width where the kind does not tell; unknown where there is no sense in
- * them. In 0.1 a parameter that was no rex_arg took any value of its width.
+ * NUMBER is a kind in its low byte, and above it the width where the kind does not tell. Another
+ * number makes the parameter unknown. In 0.1 a parameter that was no rex_arg took any value of its
+ * width.
  */
 static void set(struct rex_image_parameter *to, unsigned long form, unsigned long number)
 {
@@ -147,8 +148,8 @@ static void set(struct rex_image_parameter *to, unsigned long form, unsigned lon
 }
 
 /*
- * An argument is read as wide as the signature tells. One that is wider than its parameter would be
- * read behind its end: then nothing of the signature is kept.
+ * An argument is read as wide as the signature tells. If it were wider than its parameter, bytes
+ * behind the parameter would be read: then nothing of the signature is kept.
  */
 static bool is_wider(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
@@ -195,7 +196,7 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
         set(&view->parameters[kernel->first], FORM_0_1, REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
         set(&view->parameters[kernel->first + i], form, number);
-    /* Without parameters there may be none in the whole image. */
+    /* Where there are none, ->parameters may be NULL. */
     kernel->signature = count == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;

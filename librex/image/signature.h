@@ -1,6 +1,5 @@
 /*
- * signature.h - what rex/kernel.h says of a kernel's parameters in its image, and parameters in
- * words.
+ * signature.h - a kernel's signature by rex/kernel.h in its image, and parameters in words.
  *
  * A signature is numbers: a form and the kind of each parameter. In a CUBIN and in PTX they are in
  * the mangled name of an empty kernel, in a host image they are an array.
@@ -15,7 +14,7 @@
 /* Whether the kernel of a CUBIN or PTX called NAME is a signature. */
 bool rex_signature_is_mangled(const char *name);
 
-/* In a host image the name of a kernel's signature, in front of the kernel's. */
+/* In a host image a signature has this and the kernel's name. */
 #define REX_SIGNATURE_PREFIX "rex_signature_"
 
 /*

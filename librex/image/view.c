@@ -1,6 +1,5 @@
 /*
- * view.c - what a device image contains, whatever its kind: what the readers put into a view, and
- * what is found in one.
+ * view.c - the symbols of a device image of any kind: added by the readers, and found by name.
  *
  * Implements rex_image_view_close(), rex_image_view_find() and rex_nearest_name() of rex/inspect.h.
  *
@@ -116,7 +115,7 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
                : NULL;
 }
 
-/* Behind the others, and no more counted: they are no kernels to launch. */
+/* Signatures go behind the other symbols, and count no more: they are no kernels to launch. */
 static void set_signatures_apart(struct rex_view *view)
 {
     size_t kept = 0;
@@ -160,8 +159,8 @@ static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
 }
 
 /*
- * Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives
- * them all to one symbol. The first of equal names is kept.
+ * Names are sorted: a hash table would take the square of their number where all symbols have one
+ * name. Of equal names the first symbol is kept.
  */
 int rex_view_index(struct rex_view *view)
 {

@@ -1,5 +1,5 @@
 /*
- * view.h - what a device image contains, whatever its kind.
+ * view.h - the symbols of a device image of any kind.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,7 @@
 
 #include "rex/inspect.h"
 
-/* What LLVM 14 to 17 append to a kernel's name. */
+/* LLVM 14 to 17 append it to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
 
 /* A symbol, as it is found by its name, of LENGTH bytes. */
@@ -24,7 +24,7 @@ struct rex_view_name {
 };
 
 struct rex_view {
-    struct rex_image_view shown; /* what users see of the fields below: rex_view_show() */
+    struct rex_image_view shown; /* for users: the fields below, by rex_view_show() */
     enum rex_image_kind kind;
     unsigned architecture; /* SM number of a CUBIN: 90 */
     struct rex_image_symbol *symbols;
@@ -43,8 +43,8 @@ struct rex_view {
 };
 
 /*
- * The image has been read: have its mangled signatures tell, and fill ->shown and what the symbols
- * say of their parameters.
+ * The image has been read: apply its mangled signatures, set the symbols' pointers to their
+ * parameters, and fill ->shown.
  */
 void rex_view_show(struct rex_view *view);
 
@@ -54,7 +54,7 @@ void rex_view_close(struct rex_view *view);
 /* The symbol called NAME, NULL if there is none. */
 struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name);
 
-/* What follows PREFIX in NAME; NULL where NAME does not begin with it. */
+/* The rest of NAME behind PREFIX; NULL where NAME does not begin with it. */
 static inline const char *rex_name_after(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -74,8 +74,8 @@ uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image
 const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
 /*
- * For the readers: whether so many bytes more may be taken for the view. What a few compressed
- * bytes unpack to could otherwise fill all memory with symbols.
+ * For the readers: whether so many bytes more may be taken for the view. Otherwise an image that
+ * unpacks from a few bytes could fill all memory with symbols.
  */
 bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
