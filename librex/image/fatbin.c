@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
