@@ -261,8 +261,7 @@ static bool is_decided(void)
 {
     return rex_cuda_forked() || is_of_parent(&caller) ||
            __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
-           (__atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0 &&
-            __atomic_load_n(&starts, __ATOMIC_ACQUIRE) > 0);
+           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* A start, unless there have been more than BEFORE: 0 is for the first. */

@@ -138,6 +138,10 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
     rex_context_leave(entered);
     if (made) {
         rex_loaded_image_on_unload(end_all);
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        rex_lists_lock();
+        idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
+        rex_lists_unlock();
         return slot;
     }
     slot->stream = NULL;
@@ -177,10 +181,6 @@ void rex_slot_give(struct rex_slot *slot, int entered)
 {
     rex_context_leave(entered);
     rex_lists_lock();
-    if (idle_most == 0) { /* asked once, because sysconf() takes some microseconds */
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
-    }
     bool is_kept = idle_count[slot->ordinal] < idle_most;
     if (is_kept) {
         slot->next = idle;

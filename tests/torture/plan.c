@@ -19,7 +19,7 @@
 /* ---- which calls there are ------------------------------------------------------------------- */
 
 #define LIBC_CALL(name, kind, ...) {#name, KIND_##kind, {__VA_ARGS__}},
-#define DRIVER_CALL(group, function, name, since, parameters) \
+#define DRIVER_CALL(group, function, suffix, since, parameters) \
     {#function, KIND_DRIVER, {2, 1, 3, 700, 209}},
 #define RUNTIME_CALL(name) {#name, KIND_RUNTIME, {1}},
 #define RUNTIME_VOID(name) {#name, KIND_RUNTIME, {0}},

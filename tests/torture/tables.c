@@ -191,8 +191,8 @@ static function *const before[ALL] = {
 /* The driver exports some functions under other names. */
 static int find(const char *name)
 {
-#define EXPORTED(group, function, exported, ...) \
-    if (strcmp(name, exported) == 0)             \
+#define EXPORTED(group, function, suffix, ...)   \
+    if (strcmp(name, #function suffix) == 0)     \
         return CALL_##function;
     REX_CUDA_FUNCTIONS(EXPORTED)
     int call = torture_find(name);
