@@ -115,11 +115,11 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &both, &before); /* of this thread alone */
     for (*done = 0; *done < size && error == 0;) {
+        errno = EIO; /* stays where a device takes nothing and tells no error */
         ssize_t written = write(fd, (const char *)bytes + *done, size - *done);
-        *done += written > 0 ? (size_t)written : 0;
-        if (written == 0)
-            error = EIO;
-        else if (written < 0 && errno != EINTR)
+        if (written > 0)
+            *done += (size_t)written;
+        else if (errno != EINTR)
             error = errno;
     }
     take_signal(error, &pending);
