@@ -115,11 +115,13 @@ void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
 {
     uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_MAP_LITERAL ? KIND : 0));
     char *end = text;
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
-        if ((rest >> i & 1) != 0 && type_names[i] != NULL) {
+    for (uint64_t bits = rest; bits != 0; bits &= bits - 1) { /* each bit that is set */
+        size_t i = (size_t)__builtin_ctzll(bits);
+        if (i < sizeof type_names / sizeof *type_names && type_names[i] != NULL) {
             end = stpcpy(stpcpy(end, type_names[i]), "|");
             rest &= ~(UINT64_C(1) << i);
         }
+    }
     if (type & NON_CONTIGUOUS) {
         end = stpcpy(end, "non_contig|");
         rest &= ~(uint64_t)NON_CONTIGUOUS;
