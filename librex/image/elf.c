@@ -108,7 +108,7 @@ const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings,
 
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section)
 {
-    Elf64_Shdr strings;
+    Elf64_Shdr strings = {.sh_type = SHT_NULL};
     rex_elf_section(elf, elf->header.e_shstrndx, &strings);
     const char *name = rex_elf_string(elf, &strings, section->sh_name);
     return name != NULL ? name : "";
