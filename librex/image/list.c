@@ -329,7 +329,7 @@ static int open_image(struct rex_view *view, const struct rex_list *list, size_t
 {
     const struct rex_image_entry *entry = &list->entries[index];
     unsigned char *unpacked = NULL;
-    size_t size;
+    size_t size = 0;
     if (!entry->item.compressed)
         return rex_view_open_within(view, list->bytes + entry->item.offset, entry->item.size,
                                     SIZE_MAX, name);
