@@ -17,15 +17,15 @@
  */
 uint64_t rex_block_take(int ordinal, size_t size, bool exact);
 /*
- * SIZE bytes likewise in *ADDRESS, which are freed with cuMemFree. What is kept is freed if there
+ * SIZE bytes likewise in *ADDRESS, which are freed with cuMemFree. Kept blocks are freed if there
  * is too little memory. 0, or another number with rex_cuda_why().
  */
 int rex_block_allocate(int ordinal, size_t size, uint64_t *address);
-/* Nothing works with it any more. The context is current. */
+/* Give it back: no launch works with it any more. The context is current. */
 void rex_block_give(uint64_t address);
-/* None of GPU ORDINAL is kept. The context is current. Whether any was freed. */
+/* Free those kept on GPU ORDINAL, whose context is current. Whether there was any. */
 bool rex_blocks_free(int ordinal);
-/* None is kept on any GPU. Whether any was freed. */
+/* Free those kept on all GPUs. Whether there was any. */
 bool rex_blocks_free_all(void);
 
 #endif

@@ -35,7 +35,7 @@ static const struct function {
     REX_CUDA_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
-/* Of each group the first function that the driver lacks. */
+/* The first function of each group that the driver lacks. */
 static const struct function *missing[REX_CUDA_GROUPS];
 
 static void *library; /* the driver, once opened; never closed */
@@ -50,7 +50,7 @@ static unsigned starts;         /* that have come to their end */
 static unsigned starter;
 static unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
 
-/* Of a start, and of all contexts. */
+/* For a start, and for all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void begin_in_child(void)
@@ -84,7 +84,7 @@ bool rex_cuda_forked(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Of this thread's last call that failed. */
+/* This thread's last call that failed. */
 struct why {
     int result; /* 0: no function of the driver's was called */
     char text[512];
@@ -187,8 +187,8 @@ static int open_library(void)
 }
 
 /*
- * TEXT becomes the reason why there is no GPU. Others may read the one before it at any time, so it
- * stays; there are few.
+ * TEXT becomes the reason why there is no GPU. The reason before it stays, since another thread may
+ * read it at any time. There are few.
  */
 static void set_absent(const char *text)
 {

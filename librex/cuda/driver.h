@@ -17,7 +17,7 @@
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
-/* What a function is needed for. A driver too old for one thing is good enough for the others. */
+/* The purpose of a function. A driver too old for one thing is good enough for the others. */
 enum rex_cuda_group {
     REX_CUDA_START,    /* anything at all: without it there is no GPU */
     REX_CUDA_QUEUES,   /* launches, queues and graphs */
@@ -35,7 +35,7 @@ struct rex_cuda_kernel_node {
 
 /*
  * X(group, function, suffix of the name that the driver exports, CUDA release that has it first,
- * (parameters)). Of a group the first that is missing is named in the message.
+ * (parameters)). A message names the first of a group that is missing.
  */
 /* clang-format off */
 #define REX_CUDA_FUNCTIONS(X)                                                                     \
@@ -175,7 +175,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 
 /*
  * Whether RESULT tells of one call alone, and nothing of the context, which can be used as before.
- * Of all others that a wait returns nobody can say so: the device is lost.
+ * After any other result of a wait the device is lost.
  */
 static inline bool rex_cuda_is_of_call(int result)
 {

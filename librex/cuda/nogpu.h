@@ -11,16 +11,16 @@
 
 #define REX_NOGPU_FORKED "a child of fork cannot use a driver that its parent has started"
 
-/* What stopped the driver, where that is no CUresult: libcuda.so.1 cannot be opened. */
+/* A cause that is no CUresult: libcuda.so.1 cannot be opened. */
 #define REX_NOGPU_LIBRARY (-1)
-/* It lacks a function. */
+/* The driver lacks a function. */
 #define REX_NOGPU_FUNCTION (-2)
 /* CUDA_ERROR_NO_DEVICE, also where the driver reports 0 devices. */
 #define REX_NOGPU_DEVICE 100
 
 /*
- * What the machine tells about the cause RESULT, in TEXT of SIZE bytes: "" or "; " and a sentence.
- * It looks at CUDA_VISIBLE_DEVICES, device files and the kernel module.
+ * Why the driver stopped with RESULT, in TEXT of SIZE bytes: "", or "; " and a sentence. It looks
+ * at CUDA_VISIBLE_DEVICES, device files and the kernel module.
  */
 void rex_nogpu_explain(int result, char *text, size_t size);
 

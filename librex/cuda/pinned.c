@@ -29,11 +29,11 @@ struct range {
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-/* Of this list, and of others for which no file needs a lock of its own: cuda/pinned.h. */
+/* For this list and those that cuda/pinned.h tells of. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges;
 
-/* What a thread of the parent was at work on is nobody's any more. */
+/* No other thread of the parent is at work here any more. */
 static void end_in_child(void)
 {
     for (struct range *range = ranges; range != NULL; range = range->next)
@@ -54,7 +54,9 @@ void rex_lists_unlock(void)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* What rex_host_free() is at work on may be freed already, and other memory in its place. */
+/*
+ * A range that rex_host_free() is at work on may be freed already, and other memory in its place.
+ */
 static const struct range *overlapping(uintptr_t begin, size_t size)
 {
     const struct range *range = ranges;
@@ -196,8 +198,8 @@ static int pin(struct range *range, const char *what)
 }
 
 /*
- * Has it end that, and takes the busy RANGE off the list where this succeeds. What the driver gave
- * a parent is the parent's.
+ * Has it end that, and takes the busy RANGE off the list where this succeeds. A child of fork
+ * leaves the driver's memory to its parent.
  */
 static int unpin(struct range *range, const char *what)
 {
