@@ -215,7 +215,7 @@ static int register_alone(struct rex_library *library)
     return result;
 }
 
-/* Where that fails, LIBRARY ends. */
+/* An image for a GPU; where that fails, LIBRARY ends. */
 static int open_alone(struct rex_library *library)
 {
     int result = make_entries(library, &library->image);

@@ -99,7 +99,7 @@ static void forget_launches(void)
     }
 }
 
-/* What a launch like the one before asks. */
+/* All that a launch like the one before looks at. */
 static void prepare_launches(struct rex_registration *registration)
 {
     rex_log_on_debug(forget_launches);
@@ -141,8 +141,8 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
 /* ---- who may send its launches --------------------------------------------------------------- */
 
 /*
- * Never for one launch: what one load of the image has written the other does not see. What the
- * loading of a global maps no call names.
+ * For all launches alike: librex's own load of the image does not see what that of libomptarget has
+ * written. No call names what the loading of a global maps.
  */
 static void judge(struct rex_registration *registration)
 {
