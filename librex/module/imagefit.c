@@ -64,8 +64,8 @@ static int not_linked(int result, char *log, const char *path)
 }
 
 /*
- * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other PTX the
- * compiler would number the lines of the PTX.
+ * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other PTX
+ * the compiler would number the lines of the PTX.
  */
 static int link_ptx(struct rex_module_image *image)
 {
