@@ -351,8 +351,11 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
 
 static int no_image(const struct rex_sources *sources)
 {
-    return rex_fail(REX_ENOIMAGE, "no device image %s%s; looked for %s", sources->names,
-                    sources->by_setting ? ", which REX_CUBIN names" : "", sources->missing.text);
+    const char *names = sources->names, *missing = sources->missing.text;
+    if (sources->by_setting)
+        return rex_fail(REX_ENOIMAGE, "no device image %s, which REX_CUBIN names; looked for %s",
+                        names, missing);
+    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
 }
 
 /* The source's name is not known. A file with one kernel is often called like it. */

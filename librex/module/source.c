@@ -194,6 +194,8 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
     struct rex_source *source = next(sources);
     if (source == NULL)
         return REX_ENOMEM;
+    if (size == 0)
+        return rex_fail(REX_EIMAGE, "device image in memory is empty");
     snprintf(source->path, PATH_MAX, "%s", name);
     return add(sources, source, bytes, size);
 }
