@@ -183,7 +183,7 @@ static void discard(struct __tgt_bin_desc *copy)
     free(copy);
 }
 
-/* What libomptarget is given instead of ORIGINAL: a copy, with its images behind it. */
+/* A copy of ORIGINAL for libomptarget; ORIGINAL itself where memory runs out. */
 static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 {
     Dl_info info;

@@ -19,7 +19,7 @@
 
 /* ---- PTX becomes a CUBIN --------------------------------------------------------------------- */
 
-/* Of cuda.h. */
+/* From cuda.h. */
 #define JIT_ERROR_LOG_BUFFER 5
 #define JIT_ERROR_LOG_BUFFER_SIZE 6
 #define JIT_GENERATE_LINE_INFO 13
@@ -64,8 +64,8 @@ static int not_linked(int result, char *log, const char *path)
 }
 
 /*
- * Lines of the source are kept where the PTX tells them, as that of clang -g does. Of other PTX the
- * compiler would number the lines of the PTX.
+ * Lines of the source are kept where the PTX tells them, as that of clang -g does. For other PTX
+ * the compiler would number the lines of the PTX.
  */
 static int link_ptx(struct rex_module_image *image)
 {

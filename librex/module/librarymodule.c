@@ -27,44 +27,51 @@
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /*
- * The row behind the last gets SYMBOL. Its key is a byte of KEYS, which lie side by side as a
- * program's do. A global has as much memory on the host as on the device, though none is copied.
+ * The symbol that gets an entry at place I of the image: a kernel, and in a host image a global. On
+ * a GPU the driver knows the globals. Where the image has a table of its own, that is the order.
  */
-static bool add_entry(struct rex_module *module, char *keys, const struct rex_image_symbol *symbol)
+static const struct rex_image_symbol *wanted(const struct rex_view *view, size_t i)
 {
-    struct __tgt_offload_entry *entry = module->entries_end++;
-    entry->name = strdup(symbol->name);
-    entry->size = symbol->kernel ? 0 : symbol->size;
-    entry->addr = symbol->kernel ? &keys[entry - module->entries_begin] : calloc(1, symbol->size);
-    return entry->name != NULL && entry->addr != NULL;
+    const struct rex_image_symbol *symbol =
+        view->position_count > 0 ? rex_view_find(view, view->positions[i]) : &view->symbols[i];
+    bool is_wanted =
+        symbol != NULL && (symbol->kernel || (view->kind == REX_IMAGE_HOST && symbol->size > 0));
+    return is_wanted ? symbol : NULL;
 }
 
 /*
- * An entry for each kernel of IMAGE, and in a host image for each global: of those that the image's
- * own table names, where it has one. On a GPU the driver knows the globals.
+ * One block has the entries, the names and the keys of kernels, which lie side by side as a
+ * program's do. A global has as much memory on the host as on the device, though none is copied.
  */
 static int make_entries(struct rex_library *library, const struct rex_module_image *image)
 {
     const struct rex_view *view = &image->view;
     struct rex_module *module = &library->module;
-    size_t most = view->position_count > 0 ? view->position_count : view->count, count = 0;
-    module->entries_begin = calloc(most + 1, sizeof *module->entries_begin + 1);
-    module->entries_end = module->entries_begin;
+    const struct rex_image_symbol *symbol;
+    size_t most = view->position_count > 0 ? view->position_count : view->count;
+    size_t size = most * (sizeof *module->entries_begin + 1) + 1;
+    for (size_t i = 0; i < most; i++)
+        size += (symbol = wanted(view, i)) != NULL ? strlen(symbol->name) + 1 : 0;
+    module->entries_begin = module->entries_end = calloc(1, size);
     library->symbol = calloc(most + 1, sizeof *library->symbol);
-    bool is_made = module->entries_begin != NULL && library->symbol != NULL;
-    for (size_t i = 0; is_made && i < most; i++) {
-        const struct rex_image_symbol *symbol =
-            view->position_count > 0 ? rex_view_find(view, view->positions[i]) : &view->symbols[i];
-        if (symbol == NULL ||
-            (!symbol->kernel && (view->kind != REX_IMAGE_HOST || symbol->size == 0)))
+    if (module->entries_begin == NULL || library->symbol == NULL)
+        return rex_fail_memory(size, "the entries of a library");
+    char *key = (char *)(module->entries_begin + most), *name = key + most;
+    for (size_t i = 0; i < most; i++) {
+        if ((symbol = wanted(view, i)) == NULL)
             continue;
-        library->symbol[count++] = (uint32_t)(symbol - view->symbols);
-        is_made = add_entry(module, (char *)(module->entries_begin + most), symbol);
+        struct __tgt_offload_entry *entry = module->entries_end++;
+        library->symbol[entry - module->entries_begin] = (uint32_t)(symbol - view->symbols);
+        entry->name = strcpy(name, symbol->name);
+        entry->size = symbol->kernel ? 0 : symbol->size;
+        entry->addr = symbol->kernel ? key++ : calloc(1, symbol->size);
+        if (entry->addr == NULL)
+            return rex_fail_memory(symbol->size, "the entries of a library");
+        name += strlen(name) + 1;
     }
-    if (!is_made)
-        return rex_fail_memory(most * sizeof *module->entries_begin, "the entries of a library");
-    return count > 0 ? REX_OK
-                     : rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
+    return module->entries_end > module->entries_begin
+               ? REX_OK
+               : rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
 }
 
 /* KEPT: libomptarget has seen them, and keeps keys and names. */
@@ -77,11 +84,9 @@ static void end_entries(struct rex_library *library, bool kept)
     library->symbol = NULL;
     if (kept)
         return;
-    for (struct __tgt_offload_entry *entry = begin; entry < end; entry++) {
-        free(entry->name);
+    for (struct __tgt_offload_entry *entry = begin; entry < end; entry++)
         if (entry->size > 0)
             free(entry->addr);
-    }
     free(begin);
 }
 
@@ -214,7 +219,7 @@ static int register_alone(struct rex_library *library)
     return result;
 }
 
-/* Where that fails, LIBRARY ends. */
+/* An image for a GPU; where that fails, LIBRARY ends. */
 static int open_alone(struct rex_library *library)
 {
     int result = make_entries(library, &library->image);

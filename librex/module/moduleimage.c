@@ -78,7 +78,7 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* What each image is for, file by file. */
+/* Each image with the device that it is for, file by file. */
 static void tell_all(const struct rex_sources *sources, struct rex_report *text)
 {
     char target[REX_TARGET_MAX];
@@ -110,7 +110,7 @@ static int nothing_suits(const struct rex_sources *sources)
 
 static bool is_warned; /* that kernels run on the CPU */
 
-/* Of the line which says that there is no GPU: a warning, once, unless offloading is disabled. */
+/* The line which says that there is no GPU is a warning, once, unless offloading is disabled. */
 static enum rex_log_level host_level(void)
 {
     /* Relaxed: the flag stands for itself. */
@@ -229,7 +229,7 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
     return result == REX_OK ? check_device(image) : result;
 }
 
-/* Of SOURCES, which are closed, if RESULT is 0. */
+/* If RESULT is 0, open the image of SOURCES that suits; these are closed. */
 static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
                      const struct rex_release *release)
 {
@@ -351,8 +351,11 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
 
 static int no_image(const struct rex_sources *sources)
 {
-    return rex_fail(REX_ENOIMAGE, "no device image %s%s; looked for %s", sources->names,
-                    sources->by_setting ? ", which REX_CUBIN names" : "", sources->missing.text);
+    const char *names = sources->names, *missing = sources->missing.text;
+    if (sources->by_setting)
+        return rex_fail(REX_ENOIMAGE, "no device image %s, which REX_CUBIN names; looked for %s",
+                        names, missing);
+    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
 }
 
 /* The source's name is not known. A file with one kernel is often called like it. */

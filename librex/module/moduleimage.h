@@ -31,8 +31,8 @@ struct rex_module_image {
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
 /*
- * The same of an image that no libomptarget is to have: BYTES, which NAME is what messages call, or
- * where they are NULL the files NAME, looked for as the program's are.
+ * The same of an image that no libomptarget is to have: BYTES, which messages call NAME, or where
+ * they are NULL the files NAME, looked for as the program's are.
  */
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
                                 const char *name);

@@ -99,7 +99,7 @@ static void forget_launches(void)
     }
 }
 
-/* What a launch like the one before asks. */
+/* All that a launch like the one before looks at. */
 static void prepare_launches(struct rex_registration *registration)
 {
     rex_launches_on_forget(forget_launches);
@@ -140,8 +140,8 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 /* ---- who may send its launches --------------------------------------------------------------- */
 
 /*
- * Never for one launch: what one load of the image has written the other does not see. What the
- * loading of a global maps no call names.
+ * For all launches alike: librex's own load of the image does not see what that of libomptarget has
+ * written. No call names what the loading of a global maps.
  */
 static void judge(struct rex_registration *registration)
 {

@@ -20,13 +20,9 @@
 
 /* ---- where a file is ------------------------------------------------------------------------- */
 
-static void executable(char path[PATH_MAX])
-{
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = '\0';
-}
+#define PROGRAM "/proc/self/exe"
 
-/* What is tried goes behind what was tried before. */
+/* Between paths that were tried. */
 static const char *separator(const struct rex_report *tried)
 {
     return tried->length > 0 ? ", " : "";
@@ -92,19 +88,18 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
     if (result == REX_ENOIMAGE && !rex_in_program(module, places))
         result = read_beside(source, places, name, tried);
     if (result == REX_ENOIMAGE) {
-        executable(places);
+        ssize_t got = readlink(PROGRAM, places, sizeof places - 1);
+        places[got > 0 ? got : 0] = '\0';
         result = read_beside(source, places, name, tried);
     }
     return result == REX_ENOIMAGE ? read_in(source, ".", 1, name, tried) : result;
 }
 
-static __attribute__((noinline)) bool trusted_owner(uid_t owner)
+static bool is_trusted(uid_t owner)
 {
-    char program[PATH_MAX];
-    struct stat status;
-    executable(program);
+    struct stat program;
     return owner == 0 || owner == geteuid() ||
-           (stat(program, &status) == 0 && owner == status.st_uid);
+           (stat(PROGRAM, &program) == 0 && owner == program.st_uid);
 }
 
 int rex_source_check_owner(const struct rex_source *source)
@@ -127,7 +122,7 @@ int rex_source_check_owner(const struct rex_source *source)
                         "host image %s lies in a folder that every user can write; it is code: "
                         "move it, or name it with a slash",
                         path);
-    if (!trusted_owner(status->st_uid) || !trusted_owner(folder_status.st_uid))
+    if (!is_trusted(status->st_uid) || !is_trusted(folder_status.st_uid))
         return rex_fail(REX_EUNSAFE,
                         "host image %s or its folder belongs to another user (%u, %u); it is code: "
                         "name it with a slash",
@@ -199,6 +194,8 @@ int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_
     struct rex_source *source = next(sources);
     if (source == NULL)
         return REX_ENOMEM;
+    if (size == 0)
+        return rex_fail(REX_EIMAGE, "device image in memory is empty");
     snprintf(source->path, PATH_MAX, "%s", name);
     return add(sources, source, bytes, size);
 }

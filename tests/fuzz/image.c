@@ -14,6 +14,8 @@ __attribute__((constructor)) static void choose_gpu(void)
 {
     setenv("FAKE_CUDA_DEVICES", "1", 1);
     setenv("FAKE_CUDA_SM", "90", 1);
+    setenv("FAKE_LINK_CUBIN", "tests/data/sm_90.cubin", 1);
+    setenv("FAKE_LINK_LOG", "line 7;\nfatal : Parsing error\n", 1);
     setenv("REX_CUBIN", "", 1);
 }
 
@@ -30,10 +32,12 @@ static void fit(const uint8_t *bytes, size_t size, const struct rex_release *rel
     free(copy);
 }
 
+/* MODULE NULL: as a library is opened, which no release is to have. */
 static void open_image(const struct rex_module *module, const char *name, const struct rex_release *release)
 {
     struct rex_module_image image;
-    int result = rex_module_image_open(&image, module, name, release);
+    int result =
+        module != NULL ? rex_module_image_open(&image, module, name, release) : rex_module_image_open_alone(&image, NULL, 0, name);
     FUZZ_CHECK(result <= REX_OK);
     if (result != REX_OK)
         return;
@@ -57,6 +61,15 @@ static void open_all(const uint8_t *bytes, size_t size, const char *path, const 
     open_image(&behind, NULL, release);
     open_image(&named, NULL, release);
     open_image(&named, path, release);
+    open_image(NULL, path, release);
+}
+
+/* No file that is looked for exists. */
+static void open_nothing(const struct rex_release *release)
+{
+    struct rex_module nowhere = {.image_name = "rex_lib_nvidia.cubin", .host_image_name = "/nowhere/rex_lib.so"};
+    open_image(&nowhere, NULL, release);
+    open_image(&nowhere, "/nowhere/rex_lib_nvidia.cubin:", release);
 }
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
@@ -67,7 +80,9 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         fit(bytes, size, release);
     /* One release of each sort: exec modes hidden; the older header, neither, no host image. */
     static const int others[] = {19, 22, 23};
+    setenv("FAKE_LINK_FAILS", size % 2 == 0 ? "" : "cuLinkAddData:218", 1); /* each other PTX is compiled */
     const struct rex_module embedded = {.image = bytes, .image_size = size};
     open_all(bytes, size, path, rex_release_row(16));
+    open_nothing(rex_release_row(16));
     open_image(&embedded, NULL, rex_release_row(others[size % 3]));
 }
