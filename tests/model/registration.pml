@@ -14,7 +14,7 @@
  *   - one thread at a time does the work of an attempt, and nothing is registered twice or ended twice;
  *   - every thread that waits comes to an end, if each thread that can run does run (weak fairness);
  *   - a thread that waited for an attempt that failed is given this failure, unless a later attempt has
- *     failed since; a call is never given the failure of an attempt that ended before the call began;
+ *     ended since; a call is never given the failure of an attempt that ended before the call began;
  *   - a call that succeeds found the module registered at some moment between its begin and its end;
  *   - packet_rules is not 0 while the state is REGISTERED;
  *   - when all is quiet, a call registers the module, also after failures and ends;
@@ -24,9 +24,8 @@
  *
  *   - Weak memory: here each step is seen by all threads at once. That each store which others act upon
  *     is a RELEASE and each load an ACQUIRE is in the comments, and held against the code, but no proof.
- *   - What the work itself does (module/register.c), other modules, the lock of the failures (its section
+ *   - What the work itself does (module/register.c), other modules, the lock of the failure (its section
  *     is one step here; a fork waits for it, so that no child finds it half done).
- *   - The attempt's number running over, after 2^62 attempts.
  *   - A log function of the program that is called during rex_module_fini() and forks, and goes on in the child.
  *   - Who may not wait: a thread that is inside of a launch, or of the log's function, is refused (check_thread()).
  *
@@ -47,25 +46,25 @@
 #define UNREGISTERED 0
 #define BUSY 1
 #define REGISTERED 2
-#define WHAT(state) ((state) & 3)
-#define NUMBER(state) ((state) & 252)
-#define NEXT_ATTEMPT 4
 
-/* What a call comes to, beside the number of the attempt that failed, which is 4 or more. */
+/* What a call comes to, beside the number of the attempt that failed, which is 1 or more. */
 #define OK 0
 
-byte state;          /* module->state */
-bool rules;          /* module->packet_rules is not 0 */
-bool forked;         /* registration->forked */
-byte failed_attempt; /* registration->failed_attempt */
-bool on_host;        /* registration->on_host: what a child may go on with */
+byte state;   /* module->state */
+bool rules;   /* module->packet_rules is not 0 */
+bool forked;  /* registration->forked */
+byte failure; /* registration->failure: of the last attempt, by its number, or OK */
+bool on_host; /* registration->on_host: what a child may go on with */
 
 bool in_child;  /* there was a fork, and this is the child, where the parent's other threads are not */
 byte ended;     /* threads that came to their end, or are not in the child */
 bool last_call; /* all is quiet: the attempt succeeds */
 
 /* For the assertions alone. */
-byte workers;    /* threads that are at work on an attempt */
+byte attempt;    /* the number of the newest */
+bool is_trying;  /* which has not ended */
+byte told;       /* the last attempt whose result is in `failure` */
+byte workers;    /* threads that are at work */
 bool in_runtime; /* libomptarget has the registration */
 /* Of each thread, the parent's, the new one and the last: */
 #define ALL (THREADS + 2)
@@ -74,7 +73,7 @@ byte waits_for[ALL];      /* the attempt */
 bool must_fail[ALL];      /* that attempt has failed */
 byte doomed;              /* an attempt that has failed and whose state is still BUSY */
 
-#define CONSISTENT assert(WHAT(state) != REGISTERED || rules)
+#define CONSISTENT assert(state != REGISTERED || rules)
 
 /* ---- children of a fork: everything else stands still, so all this is one step ------------------ */
 
@@ -83,14 +82,14 @@ inline end_in_child()
 {
     if
     :: (!rules || on_host) && /* = read packet_rules */
-       WHAT(state) != BUSY -> /* = read state */
+       state != BUSY -> /* = read state */
         skip
     :: else ->
         forked = true;
         in_runtime = false;
         rules = false; /* = write packet_rules */
 #ifndef NO_RENEWAL
-        state = NUMBER(state) | UNREGISTERED /* = write state UNREGISTERED */
+        state = UNREGISTERED /* = write state UNREGISTERED */
 #endif
     fi
 }
@@ -101,6 +100,7 @@ inline fork()
     d_step {
         in_child = true;
         workers = 0;
+        is_trying = false;
         doomed = 0;
         end_in_child();
         CONSISTENT
@@ -128,31 +128,38 @@ inline publish(to)
     }
 }
 
-/* code: remember_failure */
-inline remember_failure()
-{
-    d_step {
-        failed_attempt = number /* = write failed_attempt */
-    }
-}
-
-/* Leaves the failure of the attempt that was waited for in `result`, or OK: look again. */
-/* code: shared_failure */
-inline shared_failure()
+/* Leaves in `won` whether the thread is at work now. */
+/* code: begin_work */
+inline begin_work(from)
 {
     atomic {
-        result = (failed_attempt == NUMBER(seen) -> NUMBER(seen) : OK); /* = read failed_attempt */
-        assert(result != OK || !must_fail[me] || failed_attempt > NUMBER(seen));
-        waits_for[me] = 0;
-        must_fail[me] = false
+#ifdef NO_CAS
+        won = true;
+#else
+        won = state == from;
+#endif
+        if
+        :: won ->
+            state = BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
+            assert(workers == 0);
+            workers++;
+            attempt = attempt + (from == UNREGISTERED -> 1 : 0);
+            number = attempt;
+            is_trying = from == UNREGISTERED
+        :: else ->
+            waits_for[me] = (is_trying -> attempt : 0);
+            must_fail[me] = waits_for[me] != 0 && waits_for[me] == doomed
+        fi
     }
 }
 
-inline attempt_ends()
+/* code: end_work */
+inline end_work(to)
 {
     d_step {
-        state = number | (result == OK -> REGISTERED : UNREGISTERED);
+        state = to; /* = store state RELEASE */
         workers--;
+        is_trying = false;
         doomed = 0;
         CONSISTENT
     }
@@ -164,7 +171,7 @@ inline make_attempt()
 #ifdef NO_OWN_ATTEMPT
     /* The log's function, which is called during an attempt, registers the module, and waits. */
     do
-    :: state == (number | BUSY)
+    :: state == BUSY
     :: else -> break
     od;
 #endif
@@ -185,86 +192,81 @@ inline make_attempt()
             other = 0
         }
     fi;
-#ifdef LATE_RULES
-    attempt_ends();
-#endif
 #ifdef LATE_FAILURE
     if
-    :: result != OK -> attempt_ends()
+    :: result != OK -> end_work(UNREGISTERED)
     :: result == OK
     fi;
+#endif
+    d_step {
+        failure = result; /* = write failure */
+        told = number
+    }
+#ifdef LATE_RULES
+    end_work((result == OK -> REGISTERED : UNREGISTERED));
 #endif
     if
     :: result == OK ->
         publish(true) /* = call publish */
-    :: result != OK ->
-        remember_failure() /* = call remember_failure */
+    :: result != OK
     fi;
+#if !defined(LATE_RULES) && !defined(NO_RELEASE)
 #ifdef LATE_FAILURE
     if
-    :: result == OK -> attempt_ends()
+    :: result == OK -> end_work(REGISTERED)
     :: result != OK
     fi
 #else
-#if !defined(LATE_RULES) && !defined(NO_RELEASE)
-    attempt_ends() /* = store state REGISTERED UNREGISTERED RELEASE */
+    end_work((result == OK -> REGISTERED : UNREGISTERED)) /* = call end_work */
 #endif
 #endif
 }
 
+/* Leaves the failure of the attempt that was waited for in `result`, or OK: look again. */
 /* code: wait_for */
 inline wait_for()
 {
     do
-    :: state == seen /* = load state ACQUIRE */
+    :: state == BUSY /* = load state ACQUIRE */
     :: else -> break
     od;
-    shared_failure() /* = call shared_failure */
+    atomic {
+        if
+        :: failure != OK -> /* = read failure */
+            result = failure /* = read failure */
+        :: else -> result = OK
+        fi;
+        assert(result != OK || !must_fail[me] || told > waits_for[me]);
+        waits_for[me] = 0;
+        must_fail[me] = false
+    }
 }
 
 /* code: register_as */
 inline register_as()
 {
     do
-    :: atomic {
-            seen = state; /* = load state ACQUIRE */
-            number = NUMBER(seen) + NEXT_ATTEMPT;
-            waits_for[me] = (WHAT(seen) == BUSY -> NUMBER(seen) : 0);
-            must_fail[me] = waits_for[me] != 0 && waits_for[me] == doomed
-        }
+    :: seen = state; /* = load state ACQUIRE */
 #ifdef NO_RETRY
         if
-        :: failed_attempt != 0 && failed_attempt == NUMBER(seen) -> result = failed_attempt; break
+        :: failure != OK -> result = failure; break
         :: else
         fi;
 #endif
         if
-        :: WHAT(seen) == REGISTERED -> result = OK; break
-        :: WHAT(seen) == BUSY ->
+        :: seen == REGISTERED -> result = OK; break
+        :: else
+        fi;
+        begin_work(UNREGISTERED); /* = call begin_work */
+        if
+        :: won ->
+            make_attempt(); /* = call make_attempt */
+            skip; /* = call register_others */
+            break
+        :: !won ->
             wait_for(); /* = call wait_for */
             if
             :: result != OK -> break
-            :: else
-            fi
-        :: WHAT(seen) == UNREGISTERED ->
-            atomic {
-#ifdef NO_CAS
-                won = true;
-#else
-                won = state == seen;
-#endif
-                if
-                :: won ->
-                    state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
-                    assert(workers == 0);
-                    workers++
-                :: else
-                fi
-            }
-            if
-            :: won ->
-                make_attempt(); /* = call make_attempt */
-                break
             :: else
             fi
         fi;
@@ -275,22 +277,17 @@ inline register_as()
 }
 
 /* With the first module that is registered on LLVM 18, all others are that nobody has asked for. */
-/* code: register_along */
-inline register_along()
+/* code: register_others */
+inline register_others()
 {
-    atomic {
-        seen = state; /* = load state ACQUIRE */
-        number = NUMBER(seen) + NEXT_ATTEMPT
-    }
+    begin_work(UNREGISTERED); /* = call begin_work */
     if
-    :: atomic {
-            WHAT(seen) == UNREGISTERED && state == seen ->
-            state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
-            assert(workers == 0);
-            workers++
+    :: won -> make_attempt() /* = call make_attempt */
+    :: !won ->
+        atomic {
+            waits_for[me] = 0;
+            must_fail[me] = false
         }
-        make_attempt() /* = call make_attempt */
-    :: !(WHAT(seen) == UNREGISTERED && state == seen)
     fi
 }
 
@@ -303,7 +300,7 @@ inline register_module()
     atomic {
         was_registered[me] = REGISTRATION_OF; /* = call REGISTRATION_OF */
         /* The first attempt that may still fail. */
-        first = NUMBER(state) + (WHAT(state) == BUSY -> 0 : NEXT_ATTEMPT)
+        first = attempt + (is_trying -> 0 : 1)
     }
     if
     :: !was_registered[me] ->
@@ -316,7 +313,7 @@ inline register_module()
 }
 
 /* code: end_registration */
-inline end_work()
+inline end_registration()
 {
     publish(false); /* = call publish */
     d_step {
@@ -330,37 +327,31 @@ inline end_module()
 {
     if
     :: REGISTRATION_OF -> /* = call REGISTRATION_OF */
-        atomic {
-            seen = state; /* = load state ACQUIRE */
-            number = NUMBER(seen) + NEXT_ATTEMPT
-        }
+        begin_work(REGISTERED); /* = call begin_work */
         if
-        :: atomic {
-                WHAT(seen) == REGISTERED && state == seen ->
-                state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
-                assert(workers == 0);
-                workers++
-            }
+        :: won ->
             if
-            :: true /* work is pending, or launches are: the end is refused, and the store below restores */
-#ifndef NO_RESTORE
-                ;
-                d_step {
-                    state = seen;
-                    workers--;
-                    CONSISTENT
-                }
-#endif
-            :: end_work(); /* = call end_work */
-#ifndef NO_RELEASE_BY_FINI
-                d_step {
-                    state = number | UNREGISTERED; /* = store state UNREGISTERED RELEASE */
-                    workers--
-                }
+            :: result = REGISTERED /* work is pending, or launches are: the end is refused */
+            :: end_registration(); /* = call end_registration */
+                result = UNREGISTERED
+            fi;
+            if
+#ifdef NO_RESTORE
+            :: result == REGISTERED
+            :: result == UNREGISTERED -> end_work(result)
+#elif defined(NO_RELEASE_BY_FINI)
+            :: result == REGISTERED -> end_work(result)
+            :: result == UNREGISTERED
+#else
+            :: true -> end_work(result) /* = call end_work */
 #endif
             fi
-        :: !(WHAT(seen) == REGISTERED && state == seen) /* another thread is ending it */
-        fi
+        :: !won /* another thread is ending it */
+        fi;
+        atomic {
+            waits_for[me] = 0;
+            must_fail[me] = false
+        }
     :: !REGISTRATION_OF
     fi
 }
@@ -376,7 +367,7 @@ inline calls(may_fork)
     :: call < CALLS ->
         if
         :: register_module()
-        :: register_along()
+        :: register_others()
         :: end_module()
         :: may_fork && me == 0 && !in_child -> fork()
         fi;
@@ -424,8 +415,8 @@ init {
         fi;
 #ifdef ANY_START
         if
-        :: state = NEXT_ATTEMPT | REGISTERED; rules = true; in_runtime = true
-        :: state = NEXT_ATTEMPT | UNREGISTERED; failed_attempt = NEXT_ATTEMPT
+        :: state = REGISTERED; rules = true; in_runtime = true; attempt = 1; told = 1
+        :: failure = 1; attempt = 1; told = 1
         :: true
         fi;
 #endif
