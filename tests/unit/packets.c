@@ -12,6 +12,7 @@
 
 #include "rex/entry.h"
 #include "rex/device.h"
+#include "rex/launch.h"
 #include "rex/map.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
@@ -500,6 +501,29 @@ TEST_ON_FAKES(host_image, ALL_RELEASES)
     CHECK(!stands || call->packet.dynamic_memory == 0);
     if (release >= 23)
         CHECK_EQUAL(call->packet.version, 5);
+}
+
+/* A launch like the one before is sent without checks. The packet is the same. */
+TEST_ON_FAKES(again_and_again, 16, 19, 22)
+{
+    static const struct rex_launch_config alike[] = {
+        {.key = &env__id__, .teams = {7}, .threads = {96}},
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 1}, .trip_count = 1000}};
+    static const struct rex_launch_config unlike = {
+        .key = &env__id__, .teams = {UINT32_MAX, 1, 1}, .threads = {96, 1, 1}};
+    use_gpu(0);
+    use_release(release);
+    CHECK(register_cubin(FAKE("host.so")) != NULL);
+    REX_MAP(args, REX_VALUE(release), REX_VALUE(&result));
+    for (size_t i = 0; i < COUNT(alike); i++) {
+        CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
+        const struct fake_packet first = kernel_call(release)->packet;
+        for (int again = 0; again < 3; again++) {
+            CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
+            CHECK(memcmp(&kernel_call(release)->packet, &first, sizeof first) == 0);
+        }
+    }
+    CHECK_EQUAL(rex_launch(&unlike, &args), REX_EINVAL);
 }
 
 /* The same image as an older rex/kernel.h made it: the functions that stand for kernels have another name. */
