@@ -64,7 +64,7 @@ void *rex_capture_own_map(struct rex_command *command)
 {
     struct rex_map *map = &command->launch.map;
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
-    char *memory = malloc((columns + 15) / 16 * 16 + size_of_values(map) + 16),
+    char *memory = malloc((columns + 15) / 16 * 16 + size_of_values(map) + 1),
          *values = memory + (columns + 15) / 16 * 16;
     if (memory == NULL)
         return NULL;

@@ -248,6 +248,7 @@ TEST(test_faults)
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
+        {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphInstantiate:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
