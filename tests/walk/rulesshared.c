@@ -58,8 +58,11 @@ void walk_share_end(void)
 void walk_share_leave(void)
 {
     REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
-    for (; entered > 0; entered--)
-        must("an end", rex_module_region_end(&walk_modules[0], 0, &region));
+    while (entered > 0) {
+        int result = rex_module_region_end(&walk_modules[0], 0, &region);
+        must("an end", result == REX_EBUSY ? rex_queue_sync(queue) : result);
+        entered -= result == REX_OK;
+    }
 }
 
 OWN_RULE(share_enter, "", 1)
