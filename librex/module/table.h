@@ -16,13 +16,12 @@
 #define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
 
 /* Flags of a kernel. */
-#define REX_KERNEL_GLOBAL 1       /* a global, not a kernel */
-#define REX_KERNEL_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
-#define REX_KERNEL_MATCHED 4      /* compared with the image */
+#define REX_KERNEL_NARROW_FIRST 1 /* the first parameter is not 8 bytes wide: not the runtime's */
+#define REX_KERNEL_MATCHED 2      /* compared with the image */
 /* libomptarget launches it as its environment says, in one dimension */
-#define REX_KERNEL_MANAGED 8
-#define REX_KERNEL_CALLED 16      /* on the host device, by the image's rex_call_NAME */
-#define REX_KERNEL_SENDER_TOLD 32 /* the log has told the sender of its launches */
+#define REX_KERNEL_MANAGED 4
+#define REX_KERNEL_CALLED 8       /* on the host device, by the image's rex_call_NAME */
+#define REX_KERNEL_SENDER_TOLD 16 /* the log has told the sender of its launches */
 
 /*
  * Rows of a launch that were checked for a kernel. A launch whose rows have the same sizes and

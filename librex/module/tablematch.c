@@ -231,7 +231,6 @@ static int match_global(struct rex_kernel *kernel, const struct rex_view *view, 
 {
     const struct __tgt_offload_entry *entry = kernel->entry;
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
-    __atomic_fetch_or(&kernel->flags, REX_KERNEL_GLOBAL | REX_KERNEL_MATCHED, __ATOMIC_RELEASE);
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)
