@@ -295,6 +295,9 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     expect_axpy(x, y, CELLS, 1, 2);
+    CHECK_EQUAL(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(device_bytes(), 0);
 }
 
 /* What fails names the whole grid; what comes after it, what was lost with it. */
