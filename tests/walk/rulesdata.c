@@ -438,12 +438,12 @@ OWN_RULE(launch_again, "mkdttxM7", 3)
 }
 
 /* A raw launch checks less: librex(7) says what. One of as many rows as a launch before, maybe of
- * another thread, is not compared with the kernel again. */
+ * another thread, is not compared with the kernel again: it has to fit, or has too few rows. */
 static bool is_safe_raw(const struct call *call, int device, int key, const struct walk_map *map)
 {
     int number = walk_device(call, device), kernel = walk_kernel(call, key, map);
     return map != NULL && !map->wrong && walk_is_harmless(kernel, map) &&
-           (walk_fits(kernel, map) || map->map.count != walk_parameters(kernel)) &&
+           (walk_fits(kernel, map) || map->map.count < walk_parameters(kernel)) &&
            !walk_has_empty(map) && !is_foreign(number, map) &&
            !walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE) &&
            (number < 0 || model_can_map(number, map));
