@@ -24,8 +24,8 @@
  * time.
  *
  * A lock is taken only under locks of lower ranks. Each rank is used once. All renewed locks have
- * lower ranks than all taken ones, because a thread that holds a lock for which a fork waits must
- * not wait for a lock that is held for long. tests/scripts/locks.sh compares the ranks.
+ * lower ranks than all taken ones: a fork waits for a taken lock, so that its holder must not wait
+ * for a lock that is held for long. tests/scripts/locks.sh compares the ranks.
  */
 #define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, in_child)
 #define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, in_child)

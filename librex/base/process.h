@@ -23,17 +23,17 @@ bool rex_in_program(const void *address, char path[PATH_MAX]);
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
 /*
- * Which of COUNT devices is this process's: what OMP_DEFAULT_DEVICE says, whatever COUNT is. Else
- * the one whose turn it is among the processes that its job has on this machine, by what a launcher
- * (of MPI, Slurm, Flux) says; 0 where there are none.
+ * The device, of COUNT, that this process uses: OMP_DEFAULT_DEVICE, whatever COUNT is. Otherwise the
+ * process's number on this machine, which its launcher (of MPI, Slurm, Flux) tells, modulo COUNT; 0
+ * if COUNT is 0.
  */
 int rex_launcher_device(int count);
 
 /*
- * How many processors there are for this process: those that it was bound to when librex was
- * loaded, no more than the limits of its control groups leave, and no more than its share where a
- * launcher of MPI has started several processes on this machine. At least 1. Files are looked for
- * under ROOT, "/" left out: "" but for tests.
+ * The number of processors for this process, at least 1: the processors to which it was bound when
+ * librex was loaded, reduced to the limits of its control groups. If a launcher of MPI has started
+ * several processes on this machine, each has its share. Files are looked for under ROOT: "" but for
+ * tests.
  */
 int rex_processors(const char *root);
 

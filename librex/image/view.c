@@ -160,7 +160,7 @@ static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
 
 /*
  * Names are sorted: a hash table would take the square of their number where all symbols have one
- * name. Of equal names the first symbol is kept.
+ * name. The first symbol of equal names is kept.
  */
 int rex_view_index(struct rex_view *view)
 {
