@@ -23,17 +23,17 @@ bool rex_in_program(const void *address, char path[PATH_MAX]);
 bool rex_keep_loaded(const void *address, char path[PATH_MAX]);
 
 /*
- * The device, of COUNT, that this process uses: OMP_DEFAULT_DEVICE, whatever COUNT is. Otherwise the
- * process's number on this machine, which its launcher (of MPI, Slurm, Flux) tells, modulo COUNT; 0
- * if COUNT is 0.
+ * The device, of COUNT, that this process uses: OMP_DEFAULT_DEVICE, whatever COUNT is. Otherwise
+ * the process's number on this machine, which its launcher (of MPI, Slurm, Flux) tells, modulo
+ * COUNT; 0 if COUNT is 0.
  */
 int rex_launcher_device(int count);
 
 /*
  * The number of processors for this process, at least 1: the processors to which it was bound when
  * librex was loaded, reduced to the limits of its control groups. If a launcher of MPI has started
- * several processes on this machine, each has its share. Files are looked for under ROOT: "" but for
- * tests.
+ * several processes on this machine, each has its share. Files are looked for under ROOT: "" but
+ * for tests.
  */
 int rex_processors(const char *root);
 
