@@ -200,7 +200,7 @@ const void *walk_share_key(void)
 /* ---- modules
  * ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static bool has_ended; /* the module, once: LLVM 18 may not load it again */
+static bool has_ended; /* the module, once. LLVM 18 may not load it again, or after a library */
 
 static enum verdict verdict_of_module(const struct call *call, int argument)
 {
@@ -208,8 +208,8 @@ static enum verdict verdict_of_module(const struct call *call, int argument)
     if (module == &walk_modules[3])
         return EITHER; /* LLVM 18 loads no image after a device was used */
     return module != &walk_modules[0] ? MUST_FAIL
-           : walk_is_registered() || !has_ended ? MUST_WORK
-                                                : EITHER;
+           : walk_is_registered() || (!has_ended && rex_runtime_release() != 18) ? MUST_WORK
+                                                                                 : EITHER;
 }
 
 #define ONE_MODULE(name, kinds, weight)                            \
