@@ -53,7 +53,7 @@ static int launch_in_region(struct rex_target *target, const struct rex_launch_c
     if (result != REX_OK)
         return result;
     result = rex_launch_mapped_by_driver(target, launch, map);
-    /* No kernel has written to memory that was mapped for a refused launch: it is not copied back. */
+    /* No kernel has written to rows that were mapped for a refused launch: no copy back. */
     for (int32_t i = 0; result != REX_OK && i < mapped->count; i++)
         mapped->types[i] &= ~REX_MAP_FROM;
     int ended = rex_unmap_after_launch(target->device, mapped);
