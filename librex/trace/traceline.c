@@ -14,7 +14,7 @@
 
 #define STRING_MAX 1024 /* bytes of a string; C++ makes long names */
 
-static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
+void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
 {
     if (size >= REX_LINE_MAX - line->length) {
         line->full = true;
@@ -25,11 +25,6 @@ static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
     line->text[line->length] = '\0';
 }
 
-void rex_line_text(struct rex_line *line, const char *text)
-{
-    add_bytes(line, text, strlen(text));
-}
-
 /* With zeroes in front where NUMBER has fewer digits than LEAST. */
 static void add_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
@@ -38,7 +33,7 @@ static void add_number(struct rex_line *line, uint64_t number, unsigned base, si
         *--at = "0123456789abcdef"[number % base];
         number /= base;
     } while (number > 0 || (size_t)(end - at) < least);
-    add_bytes(line, at, (size_t)(end - at));
+    rex_line_bytes(line, at, (size_t)(end - at));
 }
 
 void rex_line_number(struct rex_line *line, const char *before, int64_t number)
@@ -72,7 +67,7 @@ static size_t add_escaped(struct rex_line *line, const unsigned char *at)
     if (*at == '"' || *at == '\\')
         rex_line_text(line, "\\");
     if (is_plain) {
-        add_bytes(line, at, length);
+        rex_line_bytes(line, at, length);
     } else {
         rex_line_text(line, "\\u");
         add_number(line, length > 0 ? *at : 0xfffd, 16, 4); /* U+FFFD stands for no character */
@@ -89,7 +84,7 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
         const unsigned char *plain = at; /* most names have no other characters */
         while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
             at++;
-        add_bytes(line, plain, (size_t)(at - plain));
+        rex_line_bytes(line, plain, (size_t)(at - plain));
         if (at < end)
             at += add_escaped(line, at);
     }
@@ -102,9 +97,9 @@ void rex_line_string(struct rex_line *line, const char *before, const char *text
 
 /* By the number of the bit; the last two are new in LLVM 22 and 23. */
 static const char *const type_names[] = {
-    "to",           "from",      "always",  "delete",    "ptr_and_obj", "target_param",
-    "return_param", "private",   "literal", "implicit",  "close",       NULL,
-    "present",      "ompx_hold", "attach",  "fb_nullify"};
+    "to|",           "from|",      "always|",  "delete|",    "ptr_and_obj|", "target_param|",
+    "return_param|", "private|",   "literal|", "implicit|",  "close|",       NULL,
+    "present|",      "ompx_hold|", "attach|",  "fb_nullify|"};
 
 /* OMP_MAP_NON_CONTIG: begin points to dimensions, size is their number */
 #define NON_CONTIGUOUS INT64_C(0x100000000000)
@@ -118,7 +113,7 @@ void rex_type_text(int64_t type, char text[REX_TYPE_MAX])
     for (uint64_t bits = rest; bits != 0; bits &= bits - 1) { /* each bit that is set */
         size_t i = (size_t)__builtin_ctzll(bits);
         if (i < sizeof type_names / sizeof *type_names && type_names[i] != NULL) {
-            end = stpcpy(stpcpy(end, type_names[i]), "|");
+            end = stpcpy(end, type_names[i]);
             rest &= ~(UINT64_C(1) << i);
         }
     }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define REX_LINE_MAX 16384 /* bytes of one */
 
@@ -23,7 +24,11 @@ struct rex_line {
  * text BEFORE it a number, an address, nanoseconds in microseconds with three digits behind the
  * point.
  */
-void rex_line_text(struct rex_line *line, const char *text);
+void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size);
+static inline void rex_line_text(struct rex_line *line, const char *text)
+{
+    rex_line_bytes(line, text, strlen(text)); /* known to the compiler if TEXT is a literal */
+}
 void rex_line_number(struct rex_line *line, const char *before, int64_t number);
 void rex_line_hexadecimal(struct rex_line *line, const char *before, uint64_t number);
 void rex_line_time(struct rex_line *line, const char *before, uint64_t nanoseconds);
