@@ -15,6 +15,7 @@
 #include "omp/mappingindex.h"
 #include "omp/memorycalls.h"
 #include "omp/sender.h"
+#include "rex/queue.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_index all;
@@ -186,6 +187,49 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
                : rex_memory_find(address, size, number, &device);
 }
 
+/* ---- mappings that the index lacks ----------------------------------------------------------- */
+
+uint64_t rex_mapping_generation = 1;
+static bool some_are_unseen;
+
+void rex_mapping_next_generation(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
+
+void rex_mapped_unseen(void)
+{
+    __atomic_store_n(&some_are_unseen, true, __ATOMIC_RELEASE);
+}
+
+bool rex_all_mappings_are_seen(void)
+{
+    return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
+}
+
+/* Empty the index; later look-ups ask libomptarget. */
+static void forget_all(void)
+{
+    if (rex_index_is_empty(&all))
+        return;
+    rex_mapped_unseen();
+    rex_lock(&lock);
+    rex_index_clear(&all);
+    rex_unlock(&lock);
+}
+
+void rex_mapping_ended_unseen(void)
+{
+    forget_all();
+    rex_mapping_next_generation();
+}
+
+void rex_mappings_changed(void)
+{
+    rex_mapped_unseen();
+    rex_mapping_ended_unseen();
+}
+
 /* ---- ended ----------------------------------------------------------------------------------- */
 
 /* The memory that row I may end: the row's own, or, if POINTER, the pointer that it attaches. */
@@ -196,17 +240,6 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
                       : bytes(map->begin[i], (size_t)map->sizes[i], number);
     return !(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
            (!pointer || (map->types[i] & REX_MAP_PTR_AND_OBJ));
-}
-
-/* Empty the index; later look-ups ask libomptarget. */
-void rex_mappings_forget(void)
-{
-    if (rex_index_is_empty(&all))
-        return;
-    rex_mapped_unseen();
-    rex_lock(&lock);
-    rex_index_clear(&all);
-    rex_unlock(&lock);
 }
 
 void rex_mappings_hide(const struct rex_map *map, int number)
@@ -318,7 +351,7 @@ void rex_mappings_show(const struct rex_map *map, int number, bool later)
 {
     struct rex_mapping wanted;
     if (ends_unknown(map))
-        rex_mappings_forget();
+        forget_all();
     if (rex_index_is_empty(&all))
         return;
     if (later)

@@ -32,7 +32,7 @@ void rex_mappings_widen(struct rex_place *place, int number);
 void rex_mappings_hide(const struct rex_map *map, int number);
 void rex_mappings_show(const struct rex_map *map, int number, bool later);
 
-/* Empty the index; later look-ups ask libomptarget. */
-void rex_mappings_forget(void);
+/* A call that may have ended a mapping leaves. */
+void rex_mapping_next_generation(void);
 
 #endif

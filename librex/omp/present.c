@@ -22,7 +22,6 @@
 #include "omp/mappings.h"
 #include "omp/openmp.h"
 #include "omp/sender.h"
-#include "rex/queue.h"
 
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct rex_claim *claims;
@@ -221,39 +220,6 @@ void rex_present_unpin(struct rex_claim *claim)
         __atomic_store_n(at, claim->next, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&ended);
     rex_present_unlock();
-}
-
-/* ---- mappings that the index lacks ----------------------------------------------------------- */
-
-uint64_t rex_mapping_generation = 1;
-
-static void next_generation(void)
-{
-    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
-}
-
-static bool some_are_unseen;
-
-void rex_mapped_unseen(void)
-{
-    __atomic_store_n(&some_are_unseen, true, __ATOMIC_RELEASE);
-}
-
-bool rex_all_mappings_are_seen(void)
-{
-    return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
-}
-
-void rex_mapping_ended_unseen(void)
-{
-    rex_mappings_forget();
-    next_generation();
-}
-
-void rex_mappings_changed(void)
-{
-    rex_mapped_unseen();
-    rex_mapping_ended_unseen();
 }
 
 static bool pointers_are_attached;
@@ -455,7 +421,7 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     if (some && call == REX_CALL_ENDS)
         rex_mappings_show(map, number, later);
     if (call == REX_CALL_ENDS)
-        next_generation();
+        rex_mapping_next_generation();
     if (some)
         give_back(call, map, number);
 }
