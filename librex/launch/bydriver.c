@@ -31,8 +31,11 @@
 
 static unsigned against_kernel(const struct rex_target *target)
 {
-    return (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
-           (target->kernel->parameters == REX_PARAMETERS_UNKNOWN ? REX_AGAINST_PARAMETERS : 0u);
+    uint8_t flags = rex_kernel_flags(target->kernel);
+    bool is_unknown =
+        (flags & REX_KERNEL_MATCHED) != 0 && target->kernel->parameters == REX_PARAMETERS_UNKNOWN;
+    return (flags & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
+           (is_unknown ? REX_AGAINST_PARAMETERS : 0u);
 }
 
 static unsigned against_launch(const struct rex_target *target,
