@@ -55,10 +55,11 @@ struct survey {
 static struct survey look(const struct rex_sources *sources, int gpu)
 {
     struct survey seen = {.rank = 0};
+    unsigned sm = gpu >= 0 ? rex_cuda_architecture(gpu) : 0;
     for (size_t i = 0; i < sources->count; i++)
         for (size_t j = 0; j < sources->list[i].list.count; j++) {
             const struct rex_image_item *item = &sources->list[i].list.entries[j].item;
-            unsigned found = gpu >= 0 ? rank(item, rex_cuda_architecture(gpu)) : 0;
+            unsigned found = gpu >= 0 ? rank(item, sm) : 0;
             seen.has_gpu_image |= item->kind == REX_IMAGE_CUBIN || item->kind == REX_IMAGE_PTX;
             if (item->kind == REX_IMAGE_HOST && seen.host.source == NULL)
                 seen.host = (struct rex_choice){&sources->list[i], j, -1};

@@ -89,21 +89,24 @@ static int give_to_runtime(struct rex_registration *registration,
     return result;
 }
 
+static void forget_launches_of(struct rex_registration *registration)
+{
+    for (size_t i = 0; i < REX_RECENT; i++)
+        __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
+}
+
 /* From now on each launch is to be written down, or to wait, as those do that are checked. */
 static void forget_launches(void)
 {
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
-        struct rex_registration *registration = module->registration;
-        for (size_t i = 0; i < REX_RECENT; i++)
-            __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
-    }
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        forget_launches_of(module->registration);
 }
 
 /* All that a launch like the one before looks at. */
 static void prepare_launches(struct rex_registration *registration)
 {
     rex_launches_on_forget(forget_launches);
-    forget_launches();
+    forget_launches_of(registration);
     rex_flight_devices((uint64_t)rex_devices_known() + 2,
                        rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());
     registration->most_teams =
