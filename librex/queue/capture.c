@@ -50,7 +50,7 @@ static int grow(struct rex_graph *graph)
     return REX_OK;
 }
 
-/* The bytes of all values that MAP points to. */
+/* The bytes of all values that MAP points to, each beginning at a multiple of 16. */
 static size_t size_of_values(const struct rex_map *map)
 {
     size_t size = 0;
@@ -64,10 +64,10 @@ void *rex_capture_own_map(struct rex_command *command)
 {
     struct rex_map *map = &command->launch.map;
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
-    char *memory = malloc((columns + 15) / 16 * 16 + size_of_values(map) + 1),
-         *values = memory + (columns + 15) / 16 * 16;
+    char *memory = malloc(columns + size_of_values(map) + 1);
     if (memory == NULL)
         return NULL;
+    char *values = memory + columns; /* a multiple of 16 */
     struct rex_map own = {
         map->count, (void **)(void *)memory, (void **)(void *)memory + rows, NULL, NULL, NULL,
         NULL};
