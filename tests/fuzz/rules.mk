@@ -27,13 +27,17 @@ endif
 
 $(O)/obj/tests/fuzz/%.o: more_cflags = -Itests/fuzz/harness -Itools -Iexamples -DTEST_BUILD='"$(O)"'
 
+# $(1) program, $(2) target, $(3) the library, $(4) flags, $(5) way from the program to the fake driver
 define fuzz-target
-$(O)/tests/fuzz/$(1): $(O)/obj/tests/fuzz/$(1).o $(fuzz_main) $(fuzz_harness) $(fuzz_with_$(1)) $(LIB_A) | $(O)/tests/fuzz/libcuda.so.1
+$(1): $(O)/obj/tests/fuzz/$(2).o $(fuzz_main) $(fuzz_harness) $(fuzz_with_$(2)) $(3) | $(O)/tests/fuzz/libcuda.so.1
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $$(CFLAGS) $$(sanitize) $$(fuzz_flags) $$(LDFLAGS) $$(keep_entries) -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$^ -lm $$(lib_libs)
+	$$(Q)$$(CC) $$(CFLAGS) $(4) $$(fuzz_flags) $$(LDFLAGS) $$(keep_entries) -Wl,-rpath,'$$$$ORIGIN$(5)' -o $$@ $$^ -lm $$(lib_libs)
 endef
-$(foreach t,$(fuzz_targets),$(eval $(call fuzz-target,$(t))))
+$(foreach t,$(fuzz_targets),$(eval $(call fuzz-target,$(O)/tests/fuzz/$(t),$(t),$(TESTED),$(sanitize_tested))))
+# Instructions are counted without sanitizers: tests/scripts/hostile.sh.
+counted := $(foreach t,cubin hostimage image library list,$(O)/tests/fuzz/counted/$(t))
+$(foreach t,$(counted),$(eval $(call fuzz-target,$(t),$(notdir $(t)),$(LIB_A),$(sanitize),/..)))
 
 # The driver that the targets find is the fake one, so that a run says the same on every machine.
 $(O)/tests/fuzz/libcuda.so.1: $(O)/tests/fake/cuda/libcuda.so.1
@@ -43,7 +47,7 @@ $(O)/tests/fuzz/libcuda.so.1: $(O)/tests/fake/cuda/libcuda.so.1
 .PHONY: fuzz-programs
 fuzz-programs: $(FUZZ) $(O)/tests/fake/host.so
 
-EXTRA += $(FUZZ)
+EXTRA += $(FUZZ) $(counted)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # make fuzz: with clang, whose libFuzzer this is

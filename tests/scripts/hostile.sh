@@ -40,12 +40,12 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@" "$fi
 # ---- readers of images -------------------------------------------------------------------------------------------------
 
 for target in cubin hostimage list; do
-    reader=$build/tests/fuzz/$target
+    reader=$build/tests/fuzz/counted/$target
     start=$(instructions "$reader" "$work/empty")
     for file in "$work"/1500/*."$(echo $target | sed s/image//)"; do grow 500 1500 "$start" "$reader" "${file##*/}"; done
 done
-start=$(instructions "$build/tests/fuzz/library" "$work/empty")
-for file in "$work"/1500/*names.host; do grow 500 1500 "$start" "$build/tests/fuzz/library" "${file##*/}"; done
+start=$(instructions "$build/tests/fuzz/counted/library" "$work/empty")
+for file in "$work"/1500/*names.host; do grow 500 1500 "$start" "$build/tests/fuzz/counted/library" "${file##*/}"; done
 
 # ---- rex-check, which looks into all images of a file, and says which name was probably meant -------------------------
 
@@ -68,7 +68,7 @@ for name in one_key.o tables.o; do bounded 1 100000 $name "$check" -q; done
 
 # ---- a registration, which takes one image of a file -------------------------------------------------------------------
 
-for file in "$work"/6000/*.fatbin; do bounded 0 6000 "${file##*/}" "$build/tests/fuzz/image"; done
+for file in "$work"/6000/*.fatbin; do bounded 0 6000 "${file##*/}" "$build/tests/fuzz/counted/image"; done
 
 # ---- files of 10 GB that are a hole but for their beginning: no more of one is read than has to be -----------------------
 

@@ -1,6 +1,13 @@
 # Unit tests look for what they read in the build directory: fakes and host images.
-$(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"'
+$(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"' $(sanitize_tested)
 $(UNIT): | $(FAKES)
+
+# Two of them have no sanitizer: bydriver measures what a thread needs of its stack, and context forks under each lock, of which a sanitizer
+# has its own.
+plain_units := bydriver context
+$(filter-out $(plain_units:%=$(O)/tests/unit/%),$(UNIT)): $(TESTED)
+$(plain_units:%=$(O)/tests/unit/%): $(LIB_A)
+$(plain_units:%=$(O)/tests/unit/%) $(plain_units:%=$(O)/obj/tests/unit/%.o) $(O)/obj/tests/unit/locks/held.o: private sanitize_tested := $(sanitize)
 
 # In all of them: locks are taken in the order of their ranks, and given back by who holds them.
 $(UNIT): $(O)/obj/tests/unit/locks/held.o
@@ -33,4 +40,4 @@ $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
 # report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
 $(O)/tests/unit/report: $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))
-$(O)/tests/unit/report: unit_libs = $(LIB_A)
+$(O)/tests/unit/report: unit_libs = $(TESTED)

@@ -1,10 +1,10 @@
-# The walk: random sequences of calls of every public function; tests/walk/run -h says how. It is linked with a librex of its own, built with
-# AddressSanitizer and UndefinedBehaviorSanitizer, and so are what it finds.
+# The walk: random sequences of calls of every public function; tests/walk/run -h says how. It is linked with the library
+# with sanitizers.
 
 walk          := tests/walk
 walk_built    := $(O)/$(walk)
-walk_sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-walk_objects  := $(patsubst %.c,$(walk_built)/obj/%.o,$(wildcard librex/*/*.c) $(filter-out %/null.c,$(wildcard $(walk)/*.c)))
+walk_sources  := $(filter-out %/null.c,$(wildcard $(walk)/*.c))
+walk_objects  := $(patsubst %.c,$(walk_built)/obj/%.o,$(walk_sources))
 
 $(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
 	@mkdir -p $(@D)
@@ -12,13 +12,12 @@ $(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
 $(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 	@mkdir -p $(@D)
 	$(call say,WALK,$<)
-	$(Q)$(CC) $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(walk_sanitize) -Itests -I$(walk) -I$(walk_built) \
-	    $(if $(filter librex/%,$<),,-UREX_BUILDING_LIBRARY) -c -o $@ $<
-$(walk_built)/walk: $(walk_objects)
+	$(Q)$(CC) $(tested_cflags) -Itests -I$(walk) -I$(walk_built) -UREX_BUILDING_LIBRARY -c -o $@ $<
+$(walk_built)/walk: $(walk_objects) $(tested_objects)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(walk_sanitize) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
+	$(Q)$(CC) $(CFLAGS) $(sanitize_tested) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
 # The same with the library as it is built, whatever that is: for mutants and for coverage.
-walk_shared := $(patsubst %.c,$(walk_built)/shared/%.o,$(filter-out %/null.c,$(wildcard $(walk)/*.c)))
+walk_shared := $(patsubst %.c,$(walk_built)/shared/%.o,$(walk_sources))
 $(walk_built)/shared/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 	@mkdir -p $(@D)
 	$(call say,WALK,$<)
