@@ -9,7 +9,7 @@ export O
 [ -x "$O/tests/walk/walk" ] || { echo "skip: there is no $O/tests/walk/walk"; exit 77; }
 
 # A mutant meets fewer places and more sequences.
-if [ -n "${WALK_SHARED-}" ]; then
+if [ -n "${WALK_MUTANT-}" ]; then
     for release in $(tests/llvm --list); do
         case $release in 14 | 19 | 23) set -- "$@" --on "gpu-$release" ;; esac
     done

@@ -3,8 +3,7 @@
 
 walk          := tests/walk
 walk_built    := $(O)/$(walk)
-walk_sources  := $(filter-out %/null.c,$(wildcard $(walk)/*.c))
-walk_objects  := $(patsubst %.c,$(walk_built)/obj/%.o,$(walk_sources))
+walk_objects  := $(patsubst %.c,$(walk_built)/obj/%.o,$(filter-out %/null.c,$(wildcard $(walk)/*.c)))
 
 $(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
 	@mkdir -p $(@D)
@@ -13,18 +12,10 @@ $(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 	@mkdir -p $(@D)
 	$(call say,WALK,$<)
 	$(Q)$(CC) $(tested_cflags) -Itests -I$(walk) -I$(walk_built) -UREX_BUILDING_LIBRARY -c -o $@ $<
-$(walk_built)/walk: $(walk_objects) $(tested_objects)
+$(walk_built)/walk: $(walk_objects) $(TESTED)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize_tested) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
-# The same with the library as it is built, whatever that is: for mutants and for coverage.
-walk_shared := $(patsubst %.c,$(walk_built)/shared/%.o,$(walk_sources))
-$(walk_built)/shared/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
-	@mkdir -p $(@D)
-	$(call say,WALK,$<)
-	$(Q)$(CC) $(filter-out $(small_frames),$(lib_cflags)) -Itests -I$(walk) -I$(walk_built) -UREX_BUILDING_LIBRARY -c -o $@ $<
-$(walk_built)/walk-shared: $(walk_shared) $(O)/librex.so
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(walk_shared) -L$(O) -Wl,-rpath,'$$ORIGIN/../..' -lrex -lm -pthread
+	$(Q)$(CC) $(CFLAGS) $(sanitize_tested) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $(walk_objects) \
+	    -Wl,--whole-archive $(TESTED) -Wl,--no-whole-archive -lm $(lib_libs)
 $(eval $(call host-image,$(walk_built)/rex_lib_host.so,$(walk)/kernels.cu))
 $(eval $(call host-image,$(walk_built)/globals_host.so,$(walk)/globals.cu))
 # The same for the fake GPU.
@@ -36,7 +27,7 @@ $(walk_built)/globals_nvidia.cubin: $(walk_built)/globals_host.so $(O)/tests/fak
 	$(Q)$(O)/tests/fake/cubin $< $@
 
 ifeq ($(SAN),)
-EXTRA += $(walk_built)/walk $(walk_built)/walk-shared $(walk_images)
+EXTRA += $(walk_built)/walk $(walk_images)
 endif
 
 .PHONY: walk run-walk
