@@ -200,7 +200,7 @@ TEST(absent)
 }
 
 /* Mappings are made and ended by raw calls, which generated code makes; the second time memory lies elsewhere
- * on the device. By rex_data_exit() and others: runtime/present. */
+ * on the device. runtime/present ends mappings in the other ways. */
 TEST(mapped_by_raw_calls)
 {
     static int64_t value[VALUES], filler[VALUES];
