@@ -28,14 +28,6 @@ REX_DEVICE_KERNEL(bump3, (int *) a, (int *) b, (int *) c)
     c[0] += 3;
 }
 
-REX_DEVICE_KERNEL(bump4, (int *) a, (int *) b, (int *) c, (int *) d)
-{
-    a[0] += 1;
-    b[0] += 2;
-    c[0] += 3;
-    d[0] += 4;
-}
-
 REX_DEVICE_KERNEL(store, (int *) a)
 {
     a[0] = 7;
@@ -132,11 +124,6 @@ REX_DEVICE_KERNEL(record_np, (struct record *) r)
 REX_DEVICE_KERNEL(record_a, (struct record *) r)
 {
     r->a[1] += 3;
-}
-
-REX_DEVICE_KERNEL(record_at, (struct record *) r)
-{
-    r[1].n += 1;
 }
 
 REX_DEVICE_KERNEL(records2, (struct record *) r, (struct record *) t)

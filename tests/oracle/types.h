@@ -34,9 +34,4 @@ struct box {
     struct part part;
 };
 
-struct crate {
-    int count;
-    struct part *parts;
-};
-
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/rename-0.1-to-0.2.sed takes programs from librex 0.1 to 0.2: examples as they were in 0.1 (tests/data/0.1) compile afterwards
+# tools/rename-0.1-to-0.2.sed takes programs from librex 0.1 to 0.2: examples as they were in 0.1, one of them in part, compile afterwards
 # without a warning, run and are right; every documented name of 0.1 is there still, has a new name, or is listed as gone.
 . tests/support/lib.sh
 needs_no_sanitizer

@@ -72,12 +72,14 @@ static void add(struct walk_map *map, struct rex_row row)
     map->part[i] = part_of(&map->map, i);
 }
 
-/* So many cells of an array as the argument says: all, some, or the last ones. */
+/* So many cells of an array as the argument says: the first ones, the last, or inner ones, which
+ * lie in both halves. */
 static int64_t cells_of(const struct call *call, int width, int host, int64_t *lower)
 {
     int64_t all = host >= 0 ? model_size(host) / 8 : CELLS, cells = walk_integer(call, width);
+    const bool inside = cells == 16;
     cells = cells * all / CELLS;
-    *lower = cells < 0 ? all + cells : 0;
+    *lower = cells < 0 ? all + cells : inside ? 24 * all / CELLS : 0;
     return cells < 0 ? -cells : cells;
 }
 

@@ -212,14 +212,12 @@ static enum verdict verdict_of_module(const struct call *call, int argument)
                                                                                  : EITHER;
 }
 
-#define ONE_MODULE(name, kinds, weight)                            \
-    RULE(name, kinds, weight)                                      \
-    {                                                              \
-        enum verdict verdict = verdict_of_module(call, 0);         \
-        walk_before();                                             \
-        walk_judge_int(call, name(walk_module(call, 0)), verdict); \
-    }
-ONE_MODULE(rex_module_init, "m", 2)
+RULE(rex_module_init, "m", 2)
+{
+    enum verdict verdict = verdict_of_module(call, 0);
+    walk_before();
+    walk_judge_int(call, rex_module_init(walk_module(call, 0)), verdict);
+}
 
 RULE(rex_module_add, "m", 1)
 {
@@ -325,25 +323,17 @@ RULE(rex_set_log_callback, "F", 1)
     walk_judge(call, false, 0, MUST_WORK);
 }
 
-#define TEXT_OF(name, kinds, weight)                         \
-    RULE(name, kinds, weight)                                \
-    {                                                        \
-        walk_before();                                       \
-        const char *text = name((int)walk_integer(call, 0)); \
-        if (text == NULL || *text == '\0')                   \
-            walk_found("it returns no text");                \
-        walk_judge(call, false, 0, MUST_WORK);               \
+#define TEXT_OF(name, type)                                   \
+    RULE(name, "r", 1)                                        \
+    {                                                         \
+        walk_before();                                        \
+        const char *text = name((type)walk_integer(call, 0)); \
+        if (text == NULL || *text == '\0')                    \
+            walk_found("it returns no text");                 \
+        walk_judge(call, false, 0, MUST_WORK);                \
     }
-TEXT_OF(rex_error_name, "r", 1)
-
-RULE(rex_kind_name, "r", 1)
-{
-    walk_before();
-    const char *text = rex_kind_name((unsigned)walk_integer(call, 0));
-    if (text == NULL || *text == '\0')
-        walk_found("it returns no text");
-    walk_judge(call, false, 0, MUST_WORK);
-}
+TEXT_OF(rex_error_name, int)
+TEXT_OF(rex_kind_name, unsigned)
 
 #define STRING(name, kinds, weight)            \
     RULE(name, kinds, weight)                  \

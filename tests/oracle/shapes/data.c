@@ -7,6 +7,15 @@
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL_DECLARE(record_np);
 REX_KERNEL(bump2);
+
+/* On the SIZE bytes whose device address the region has stored in its first row. */
+static void bump_returned(const struct rex_map *region, size_t size)
+{
+    int *d = rex_map_address(region, 0);
+    OBJECT_AT("device", d, size);
+    REX_MAP(map, REX_IS_DEVICE_PTR(d));
+    LAUNCH(bump, map);
+}
 #endif
 
 SHAPE(region)
@@ -46,12 +55,7 @@ SHAPE(use_device_ptr_and_map)
 #else
     REX_MAP(region, REX_RETURN(REX_TOFROM(p, 8)));
     REX_DATA_REGION_MAP(NULL, -1, region)
-    {
-        int *d = rex_map_address(&region, 0);
-        OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_IS_DEVICE_PTR(d));
-        LAUNCH(bump, map);
-    }
+        bump_returned(&region, sizeof a);
 #endif
     RESULT(a);
 }
@@ -76,12 +80,7 @@ SHAPE(use_device_ptr_alone)
     {
         REX_MAP(use, REX_USE_DEVICE_PTR(p));
         REX_DATA_REGION_MAP(NULL, -1, use)
-        {
-            int *d = rex_map_address(&use, 0);
-            OBJECT_AT("device", d, sizeof a);
-            REX_MAP(map, REX_IS_DEVICE_PTR(d));
-            LAUNCH(bump, map);
-        }
+            bump_returned(&use, sizeof a);
     }
 #endif
     RESULT(a);
@@ -102,12 +101,7 @@ SHAPE(use_device_addr_and_map)
 #else
     REX_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
     REX_DATA_REGION_MAP(NULL, -1, region)
-    {
-        int *d = rex_map_address(&region, 0);
-        OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_IS_DEVICE_PTR(d));
-        LAUNCH(bump, map);
-    }
+        bump_returned(&region, sizeof a);
 #endif
     RESULT(a);
 }
@@ -130,12 +124,7 @@ SHAPE(use_device_addr_alone)
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(use, REX_USE_DEVICE_PTR(a));
     REX_DATA_REGION_MAP(NULL, -1, use)
-    {
-        int *d = rex_map_address(&use, 0);
-        OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_IS_DEVICE_PTR(d));
-        LAUNCH(bump, map);
-    }
+        bump_returned(&use, sizeof a);
     REX_MAP(leave, REX_ALWAYS(REX_FROM(a, 8)));
     CHECK(rex_data_exit(-1, &leave));
 #endif

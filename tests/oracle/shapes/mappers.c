@@ -7,9 +7,7 @@
 #pragma omp declare mapper(struct part p) map(p, p.v[0 : p.n])
 #pragma omp declare mapper(count : struct part p) map(p.n)
 #pragma omp declare mapper(struct box b) map(b.c, b.part)
-#define EXPAND recorder_expand()
 #else
-#define EXPAND recorder_expand()
 REX_KERNEL(part_v);
 REX_KERNEL(parts_v);
 REX_KERNEL(parts_n);
@@ -108,6 +106,12 @@ static void prepare(void)
     OBJECT(box);
 }
 
+static void prepare_expanded(void)
+{
+    prepare();
+    recorder_expand();
+}
+
 static void results(void)
 {
     RESULT(v);
@@ -121,19 +125,51 @@ static void results(void)
     RESULT(pointers_kept);
 }
 
-SHAPE(mapper_one)
-{
-    prepare();
+/* clang-format off */
 #ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : one)
-    one.v[1] += 1;
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define ON_TARGET(clauses, body, ...)                                          \
+    PRAGMA(omp target clauses)                                                 \
+    body
 #else
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, one));
-    WITH_MAPPER(map, runtime_part_briefly);
-    LAUNCH(part_v, map);
+#define ON_TARGET(clauses, body, ...) __VA_ARGS__
 #endif
-    results();
-}
+/* MAPPER_SHAPE(name, how to prepare, clauses, body, a launch with librex): one construct over these objects. */
+#define MAPPER_SHAPE(name, prepare, clauses, body, ...)                        \
+    SHAPE(name)                                                                \
+    {                                                                          \
+        prepare();                                                             \
+        ON_TARGET(clauses, body, __VA_ARGS__)                                  \
+        results();                                                             \
+    }
+#define MAPPED(kernel, row, function)                                          \
+    REX_MAP(map, row);                                                         \
+    WITH_MAPPER(map, function);                                                \
+    LAUNCH(kernel, map);
+#define EXPANDED_LAUNCH(kernel, function, row, type)                           \
+    EXPANDED(map, function, row, type);                                        \
+    LAUNCH(kernel, map);                                                       \
+    rex_map_free(&map);
+/* What a construct does. */
+#define NUMBERS                                                              \
+    {                                                                        \
+        parts[0].n += 1;                                                     \
+        parts[1].n += 2;                                                     \
+    }
+#define VALUES                                                               \
+    {                                                                        \
+        parts[0].v[0] += 1;                                                  \
+        parts[1].v[1] += 2;                                                  \
+    }
+#define BOXES                                                                \
+    {                                                                        \
+        box[0].c += 1;                                                       \
+        box[1].part.v[0] += 2;                                               \
+    }
+/* clang-format on */
+
+MAPPER_SHAPE(mapper_one, prepare, map(tofrom : one), { one.v[1] += 1; },
+             MAPPED(part_v, REX_OBJECT(REX_MAP_TOFROM, one), runtime_part_briefly))
 
 SHAPE(mapper_section)
 {
@@ -153,39 +189,10 @@ SHAPE(mapper_section)
     results();
 }
 
-SHAPE(mapper_named)
-{
-    prepare();
-#ifdef ORACLE_CLANG
-#pragma omp target map(mapper(count), tofrom : parts)
-    {
-        parts[0].n += 1;
-        parts[1].n += 2;
-    }
-#else
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, parts));
-    WITH_MAPPER(map, runtime_count);
-    LAUNCH(parts_n, map);
-#endif
-    results();
-}
+MAPPER_SHAPE(mapper_named, prepare, map(mapper(count), tofrom : parts), NUMBERS,
+             MAPPED(parts_n, REX_OBJECT(REX_MAP_TOFROM, parts), runtime_count))
 
-SHAPE(mapper_nested)
-{
-    prepare();
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : box)
-    {
-        box[0].c += 1;
-        box[1].part.v[0] += 2;
-    }
-#else
-    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, box));
-    WITH_MAPPER(map, runtime_box);
-    LAUNCH(boxes, map);
-#endif
-    results();
-}
+MAPPER_SHAPE(mapper_nested, prepare, map(tofrom : box), BOXES, MAPPED(boxes, REX_OBJECT(REX_MAP_TOFROM, box), runtime_box))
 
 SHAPE(mapper_data)
 {
@@ -193,10 +200,7 @@ SHAPE(mapper_data)
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : parts)
 #pragma omp target map(alloc : parts)
-    {
-        parts[0].v[0] += 1;
-        parts[1].v[1] += 2;
-    }
+    VALUES
 #pragma omp target update from(parts)
 #pragma omp target exit data map(from : parts)
 #else
@@ -214,71 +218,22 @@ SHAPE(mapper_data)
     results();
 }
 
-SHAPE(expanded_named)
-{
-    prepare();
-    EXPAND;
-#ifdef ORACLE_CLANG
-#pragma omp target map(mapper(count), tofrom : parts)
-    {
-        parts[0].n += 1;
-        parts[1].n += 2;
-    }
-#else
-    EXPANDED(map, map_count, REX_TOFROM(parts, 2), struct part);
-    LAUNCH(parts_n, map);
-    rex_map_free(&map);
-#endif
-    results();
-}
+MAPPER_SHAPE(expanded_named, prepare_expanded, map(mapper(count), tofrom : parts), NUMBERS,
+             EXPANDED_LAUNCH(parts_n, map_count, REX_TOFROM(parts, 2), struct part))
 
-SHAPE(expanded_nested)
-{
-    prepare();
-    EXPAND;
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : box)
-    {
-        box[0].c += 1;
-        box[1].part.v[0] += 2;
-    }
-#else
-    EXPANDED(map, map_box, REX_OBJECT(REX_MAP_TOFROM, box), struct box);
-    LAUNCH(boxes, map);
-    rex_map_free(&map);
-#endif
-    results();
-}
+MAPPER_SHAPE(expanded_nested, prepare_expanded, map(tofrom : box), BOXES,
+             EXPANDED_LAUNCH(boxes, map_box, REX_OBJECT(REX_MAP_TOFROM, box), struct box))
 
-SHAPE(expanded_always)
-{
-    prepare();
-    EXPAND;
-#ifdef ORACLE_CLANG
-#pragma omp target map(always, tofrom : parts)
-    {
-        parts[0].v[0] += 1;
-        parts[1].v[1] += 2;
-    }
-#else
-    EXPANDED(map, map_part, REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, parts)), struct part);
-    LAUNCH(parts_v, map);
-    rex_map_free(&map);
-#endif
-    results();
-}
+MAPPER_SHAPE(expanded_always, prepare_expanded, map(always, tofrom : parts), VALUES,
+             EXPANDED_LAUNCH(parts_v, map_part, REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, parts)), struct part))
 
 SHAPE(expanded_data)
 {
-    prepare();
-    EXPAND;
+    prepare_expanded();
 #ifdef ORACLE_CLANG
 #pragma omp target enter data map(to : parts)
 #pragma omp target map(alloc : parts)
-    {
-        parts[0].v[0] += 1;
-        parts[1].v[1] += 2;
-    }
+    VALUES
 #pragma omp target update from(parts)
 #pragma omp target exit data map(from : parts)
 #else

@@ -4,7 +4,6 @@
 #ifndef ORACLE_CLANG
 REX_KERNEL(bump);
 REX_KERNEL(bump3);
-REX_KERNEL(bump4);
 REX_KERNEL(sum_scratch);
 #endif
 
@@ -119,31 +118,6 @@ SHAPE(order_of_use)
 #endif
     RESULT(a);
     RESULT(b);
-}
-
-SHAPE(four_arrays)
-{
-    int a[4], b[4], c[4], d[4];
-    FILL(a);
-    FILL(b);
-    FILL(c);
-    FILL(d);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : a) map(to : b) map(always, tofrom : c) map(ompx_hold, tofrom : d)
-    {
-        a[0] += 1;
-        b[0] += 2;
-        c[0] += 3;
-        d[0] += 4;
-    }
-#else
-    REX_MAP(map, REX_TOFROM(a, 4), REX_TO(b, 4), REX_ALWAYS(REX_TOFROM(c, 4)), REX_HOLD(REX_TOFROM(d, 4)));
-    LAUNCH(bump4, map);
-#endif
-    RESULT(a);
-    RESULT(b);
-    RESULT(c);
-    RESULT(d);
 }
 
 SHAPE(nowait_kernel)

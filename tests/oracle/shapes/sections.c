@@ -1,13 +1,10 @@
 /* sections.c - parts of arrays. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "shape.h"
 
-#include "types.h"
-
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL(touch);
 REX_KERNEL(bump2_in_third);
-REX_KERNEL(record_at);
 REX_KERNEL(bump_at);
 #endif
 
@@ -119,18 +116,4 @@ SHAPE(section_of_row_pointer)
     LAUNCH(bump, map);
 #endif
     RESULT(m);
-}
-
-SHAPE(section_of_structs)
-{
-    struct record r[3] = {{.n = 1}, {.n = 2}, {.n = 3}};
-    OBJECT(r);
-#ifdef ORACLE_CLANG
-#pragma omp target map(tofrom : r[1 : 2])
-    r[1].n += 1;
-#else
-    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, r, 1, 2));
-    LAUNCH(record_at, map);
-#endif
-    RESULT(r[1].n);
 }

@@ -268,27 +268,6 @@ TEST(expansion_in_launches)
     fell_leaves(leaf, 9);
 }
 
-TEST(expansion_in_updates)
-{
-    struct leaf *leaf = grow_leaves(7);
-    struct rex_map region, update;
-    start();
-    region = build_leaves(map_leaf, REX_MAP_TO, leaf, 7);
-    update = build_leaves(map_leaf, REX_MAP_FROM, leaf, 7);
-    assert_int_equal(rex_data_update(-1, &update), REX_EABSENT);
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        launch_leaves(leaf, 7);
-        check_leaves(leaf, 7, 0);
-        assert_int_equal(rex_data_update(-1, &update), 0);
-        check_leaves(leaf, 7, 1);
-    }
-    check_leaves(leaf, 7, 1);
-    check_leaves_absent(leaf, 7);
-    rex_map_free(&region);
-    rex_map_free(&update);
-    fell_leaves(leaf, 7);
-}
-
 /* Branches share one array of leaves, as the host sees it; the device has as many as there are branches. */
 TEST(nested_mappers)
 {
@@ -371,21 +350,6 @@ TEST(runtime_kind)
     }
     check_leaves_absent(leaf, n);
     fell_leaves(leaf, n);
-}
-
-TEST(runtime_kind_in_launches)
-{
-    struct leaf *leaf = grow_leaves(8);
-    void *mappers[] = {NULL, address_of(runtime_leaf)};
-    start();
-    REX_MAP(map, REX_VALUE(INT64_C(8)), REX_TOFROM(leaf, 8));
-    map.mappers = mappers;
-    for (int i = 1; i < 4; i++) {
-        assert_int_equal(launch_on(REX_KERNEL_ID(leaves), &map), 0);
-        check_leaves(leaf, 8, i);
-        check_leaves_absent(leaf, 8);
-    }
-    fell_leaves(leaf, 8);
 }
 
 TEST(runtime_kind_nested)

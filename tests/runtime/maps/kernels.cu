@@ -21,24 +21,6 @@ REX_DEVICE_KERNEL(copy, (int64_t) count, (const int64_t *) from, (int64_t *) to)
         to[i] = from[i];
 }
 
-/* Values of every type, each in a word; integers widen. */
-#define PUT(i, value) memcpy(&to[i], &(value), sizeof(value))
-REX_DEVICE_KERNEL(words, (uint64_t *) to, (int64_t) a, (int64_t) b, (int64_t) c, (int64_t) d, (float) e, (double) f, (struct pair) g,
-                  (struct full) h)
-{
-    for (int i = 0; i < VALUES; i++)
-        to[i] = 0;
-    PUT(0, a), PUT(1, b), PUT(2, c), PUT(3, d), PUT(4, e), PUT(5, f), PUT(6, g), PUT(7, h);
-}
-
-REX_DEVICE_KERNEL(more_words, (uint64_t *) to, (bool) a, (uint64_t) b, (uint64_t) c, (uint64_t) d, (uint64_t) e, (const void *) f, (float) g,
-                  (void *) h)
-{
-    for (int i = 0; i < VALUES; i++)
-        to[i] = 0;
-    PUT(0, a), PUT(1, b), PUT(2, c), PUT(3, d), PUT(4, e), PUT(5, f), PUT(6, g), PUT(7, h);
-}
-
 REX_DEVICE_KERNEL(address, (uint64_t *) to, (const void *) pointer)
 {
     *to = (uint64_t)(uintptr_t)pointer;
@@ -54,19 +36,6 @@ REX_DEVICE_KERNEL(own, (struct full *) small, (struct big *) large, (int64_t *) 
     small->first = -1;
     large->number[0] = -1;
     *sum = scratch[0];
-}
-
-REX_DEVICE_KERNEL(members, (struct outer *) outer)
-{
-    for (int64_t i = 0; i < outer->inner.count; i++)
-        outer->inner.values[i] += outer->bonus;
-    outer->bonus++;
-}
-
-REX_DEVICE_KERNEL(chain, (struct outer *) outer)
-{
-    for (int64_t i = 0; i < outer->next->count; i++)
-        outer->next->values[i] *= 3;
 }
 
 REX_DEVICE_KERNEL(pointees, (int64_t **) first, (int64_t **) second)

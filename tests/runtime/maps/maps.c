@@ -1,22 +1,17 @@
 /*
- * Every row macro of rex/map.h: what it puts into the four columns, and what a kernel then does on the real runtime.
+ * Row macros of rex/map.h on the real runtime, and how often each evaluates its expressions. unit/rows has
+ * what each puts into the columns, script/oracle and script/walk what kernels do with them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <stdbool.h>
-
 #include "runtime/runtime.h"
 
 #include "shapes.h"
 
 REX_KERNEL(add);
 REX_KERNEL(copy);
-REX_KERNEL(words);
-REX_KERNEL(more_words);
 REX_KERNEL(address);
 REX_KERNEL(own);
-REX_KERNEL(members);
-REX_KERNEL(chain);
 REX_KERNEL(pointees);
 
 enum {
@@ -56,86 +51,7 @@ static void check_values(const int64_t *values, int64_t lower, int64_t end, int6
         assert_int_equal((map).types[row], (type_));                                                                   \
     } while (0)
 
-/* ---- columns -------------------------------------------------------------------------------------------------------- */
-
-TEST(columns_of_memory)
-{
-    static int32_t array[COUNT];
-    int32_t *pointer = array, one = 1;
-    REX_MAP(map, REX_TO(array, 4), REX_FROM(pointer, 5), REX_TOFROM(pointer, 6), REX_ALLOC(pointer, 7), REX_RELEASE(pointer, 8),
-            REX_DELETE(pointer, 9), REX_SECTION(REX_MAP_TO, array, 3, 2), REX_OBJECT(REX_MAP_FROM, one),
-            REX_OBJECT(REX_MAP_TO, array), REX_POINTER(pointer));
-    assert_int_equal(map.count, 10);
-    ROW(map, 0, array, array, 16, 0x21);
-    ROW(map, 1, array, array, 20, 0x22);
-    ROW(map, 2, array, array, 24, 0x23);
-    ROW(map, 3, array, array, 28, 0x20);
-    ROW(map, 4, array, array, 32, 0x20);
-    ROW(map, 5, array, array, 36, 0x28);
-    ROW(map, 6, array, array + 3, 8, 0x21);
-    ROW(map, 7, &one, &one, 4, 0x22);
-    ROW(map, 8, array, array, sizeof array, 0x21);
-    ROW(map, 9, array, array, 0, 0x220);
-    assert_null(map.mappers);
-    rex_map_free(&map); /* which is no allocation */
-    assert_int_equal(map.count, 10);
-
-    REX_MAP(modified, REX_ALWAYS(REX_TO(array, 1)), REX_CLOSE(REX_TO(array, 1)), REX_PRESENT(REX_ALLOC(array, 1)),
-               REX_HOLD(REX_TOFROM(array, 1)), REX_IMPLICIT(REX_TOFROM(array, 1)));
-    ROW(modified, 0, array, array, 4, 0x25);
-    ROW(modified, 1, array, array, 4, 0x421);
-    ROW(modified, 2, array, array, 4, 0x1020);
-    ROW(modified, 3, array, array, 4, 0x2023);
-    ROW(modified, 4, array, array, 4, 0x223);
-
-    REX_MAP(region, REX_TO(array, 1), REX_USE_DEVICE_PTR(pointer), REX_RETURN(REX_ALLOC(array, 2)));
-    ROW(region, 0, array, array, 4, 0x21);
-    ROW(region, 1, array, array, 0, 0x40);
-    ROW(region, 2, array, array, 8, 0x60);
-}
-
-TEST(columns_of_structs)
-{
-    static int64_t values[COUNT];
-    struct inner next = {0, values};
-    struct outer s = {.inner = {COUNT, values}, .next = &next};
-    REX_MAP(map, REX_STRUCT(s, bonus, next), REX_MEMBER(0, REX_MAP_TO, s, bonus),
-            REX_MEMBER_POINTER(0, REX_MAP_TOFROM, s, inner.values, 2, 3), REX_ATTACH(REX_MAP_TO, s.next, 0, 1));
-    ROW(map, 0, &s, &s.bonus, offsetof(struct outer, untouched_after) - offsetof(struct outer, bonus), 0x20);
-    ROW(map, 1, &s, &s.bonus, 8, (int64_t)1 << 48 | 0x1);
-    ROW(map, 2, &s.inner.values, values + 2, 24, (int64_t)1 << 48 | 0x13);
-    ROW(map, 3, &s.next, &next, sizeof next, 0x31);
-}
-
-/* A literal is in base and begin: an integer with a sign as 8 bytes, of all else the unused bytes are 0. */
-static void check_literal(const struct rex_map *map, int32_t row, uint64_t bits, int64_t size)
-{
-    assert_ptr_equal(map->base[row], map->begin[row]);
-    assert_true((uint64_t)(uintptr_t)map->base[row] == bits);
-    assert_int_equal(map->sizes[row], size);
-    assert_int_equal(map->types[row] & ~REX_MAP_KIND_MASK, 0x120);
-}
-
-TEST(columns_of_values)
-{
-    const char pattern[] = {1, 2, 3};
-    struct three {
-        char byte[3];
-    } three;
-    memcpy(&three, pattern, sizeof three);
-    REX_MAP(map, REX_VALUE((int8_t)-2), REX_VALUE((uint16_t)0xfffe), REX_VALUE(-2), REX_VALUE(INT64_C(-2)), REX_VALUE(1.0f),
-            REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE((void *)&three), REX_IS_DEVICE_PTR(&three));
-    check_literal(&map, 0, UINT64_C(0xfffffffffffffffe), 1);
-    check_literal(&map, 1, 0xfffe, 2);
-    check_literal(&map, 2, UINT64_C(0xfffffffffffffffe), 4);
-    check_literal(&map, 3, UINT64_C(0xfffffffffffffffe), 8);
-    check_literal(&map, 4, 0x3f800000, 4);
-    check_literal(&map, 5, UINT64_C(0x3ff0000000000000), 8);
-    check_literal(&map, 6, 1, 1);
-    check_literal(&map, 7, 0x030201, 3);
-    check_literal(&map, 8, (uintptr_t)&three, 8);
-    check_literal(&map, 9, (uintptr_t)&three, 8);
-}
+/* ---- expressions ------------------------------------------------------------------------------- */
 
 /* Each expression of a row counts how often it is evaluated. */
 static int evaluations;
@@ -217,32 +133,6 @@ TEST(many_rows)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------- */
 
-TEST(to_from_tofrom_alloc)
-{
-    int64_t x[COUNT], y[COUNT], n = COUNT;
-    start();
-    fill(x, 100);
-    REX_MAP(to, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(5)), REX_TO(x, n));
-    LAUNCH(add, to);
-    check_values(x, 0, n, 100);
-
-    REX_MAP(tofrom, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(5)), REX_TOFROM(x, n));
-    LAUNCH(add, tofrom);
-    check_values(x, 0, n, 105);
-
-    fill(y, 0);
-    REX_MAP(from, REX_VALUE(n), REX_TO(x, n), REX_FROM(y, n));
-    LAUNCH(copy, from);
-    check_values(y, 0, n, 105);
-
-    fill(y, 0);
-    REX_MAP(alloc, REX_VALUE(n), REX_TO(x, n), REX_ALLOC(y, n));
-    LAUNCH(copy, alloc);
-    check_values(y, 0, n, 0);
-    assert_false(rex_target_is_present(x, sizeof x, -1));
-    assert_false(rex_target_is_present(y, sizeof y, -1));
-}
-
 TEST(always_copies)
 {
     int64_t x[COUNT], y[COUNT], n = COUNT;
@@ -266,27 +156,6 @@ TEST(always_copies)
             check_values(y, 0, n, i);
         }
     }
-}
-
-TEST(hold_outlives_delete)
-{
-    int64_t x[COUNT], n = COUNT;
-    start();
-    REX_MAP(held, REX_HOLD(REX_TO(x, n)));
-    REX_MAP(plain, REX_TO(x, n));
-    REX_MAP(delete, REX_DELETE(x, n));
-    REX_DATA_REGION_MAP(NULL, -1, held) {
-        assert_int_equal(rex_data_enter(-1, &plain), 0);
-        assert_int_equal(rex_data_enter(-1, &plain), 0);
-        assert_int_equal(rex_data_exit(-1, &delete), 0);
-        assert_true(rex_target_is_present(x, sizeof x, -1));
-    }
-    assert_false(rex_target_is_present(x, sizeof x, -1));
-
-    assert_int_equal(rex_data_enter(-1, &plain), 0);
-    assert_int_equal(rex_data_enter(-1, &plain), 0);
-    assert_int_equal(rex_data_exit(-1, &delete), 0);
-    assert_false(rex_target_is_present(x, sizeof x, -1));
 }
 
 /* The kernel indexes from the base, as the host does, and only the section is copied. */
@@ -362,39 +231,7 @@ TEST(aligned_rows, .gpu = ON_GPU)
         }
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------- */
-
-TEST(values_arrive)
-{
-    uint64_t to[VALUES];
-    struct pair pair = {-300, 200}, back;
-    struct full full = {-7, 2.5f}, full_back;
-    float single = -1.25f, single_back;
-    double twice = 1e300, twice_back;
-    int64_t *nowhere = (int64_t *)(uintptr_t)4096;
-    start();
-    REX_MAP(map, REX_FROM(to, VALUES), REX_VALUE((int8_t)-100), REX_VALUE((int16_t)-30000), REX_VALUE(-2000000000),
-            REX_VALUE(INT64_MIN + 3), REX_VALUE(single), REX_VALUE(twice), REX_VALUE(pair), REX_VALUE(full));
-    LAUNCH(words, map);
-    assert_true((int64_t)to[0] == -100);
-    assert_true((int64_t)to[1] == -30000);
-    assert_true((int64_t)to[2] == -2000000000);
-    assert_true((int64_t)to[3] == INT64_MIN + 3);
-    memcpy(&single_back, &to[4], sizeof single_back);
-    memcpy(&twice_back, &to[5], sizeof twice_back);
-    memcpy(&back, &to[6], sizeof back);
-    memcpy(&full_back, &to[7], sizeof full_back);
-    assert_true(single_back == single && to[4] >> 32 == 0);
-    assert_true(twice_back == twice);
-    assert_true(back.first == pair.first && back.second == pair.second);
-    assert_true(full_back.first == full.first && full_back.second == full.second);
-
-    REX_MAP(more, REX_FROM(to, VALUES), REX_VALUE((bool)true), REX_VALUE((bool)false), REX_VALUE('x'), REX_VALUE(UINT64_MAX),
-            REX_VALUE((uint8_t)255), REX_VALUE((void *)nowhere), REX_VALUE((float)0), REX_IS_DEVICE_PTR(nowhere + 1));
-    LAUNCH(more_words, more);
-    assert_true(to[0] == 1 && to[1] == 0 && to[2] == 'x' && to[3] == UINT64_MAX && to[4] == 255);
-    assert_true(to[5] == 4096 && to[6] == 0 && to[7] == 4096 + sizeof *nowhere);
-}
+/* ---- memory of the kernel's own ---------------------------------------------------------------- */
 
 TEST(private_memory)
 {
@@ -415,29 +252,8 @@ TEST(private_memory)
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------------ */
 
-TEST(device_addresses_come_back)
-{
-    int64_t x[COUNT], y[COUNT], n = COUNT;
-    start();
-    fill(x, 10);
-    fill(y, 20);
-    REX_MAP(region, REX_TOFROM(x, n), REX_USE_DEVICE_PTR(x), REX_RETURN(REX_TOFROM(y, n)),
-                 REX_RETURN(REX_SECTION(REX_MAP_ALLOC, x, 4, 2)));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        int64_t *device_x = rex_map_address(&region, 1), *device_y = rex_map_address(&region, 2);
-        assert_ptr_equal(device_x, rex_mapped_ptr(x, -1));
-        assert_ptr_equal(device_y, rex_mapped_ptr(y, -1));
-        assert_ptr_equal(rex_map_address(&region, 3), device_x);
-        REX_MAP(map, REX_VALUE(n), REX_IS_DEVICE_PTR(device_x), REX_IS_DEVICE_PTR(device_y));
-        LAUNCH(copy, map);
-    }
-    check_values(y, 0, n, 10);
-    assert_false(rex_target_is_present(x, 1, -1));
-    assert_false(rex_target_is_present(y, 1, -1));
-}
-
 /* A map whose rows were written over is begun again, ended or not, and another may take its place. */
-TEST(device_addresses_come_back_again)
+TEST(device_addresses_come_back)
 {
     int64_t x[COUNT], y[COUNT];
     start();
@@ -470,45 +286,6 @@ TEST(device_addresses_come_back_again)
 }
 
 /* ---- structs ---------------------------------------------------------------------------------------------------------------- */
-
-TEST(struct_members)
-{
-    int64_t values[COUNT];
-    struct outer s = {1, 10, {COUNT, values}, NULL, 2};
-    start();
-    fill(values, 0);
-    REX_MAP(map, REX_STRUCT(s, bonus, inner), REX_MEMBER(0, REX_MAP_TOFROM, s, bonus), REX_MEMBER(0, REX_MAP_TO, s, inner.count),
-            REX_MEMBER_POINTER(0, REX_MAP_TOFROM, s, inner.values, 0, COUNT));
-    for (int64_t i = 0; i < 2; i++) {
-        LAUNCH(members, map);
-        check_values(values, 0, COUNT, i == 0 ? 10 : 21);
-        assert_int_equal(s.bonus, 11 + i);
-        assert_ptr_equal(s.inner.values, values);
-        assert_true(s.untouched_before == 1 && s.untouched_after == 2 && s.inner.count == COUNT);
-        assert_false(rex_target_is_present(&s.bonus, 1, -1));
-        assert_false(rex_target_is_present(values, 1, -1));
-    }
-}
-
-/* What a member points to points on. */
-TEST(pointers_behind_pointers)
-{
-    int64_t values[COUNT];
-    struct inner next = {COUNT, values};
-    struct outer s = {.next = &next};
-    start();
-    for (int64_t i = 0; i < COUNT; i++)
-        values[i] = i;
-    REX_MAP(map, REX_OBJECT(REX_MAP_TO, s), REX_MEMBER_POINTER(0, REX_MAP_TO, s, next, 0, 1),
-            REX_MEMBER_POINTER(1, REX_MAP_TOFROM, *s.next, values, 0, COUNT));
-    LAUNCH(chain, map);
-    for (int64_t i = 0; i < COUNT; i++)
-        assert_int_equal(values[i], 3 * i);
-    assert_ptr_equal(next.values, values);
-    assert_false(rex_target_is_present(&s, 1, -1));
-    assert_false(rex_target_is_present(&next, 1, -1));
-    assert_false(rex_target_is_present(values, 1, -1));
-}
 
 TEST(pointees_with_a_lower_bound)
 {

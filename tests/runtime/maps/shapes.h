@@ -4,15 +4,6 @@
 
 #include <stdint.h>
 
-enum {
-    VALUES = 8 /* in a `words` */
-};
-
-struct pair {
-    int16_t first;
-    uint8_t second;
-};
-
 struct full {
     int32_t first;
     float second;
@@ -28,11 +19,9 @@ struct inner {
 };
 
 struct outer {
-    int64_t untouched_before;
     int64_t bonus;
     struct inner inner;
     struct inner *next;
-    int64_t untouched_after;
 };
 
 #endif

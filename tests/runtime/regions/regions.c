@@ -51,20 +51,6 @@ static void after_region(void)
 
 /* ---- ways out of a region -------------------------------------------------------------------------------------------- */
 
-TEST(a_region_that_cannot_begin)
-{
-    start();
-    REX_MAP(region, REX_PRESENT(REX_TOFROM(x, COUNT)));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-        fail();
-    assert_int_equal(rex_last_error_code(), REX_EABSENT);
-    int result = 1;
-    REX_DATA_REGION_MAP(&result, 1 << 20, region)
-        fail();
-    assert_int_equal(result, REX_EDEVICE);
-    assert_false(rex_target_is_present(x, 1, -1));
-}
-
 enum way { TO_THE_END, BREAK, CONTINUE, GOTO, RETURN, WAYS };
 
 /* Out of two regions. SPOILS: the end of the outer one fails, because the block spoils its map. */

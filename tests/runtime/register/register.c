@@ -89,17 +89,6 @@ TEST(another_name)
     unlink(copy.text);
 }
 
-TEST(failed_name_leaves_nothing)
-{
-    assert_null(register_cubin("/nowhere/at/all.cubin"));
-    assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
-    assert_non_null(strstr(rex_last_error(), "/nowhere/at/all.cubin"));
-    check_not_registered();
-    assert_non_null(register_cubin(NULL));
-    check_registered(default_image().text);
-    check_launch();
-}
-
 TEST(init_loads_the_image)
 {
     assert_null(getenv("REX_TEST_LOADED"));

@@ -45,6 +45,9 @@ int32_t ROWS(struct rex_row *to, struct given *given)
     struct given *rex_struct_address = given, *rex_member_of = given, *rex_pointee_address = given;
     volatile int16_t rex_unused = -3;
     const struct pair rex_row = {1.0f, 2.0f};
+    const struct rex_three {
+        char of[3];
+    } rex_three = {{1, 2, 3}};
     const char rex_letter = 'c';
     enum plain_enum plain = SECOND_ENUM;
     enum signed_enum negative = NEGATIVE_ENUM;
@@ -90,17 +93,18 @@ int32_t ROWS(struct rex_row *to, struct given *given)
                                   REX_VALUE(plain),
                                   REX_VALUE(negative),
                                   REX_VALUE(rex_row),
+                                  REX_VALUE(rex_three),
                                   REX_VALUE(&rex_row),
                                   REX_VALUE(given),
                                   REX_IS_DEVICE_PTR(given),
                                   REX_IS_DEVICE_PTR((uintptr_t)given),
 
                                   REX_STRUCT(*rex_struct_address, array, pair),
-                                  REX_MEMBER(39, REX_MAP_TO, *rex_member_of, n),
-                                  REX_MEMBER(39, REX_MAP_TO, *rex_member_of, pair.y),
-                                  REX_MEMBER_POINTER(39, REX_MAP_TOFROM, *rex_pointee_address, data, 1, n),
+                                  REX_MEMBER(40, REX_MAP_TO, *rex_member_of, n),
+                                  REX_MEMBER(40, REX_MAP_TO, *rex_member_of, pair.y),
+                                  REX_MEMBER_POINTER(40, REX_MAP_TOFROM, *rex_pointee_address, data, 1, n),
                                   REX_ATTACH(REX_MAP_FROM, rex_pointee_address->data, 0, 2),
-                                  rex_row_member(REX_TO(&given->n, 1), 39)};
+                                  rex_row_member(REX_TO(&given->n, 1), 40)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         to[i] = all[i];
     given->evaluations = evaluated + 10 * (int)(walked - given->array);

@@ -1,14 +1,7 @@
 /*
- * Lesson 11: three ways to say what is mapped.
- *
- * The same lists, each a struct with a pointer to its values, go to the device three times:
- *
- *     one_list()     a static map: what the rows are is known when the code is written
- *     by_cursor()    a dynamic map: how many rows there are is known at run time alone; they are counted, then filled in
- *     by_mapper()    the same in librex's words: a function says what one element is made of
- *
- * The first two are what a code generator emits, the third what a person writes. Types of rows, the bits of rex/map.h:
- * 1 to, 2 from, 16 pointee, 32 a kernel's parameter, 256 a literal; from bit 48 on, 1 + the row that a row is a member of.
+ * Lesson 11, without the two ways that have no name of version 0.1: lists, each a struct with a pointer to its values, go to the
+ * device. A function says what one element is made of. Types of rows, the bits of rex/map.h: 1 to, 2 from, 32 a kernel's parameter,
+ * 256 a literal.
  *
  * Run it:  make && $(make -s print-O)/examples/11_maps/11_maps
  *
@@ -27,9 +20,7 @@ REX_KERNEL(sum_lists);
 
 enum { LISTS = 100, LONGEST = 7 };
 
-#define MEMBER_OF(row) ((int64_t)((row) + 1) << 48)
-
-/* The launch in each region: the lists and their values are on the device already, the sums come back. */
+/* The launch in the region: the lists and their values are on the device already, the sums come back. */
 static int launch(int64_t n, struct list *lists, double *sums)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
@@ -41,68 +32,7 @@ static int launch(int64_t n, struct list *lists, double *sums)
     return __tgt_target_kernel(-1, 4, 64, REX_KERNEL_ID(sum_lists), &args);
 }
 
-/*
- * Static: a struct, and what its pointer points to. Row 1 is a pointee: its base is the address of the pointer, its begin
- * what that points to; libomptarget writes the device's address of the values into the device's copy of the struct. It is a
- * member of row 0: if it were not, the struct would be counted once more at the begin and stay mapped behind the end.
- */
-static int one_list(struct list *list, double *sum)
-{
-    void *base[] = {list, &list->values};
-    void *begin[] = {list, list->values};
-    int64_t sizes[] = {sizeof *list, (int64_t)sizeof(double) * list->count};
-    int64_t types[] = {1, 1 | 16 | MEMBER_OF(0)};
-    __tgt_target_data_begin(-1, 2, base, begin, sizes, types);
-    int result = launch(1, list, sum);
-    __tgt_target_data_end(-1, 2, base, begin, sizes, types);
-    return result;
-}
-
-/*
- * Dynamic: row 0 is the array of lists as a whole, which copies nothing; each list and its values are members of it, so that
- * they go and come together with it. One pass counts, one allocation for each column, one pass fills in.
- */
-static int by_cursor(int64_t n, struct list *lists, double *sums)
-{
-    int64_t rows = 1;
-    for (int64_t i = 0; i < n; i++)
-        rows += 2;
-    void **base = (void **)malloc(sizeof(void *) * (size_t)rows);
-    void **begin = (void **)malloc(sizeof(void *) * (size_t)rows);
-    int64_t *sizes = (int64_t *)malloc(sizeof(int64_t) * (size_t)rows);
-    int64_t *types = (int64_t *)malloc(sizeof(int64_t) * (size_t)rows);
-    int result = -1;
-    if (base != NULL && begin != NULL && sizes != NULL && types != NULL) {
-        int64_t row = 0;
-        base[row] = lists;
-        begin[row] = lists;
-        sizes[row] = (int64_t)sizeof *lists * n;
-        types[row] = 0;
-        row++;
-        for (int64_t i = 0; i < n; i++) {
-            base[row] = &lists[i];
-            begin[row] = &lists[i];
-            sizes[row] = sizeof *lists;
-            types[row] = 1 | MEMBER_OF(0);
-            row++;
-            base[row] = &lists[i].values;
-            begin[row] = lists[i].values;
-            sizes[row] = (int64_t)sizeof(double) * lists[i].count;
-            types[row] = 1 | 16 | MEMBER_OF(0);
-            row++;
-        }
-        __tgt_target_data_begin(-1, (int32_t)rows, base, begin, sizes, types);
-        result = launch(n, lists, sums);
-        __tgt_target_data_end(-1, (int32_t)rows, base, begin, sizes, types);
-    }
-    free(base);
-    free(begin);
-    free(sizes);
-    free(types);
-    return result;
-}
-
-/* ---- the same with a mapper ---------------------------------------------------------------------------------------- */
+/* ---- with a mapper ---------------------------------------------------------------------------------------- */
 
 struct some_lists {
     int64_t count;
@@ -154,7 +84,7 @@ static int check(const char *way, int result, int64_t n, const double *sums)
 
 int main(void)
 {
-    static double values[LISTS][LONGEST], sums[3][LISTS];
+    static double values[LISTS][LONGEST], sums[LISTS];
     struct list lists[LISTS];
     for (int64_t i = 0; i < LISTS; i++) {
         lists[i] = (struct list){i % LONGEST + 1, values[i]};
@@ -163,8 +93,5 @@ int main(void)
     }
     if (rex_offload_init() != 0)
         return 1;
-    int failed = check("a static map", one_list(&lists[0], sums[0]), 1, sums[0]);
-    failed |= check("a dynamic map", by_cursor(LISTS, lists, sums[1]), LISTS, sums[1]);
-    failed |= check("a mapper", by_mapper(LISTS, lists, sums[2]), LISTS, sums[2]);
-    return failed;
+    return check("a mapper", by_mapper(LISTS, lists, sums), LISTS, sums);
 }
