@@ -39,25 +39,6 @@ bool rex_threads_are_in_flight(void)
     return false;
 }
 
-static void list(void)
-{
-    rex_threads_lock();
-    rex_thread.next = all;
-    all = &rex_thread;
-    rex_threads_unlock();
-}
-
-static void unlist(void)
-{
-    rex_threads_lock();
-    struct rex_thread **link = &all;
-    while (*link != &rex_thread)
-        link = &(*link)->next;
-    *link = rex_thread.next;
-    rex_threads_unlock();
-    rex_thread.flight = (struct rex_flight){0};
-}
-
 static void begin_in_child(void)
 {
     all = rex_thread.part != NULL ? &rex_thread : NULL;
@@ -78,7 +59,13 @@ static void end(void *unused)
 {
     (void)unused;
     void **part = rex_thread.part;
-    unlist();
+    rex_threads_lock();
+    struct rex_thread **link = &all;
+    while (*link != &rex_thread)
+        link = &(*link)->next;
+    *link = rex_thread.next;
+    rex_threads_unlock();
+    rex_thread.flight = (struct rex_flight){0};
     rex_thread.part = NULL;
     for (size_t i = 0; i < REX_PARTS; i++)
         free(part[i]);
@@ -105,10 +92,8 @@ static bool make_key(void)
     return true;
 }
 
-bool rex_thread_is_listed(void)
+bool rex_thread_list(void)
 {
-    if (rex_thread.part != NULL)
-        return true;
     if (rex_thread_is_over() || !make_key())
         return false;
     void **part = calloc(REX_PARTS, sizeof *part);
@@ -119,7 +104,10 @@ bool rex_thread_is_listed(void)
         return false;
     }
     rex_thread.part = part;
-    list();
+    rex_threads_lock();
+    rex_thread.next = all;
+    all = &rex_thread;
+    rex_threads_unlock();
     return true;
 }
 

@@ -76,9 +76,13 @@ static inline void *rex_part_if_any(enum rex_part part)
 
 /*
  * Whether this thread has parts. Then it is in the list of threads, until its end frees the parts
- * and sets `flight` to zero. False where memory is missing for that; it may be tried again.
+ * and sets `flight` to zero. False if there is no memory for them; it may be tried again.
  */
-bool rex_thread_is_listed(void);
+bool rex_thread_list(void);
+static inline bool rex_thread_is_listed(void)
+{
+    return rex_thread.part != NULL || rex_thread_list();
+}
 
 /*
  * Whether another thread has calls of libomptarget in flight. Call it under the lock of the list,

@@ -168,7 +168,7 @@ static void *end_module(void *unused)
     return unused;
 }
 
-/* Who ends a module that another thread is ending leaves it to that one, and does not wait; who registers it waits. */
+/* A thread that ends a module that another one is ending does not wait. A thread that registers it waits. */
 TEST_IN_CHILD(ends_beside)
 {
     pthread_t other;
@@ -229,7 +229,7 @@ TEST_IN_CHILD(last_destructors)
     CHECK_EQUAL(rounds, ENTRIES);
     CHECK(launched[0] == REX_OK && launched[1] == REX_OK);
     CHECK(ENTRIES == 2 || (launched[2] == REX_OK && launched[3] == REX_EINVAL));
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK); /* nobody is on the list who is not there */
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK); /* no thread that has ended is on the list */
 }
 
 static void end_here(void)
