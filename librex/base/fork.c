@@ -11,8 +11,7 @@
 
 #include <stddef.h>
 
-static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: nobody has this rank */
-static void (*look_before)(void), (*go_on_after)(void);
+static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: no file has this rank */
 unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
@@ -20,28 +19,24 @@ void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
     handlers[rank] = handler;
 }
 
-void rex_fork_look(void (*look)(void), void (*go_on)(void))
-{
-    look_before = look;
-    go_on_after = go_on;
-}
-
 static void take_locks(void)
 {
-    for (size_t i = 0; i < REX_FORK_RANKS; i++)
+    for (size_t i = 0; i < REX_FORK_RANKS; i++) {
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
             pthread_mutex_lock(handlers[i]->taken);
-    if (look_before != NULL)
-        look_before();
+        if (handlers[i] != NULL && handlers[i]->before != NULL)
+            handlers[i]->before();
+    }
 }
 
 static void unlock_in_parent(void)
 {
-    if (go_on_after != NULL)
-        go_on_after();
-    for (size_t i = REX_FORK_RANKS; i-- > 0;)
+    for (size_t i = REX_FORK_RANKS; i-- > 0;) {
+        if (handlers[i] != NULL && handlers[i]->after != NULL)
+            handlers[i]->after();
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
             pthread_mutex_unlock(handlers[i]->taken);
+    }
 }
 
 static void in_child(void)

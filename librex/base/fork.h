@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * A file with a lock, or with other state that a child forgets, says with one of these two macros,
- * once, what a fork does to it. Neither allocates. IN_CHILD is a function without parameters.
+ * A file with a lock, or with other state that a child forgets, says once, with one of these
+ * macros, what a fork does to it. None allocates. The functions have no parameters.
  *
  * REX_FORK_TAKEN(rank, in_child): only librex runs under `lock`, for microseconds. The lock is
  * taken before a fork and given back after it, so that the child finds it free, and its data
@@ -23,16 +23,23 @@
  * waits for the lock. IN_CHILD makes it anew, and forgets its data unless they are whole at any
  * time.
  *
+ * REX_FORK_WATCHED(rank, before, after, in_child): BEFORE is called when all locks have been taken,
+ * and AFTER in the parent before they are given back. IN_CHILD is called in the child before that.
+ * The rank is higher than that of any lock.
+ *
  * A lock is taken only under locks of lower ranks. Each rank is used once. All renewed locks have
  * lower ranks than all taken ones: a fork waits for a taken lock, so that its holder must not wait
  * for a lock that is held for long. tests/scripts/locks.sh compares the ranks.
  */
-#define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, in_child)
-#define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, in_child)
+#define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, NULL, NULL, in_child)
+#define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, NULL, NULL, in_child)
+#define REX_FORK_WATCHED(rank, before, after, in_child) \
+    REX_FORK_HANDLER(rank, NULL, before, after, in_child)
 
 struct rex_fork_handler {
-    pthread_mutex_t *taken; /* NULL: renewed */
-    void (*in_child)(void); /* NULL: nothing else */
+    pthread_mutex_t *taken;               /* NULL: no lock, or a renewed one */
+    void (*before)(void), (*after)(void); /* NULL: nothing else */
+    void (*in_child)(void);               /* NULL: nothing else */
 };
 
 #define REX_FORK_RANKS 100
@@ -43,24 +50,19 @@ struct rex_fork_handler {
  */
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 
-#define REX_FORK_HANDLER(rank, taken, in_child)                                    \
-    __attribute__((constructor(1000))) static void register_fork_handler(void)     \
-    {                                                                              \
-        static const struct rex_fork_handler fork_handler = {(taken), (in_child)}; \
-        rex_fork_register((rank), &fork_handler);                                  \
-    }                                                                              \
+#define REX_FORK_HANDLER(rank, taken, before, after, in_child)                           \
+    __attribute__((constructor(1000))) static void register_fork_handler(void)           \
+    {                                                                                    \
+        static const struct rex_fork_handler fork_handler = {(taken), (before), (after), \
+                                                             (in_child)};                \
+        rex_fork_register((rank), &fork_handler);                                        \
+    }                                                                                    \
     _Static_assert((rank) < REX_FORK_RANKS, "a rank that there is")
 
 static inline void rex_fork_renew(pthread_mutex_t *mutex)
 {
     *mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
-
-/*
- * LOOK is called before a fork when all locks have been taken, and GO_ON in the parent before they
- * are given back. For one constructor of a lower number than that of fork.c.
- */
-void rex_fork_look(void (*look)(void), void (*go_on)(void));
 
 /*
  * Whether forks are seen. Tried again where it failed, as it may for want of memory: without it a

@@ -1,6 +1,6 @@
 /*
  * thread.c - what librex keeps for each thread: allocated when it is first needed, freed when the
- * thread ends.
+ * thread ends. Threads that have something are in a list, for questions about all of them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,17 +10,46 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/fork.h"
 #include "base/process.h"
 
 __thread struct rex_thread rex_thread;
+extern __thread struct rex_thread rex_thread_again __attribute__((__alias__("rex_thread")));
+
+/* ---- the list of threads --------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rex_thread *all;
+
+void rex_threads_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void rex_threads_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+bool rex_threads_are_in_flight(void)
+{
+    for (const struct rex_thread *thread = all; thread != NULL; thread = thread->next)
+        if (thread != &rex_thread && __atomic_load_n(&thread->flight.depth, __ATOMIC_SEQ_CST) > 0)
+            return true;
+    return false;
+}
+
+static void begin_in_child(void)
+{
+    all = rex_thread.part != NULL ? &rex_thread : NULL;
+    rex_thread.next = NULL;
+}
+
+REX_FORK_TAKEN(95, begin_in_child);
+
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static unsigned key; /* plus 1, atomic; 0: there is none yet */
-static void (*on_end)(void);
-
-void rex_thread_on_end(void (*function)(void))
-{
-    on_end = function;
-}
 
 /*
  * Destructors of other keys may run later and use librex again. Then this one runs in the next
@@ -30,8 +59,13 @@ static void end(void *unused)
 {
     (void)unused;
     void **part = rex_thread.part;
-    if (on_end != NULL)
-        on_end();
+    rex_threads_lock();
+    struct rex_thread **link = &all;
+    while (*link != &rex_thread)
+        link = &(*link)->next;
+    *link = rex_thread.next;
+    rex_threads_unlock();
+    rex_thread.flight = (struct rex_flight){0};
     rex_thread.part = NULL;
     for (size_t i = 0; i < REX_PARTS; i++)
         free(part[i]);
@@ -58,10 +92,8 @@ static bool make_key(void)
     return true;
 }
 
-bool rex_thread_is_watched(void)
+bool rex_thread_list(void)
 {
-    if (rex_thread.part != NULL)
-        return true;
     if (rex_thread_is_over() || !make_key())
         return false;
     void **part = calloc(REX_PARTS, sizeof *part);
@@ -72,12 +104,16 @@ bool rex_thread_is_watched(void)
         return false;
     }
     rex_thread.part = part;
+    rex_threads_lock();
+    rex_thread.next = all;
+    all = &rex_thread;
+    rex_threads_unlock();
     return true;
 }
 
 void *rex_part_new(enum rex_part part, size_t size)
 {
-    if (!rex_thread_is_watched())
+    if (!rex_thread_is_listed())
         return NULL;
     if (rex_thread.part[part] == NULL)
         rex_thread.part[part] = calloc(1, size);

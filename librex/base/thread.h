@@ -26,9 +26,22 @@ enum rex_part {
     REX_PARTS
 };
 
+/* The thread's calls of libomptarget: omp/flight.h. */
+struct rex_flight {
+    /*
+     * The last values of rex_flight_devices() that this thread has read; only it uses them. Both
+     * are 0 while the thread is not in the list of threads. So a launch that checks the device's
+     * number checks this, too.
+     */
+    uint64_t numbers, devices;
+    uint32_t depth; /* calls in flight: a kernel of the host device may launch another; atomic */
+};
+
 /* All is zero at first. */
 struct rex_thread {
-    void **part;         /* REX_PARTS of them; NULL: no memory yet */
+    void **part;             /* REX_PARTS of them; NULL: no memory yet */
+    struct rex_thread *next; /* in the list of all threads that have parts */
+    struct rex_flight flight;
     uint16_t holds;      /* calls of rex_log_hold() that have not been undone */
     uint8_t ends;        /* how often the end of this thread has freed its parts */
     bool has_no_room;    /* the last error came when there was no memory for its text */
@@ -38,6 +51,11 @@ struct rex_thread {
     int8_t cancel_state; /* as it was before the first of them */
 };
 extern __thread struct rex_thread rex_thread;
+/*
+ * The same object. A launch uses this second name after libomptarget's call. With the first name
+ * the compiler would keep the address in a register meanwhile, which takes one more instruction.
+ */
+extern __thread struct rex_thread rex_thread_again;
 
 /*
  * This thread's PART of SIZE bytes, all zero when it is new. NULL where there is no memory for it,
@@ -57,10 +75,22 @@ static inline void *rex_part_if_any(enum rex_part part)
 }
 
 /*
- * Whether the end of this thread will be seen: its parts are freed then, and the function of
- * rex_thread_on_end() is called. False where memory is missing for that; it may be tried again.
+ * Whether this thread has parts. Then it is in the list of threads, until its end frees the parts
+ * and sets `flight` to zero. False if there is no memory for them; it may be tried again.
  */
-bool rex_thread_is_watched(void);
+bool rex_thread_list(void);
+static inline bool rex_thread_is_listed(void)
+{
+    return rex_thread.part != NULL || rex_thread_list();
+}
+
+/*
+ * Whether another thread has calls of libomptarget in flight. Call it under the lock of the list,
+ * which a fork takes last: no thread ends, and none joins the list, meanwhile.
+ */
+bool rex_threads_are_in_flight(void);
+void rex_threads_lock(void);
+void rex_threads_unlock(void);
 
 /* Whether this thread is in its last destructors, after which its end is not seen. */
 #define REX_THREAD_IS_OVER "the thread is ending: do this before its last destructors"
@@ -82,8 +112,5 @@ static inline void rex_shelter_end(void)
     if (--rex_thread.shelters == 0)
         rex_cancel_restore();
 }
-
-/* FUNCTION is called when a thread ends, perhaps more than once. For one constructor. */
-void rex_thread_on_end(void (*function)(void));
 
 #endif

@@ -184,7 +184,8 @@ static inline bool is_like(const struct rex_registration *registration,
                            const struct rex_kernel **last, int64_t device, const void *key,
                            const struct __tgt_kernel_arguments *args)
 {
-    return likely((uint64_t)device + 1 < rex_flight.numbers) && are_there(registration, args) &&
+    return likely((uint64_t)device + 1 < rex_thread.flight.numbers) &&
+           are_there(registration, args) &&
            likely(is_one_dimension(args, AT(Teams), registration->most_teams) &&
                   (*last = rex_last_launch(registration, key))->key == key &&
                   is_one_dimension(args, AT(Threads), (*last)->most_threads) &&

@@ -52,7 +52,7 @@ static inline bool number_of(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     *number = (int)asked;
-    return (uint64_t)asked < rex_flight.devices;
+    return (uint64_t)asked < rex_thread.flight.devices;
 }
 
 /* One dimension, no dynamic shared memory: nothing to check or fit. */

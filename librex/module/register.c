@@ -64,7 +64,6 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
             rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     }
     rex_flight_registered();
-    rex_flight_watch_exit();
     return is_accepted ? REX_OK : not_accepted(registration, image);
 }
 

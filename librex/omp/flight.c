@@ -1,11 +1,14 @@
 /*
  * flight.c - calls of libomptarget that are in flight: which threads are inside it.
  *
- * A registration raises `gate`, forgets the launches that may begin without a question, and then
- * reads the depth of each thread. A thread counts itself first and reads `gate` afterwards. So at
+ * A registration raises the gate, forgets the launches that may begin without a question, and then
+ * reads the depth of each thread. A thread counts itself first and reads the gate afterwards. So at
  * least one of the two sees the other. While another thread is inside, the registration lowers the
  * gate again. So a launch waits for a registration at work, never for one that waits for launches.
  * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
+ *
+ * Each thread's depth lies in its own TLS, because a launch then counts itself in one instruction.
+ * A counter shared by threads would need the thread's own depth beside it: four instructions more.
  *
  * librex's own calls of libomptarget are counted. The forwarders are jumps and count nothing.
  *
@@ -13,7 +16,6 @@
  */
 #include "omp/flight.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -22,50 +24,16 @@
 #include "base/log.h"
 #include "base/thread.h"
 
-__thread struct rex_flight rex_flight;
-extern __thread struct rex_flight rex_flight_again __attribute__((__alias__("rex_flight")));
-
-/* Guards the list of threads and `holder`. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_flight *all;
 static uint64_t numbers_now, devices_now; /* set by rex_flight_devices(); atomic */
-static const struct rex_flight *holder;   /* the thread that registers or ends a module */
-static bool gate;                         /* no thread may enter; atomic */
-static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more */
+static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
 
-/* ---- the threads ----------------------------------------------------------------------------- */
+/*
+ * The thread that keeps all others out, because it registers or ends a module, tries to, or forks.
+ * NULL: the gate is down. Atomic; written under the lock of the list of threads.
+ */
+static const struct rex_thread *gate;
 
-/* Called at the end of the thread. */
-static void unlist(void)
-{
-    if (!rex_flight.is_listed)
-        return;
-    pthread_mutex_lock(&lock);
-    struct rex_flight **link = &all;
-    while (*link != &rex_flight)
-        link = &(*link)->next;
-    *link = rex_flight.next;
-    pthread_mutex_unlock(&lock);
-    rex_flight = (struct rex_flight){0};
-}
-
-static int list(struct rex_flight *own)
-{
-    if (!own->is_listed) {
-        if (!rex_thread_is_watched())
-            return rex_fail_memory(sizeof *own, "a thread that launches");
-        pthread_mutex_lock(&lock);
-        own->next = all;
-        own->is_listed = true;
-        all = own;
-        pthread_mutex_unlock(&lock);
-    }
-    /* Relaxed: a thread that reads an old number asks again in its next call. Devices only come. */
-    own->numbers = __atomic_load_n(&numbers_now, __ATOMIC_RELAXED);
-    /* Relaxed: as above. */
-    own->devices = __atomic_load_n(&devices_now, __ATOMIC_RELAXED);
-    return REX_OK;
-}
+/* ---- in and out ------------------------------------------------------------------------------ */
 
 void rex_flight_devices(uint64_t numbers, uint64_t count)
 {
@@ -75,19 +43,20 @@ void rex_flight_devices(uint64_t numbers, uint64_t count)
     __atomic_store_n(&devices_now, count, __ATOMIC_RELAXED);
 }
 
-/* ---- in and out ------------------------------------------------------------------------------ */
-
-static bool gate_is_up(void)
+/* The log's function may launch while its thread waits for others. */
+static bool is_kept_out(void)
 {
-    return __atomic_load_n(&gate, __ATOMIC_SEQ_CST);
+    const struct rex_thread *keeper = __atomic_load_n(&gate, __ATOMIC_SEQ_CST);
+    return keeper != NULL && keeper != &rex_thread;
 }
 
-static void set_gate(bool up)
+static void set_gate(const struct rex_thread *thread)
 {
-    __atomic_store_n(&gate, up, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&gate, thread, __ATOMIC_SEQ_CST);
 }
 
-static void nap(long microseconds)
+/* Not inlined, so that a call that does not wait needs no guard of the stack. */
+static __attribute__((noinline)) void nap(long microseconds)
 {
     struct timespec time = {0, microseconds * 1000};
     nanosleep(&time, NULL);
@@ -112,54 +81,56 @@ int rex_flight_check(void)
     if (rex_flight_is_over())
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
-    /* In the last round of a thread's destructors unlist() has run and will not run again. */
+    /* In the last round of its destructors a thread has left the list for ever. */
     if (rex_thread_is_over())
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     return REX_OK;
 }
 
-static void wait_for_gate(void)
+/* From now on a registration sees this thread. As rex_flight_join(). */
+static int become_seen(void)
 {
-    while (gate_is_up())
-        nap(20);
+    struct rex_flight *own = &rex_thread.flight;
+    int result = rex_flight_check();
+    if (result != REX_OK)
+        return result;
+    if (!rex_thread_is_listed())
+        return rex_fail_memory(sizeof rex_thread, "a thread that launches");
+    /* Relaxed: a thread that reads an old number asks again in its next call. Devices only come. */
+    own->numbers = __atomic_load_n(&numbers_now, __ATOMIC_RELAXED);
+    /* Relaxed: as above. */
+    own->devices = __atomic_load_n(&devices_now, __ATOMIC_RELAXED);
+    return REX_OK;
 }
 
 int rex_flight_join(void)
 {
-    int result = rex_flight_check();
-    if (result == REX_OK)
-        result = list(&rex_flight);
+    int result = become_seen();
     if (result != REX_OK)
         return result;
-    while (__atomic_fetch_add(&rex_flight.depth, 1, __ATOMIC_SEQ_CST) == 0 && gate_is_up()) {
+    while (__atomic_fetch_add(&rex_thread.flight.depth, 1, __ATOMIC_SEQ_CST) == 0 &&
+           is_kept_out()) {
         rex_flight_end();
-        wait_for_gate();
+        while (is_kept_out())
+            nap(20);
     }
     return REX_OK;
 }
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-static bool is_anybody_inside(void)
-{
-    for (const struct rex_flight *flight = all; flight != NULL; flight = flight->next)
-        if (flight != &rex_flight && __atomic_load_n(&flight->depth, __ATOMIC_SEQ_CST) > 0)
-            return true;
-    return false;
-}
-
 /*
- * Whether no other thread is inside. The gate is up, so that none can come in. Launches are
- * forgotten twice, because a launch that was inside when the gate went up may have been remembered
- * since.
+ * Whether no other thread is inside. This thread has raised the gate, so that none can come in.
+ * Launches are forgotten twice, because a launch that was inside when the gate went up may have
+ * been remembered since.
  */
 static bool is_alone(void)
 {
     rex_launches_forget();
-    if (is_anybody_inside())
+    if (rex_threads_are_in_flight())
         return false;
     rex_launches_forget();
-    return !is_anybody_inside();
+    return !rex_threads_are_in_flight();
 }
 
 #define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
@@ -168,32 +139,30 @@ static bool is_alone(void)
 #define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
 #define TRIES 6000     /* about a minute */
 
-/* The caller holds the lock. KEEP: the gate stays up if this fails. */
+/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. */
 static bool try_alone(bool keep)
 {
-    if (holder != NULL)
-        return false;
-    set_gate(true);
-    if (is_alone()) {
-        holder = &rex_flight;
-        return true;
+    bool alone = false;
+    rex_threads_lock();
+    if (!is_kept_out()) {
+        set_gate(&rex_thread);
+        alone = is_alone();
+        if (alone)
+            rex_flight_begin();
+        else if (!keep)
+            set_gate(NULL);
     }
-    set_gate(keep);
-    return false;
+    rex_threads_unlock();
+    return alone;
 }
 
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
 
 static bool become_alone(const char *what)
 {
-    bool is_held = false;
     long time = FIRST_NAP;
     for (int i = 0; i < TRIES; i++) {
-        bool keep = i >= QUIET_TRIES && i % 2 == 0;
-        pthread_mutex_lock(&lock);
-        is_held = try_alone(keep);
-        pthread_mutex_unlock(&lock);
-        if (is_held)
+        if (try_alone(i >= QUIET_TRIES && i % 2 == 0))
             return true;
         if (i == TOLD_AFTER)
             rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
@@ -205,62 +174,50 @@ static bool become_alone(const char *what)
 
 int rex_flight_check_outside(const char *what)
 {
-    return !rex_flight_is_inside() ? REX_OK
-                                   : rex_fail(REX_EBUSY,
-                                              "%s: a module is neither registered nor ended inside "
-                                              "of a launch, a data call or another registration",
-                                              what);
+    if (rex_thread.flight.depth == 0)
+        return REX_OK;
+    return rex_fail(REX_EBUSY,
+                    "%s: a module is neither registered nor ended inside of a launch, a data call "
+                    "or another registration",
+                    what);
 }
 
 int rex_flight_register(const char *what)
 {
     int result = rex_flight_check_outside(what);
     if (result == REX_OK)
-        result = rex_flight_check();
-    if (result == REX_OK)
-        result = list(&rex_flight);
-    if (result != REX_OK)
+        result = become_seen();
+    if (result != REX_OK || become_alone(what))
         return result;
-    if (!become_alone(what))
-        return rex_fail(REX_EBUSY,
-                        "%s: launches or data calls of other threads have not ended in "
-                        "a minute, and no module is registered or ended beside them",
-                        what);
-    rex_flight_begin();
-    return REX_OK;
+    return rex_fail(REX_EBUSY,
+                    "%s: launches or data calls of other threads have not ended in "
+                    "a minute, and no module is registered or ended beside them",
+                    what);
+}
+
+static void close_at_exit(void)
+{
+    if (!rex_flight_is_torn())
+        __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    rex_launches_forget();
 }
 
 void rex_flight_registered(void)
 {
+    static bool exit_is_watched; /* only the thread alone is here */
+    /* atexit() runs the last registered handler first: handlers of the program may still launch. */
+    if (!exit_is_watched)
+        exit_is_watched = atexit(close_at_exit) == 0;
     rex_flight_end();
-    pthread_mutex_lock(&lock);
-    holder = NULL;
-    set_gate(false);
-    pthread_mutex_unlock(&lock);
-}
-
-/* ---- the end of the process ------------------------------------------------------------------ */
-
-static void close_at_exit(void)
-{
-    pthread_mutex_lock(&lock);
-    if (closed == REX_OK)
-        __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
-    rex_launches_forget();
-    pthread_mutex_unlock(&lock);
-}
-
-/* atexit() runs the last registered handler first: handlers of the program may still launch. */
-void rex_flight_watch_exit(void)
-{
-    static bool is_watched;
-    if (!__atomic_exchange_n(&is_watched, true, __ATOMIC_ACQ_REL))
-        atexit(close_at_exit);
+    rex_threads_lock();
+    set_gate(NULL);
+    rex_threads_unlock();
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */
 
-static bool gate_before, was_inside;
+static const struct rex_thread *gate_before;
+static bool was_inside;
 
 /*
  * Runs with all locks of librex held: each other thread is counted, or it is outside and stays
@@ -268,9 +225,9 @@ static bool gate_before, was_inside;
  */
 static void look(void)
 {
-    gate_before = gate_is_up();
-    set_gate(true);
-    was_inside = !is_alone() || (holder != NULL && holder != &rex_flight);
+    gate_before = gate;
+    set_gate(&rex_thread);
+    was_inside = !is_alone();
 }
 
 static void go_on(void)
@@ -281,20 +238,11 @@ static void go_on(void)
 /* The forking thread goes on in the child, even inside a kernel or a registration. */
 static void begin_in_child(void)
 {
-    all = rex_flight.is_listed ? &rex_flight : NULL;
-    rex_flight.next = NULL;
     if (was_inside)
         __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
     rex_launches_forget();
-    if (holder != &rex_flight)
-        holder = NULL;
-    set_gate(holder != NULL);
+    if (gate_before != &rex_thread)
+        set_gate(NULL);
 }
 
-REX_FORK_TAKEN(70, begin_in_child);
-
-__attribute__((constructor(1001))) static void begin(void)
-{
-    rex_fork_look(look, go_on);
-    rex_thread_on_end(unlist);
-}
+REX_FORK_WATCHED(99, look, go_on, begin_in_child);

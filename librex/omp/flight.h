@@ -17,39 +17,17 @@
 #include "base/thread.h"
 
 /*
- * A thread that calls libomptarget. It enters the list of threads at its first call that is not a
- * launch like the one before.
- */
-struct rex_flight {
-    /*
-     * The last values of rex_flight_devices() that this thread has read; only it uses them. Both
-     * are 0 until the thread is on the list. So a launch that checks the device's number checks
-     * this, too.
-     */
-    uint64_t numbers, devices;
-    uint32_t depth; /* calls in flight: a kernel of the host device may launch another */
-    bool is_listed;
-    struct rex_flight *next;
-};
-extern __thread struct rex_flight rex_flight;
-/*
- * The same object. A launch uses this second name after libomptarget's call. With the first name
- * the compiler would keep the address in a register meanwhile, which takes one more instruction.
- */
-extern __thread struct rex_flight rex_flight_again;
-
-/*
  * A launch like the one before is in flight from before it reads registration->recent until its
  * end. It does not ask for the gate: a registration empties `recent` first (rex_launches_forget()),
  * and reads the counts after that.
  */
 static inline void rex_flight_begin(void)
 {
-    __atomic_fetch_add(&rex_flight.depth, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&rex_thread.flight.depth, 1, __ATOMIC_SEQ_CST);
 }
 static inline void rex_flight_end(void)
 {
-    __atomic_fetch_sub(&rex_flight_again.depth, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&rex_thread_again.flight.depth, 1, __ATOMIC_RELEASE);
 }
 
 /*
@@ -87,19 +65,6 @@ bool rex_flight_is_torn(void);
 bool rex_flight_is_over(void);
 
 /*
- * libomptarget has registered a module. From now on no thread enters libomptarget at the end of the
- * process, before libomptarget destroys its objects.
- */
-void rex_flight_watch_exit(void);
-
-/* Whether this thread is inside libomptarget. */
-static inline bool rex_flight_is_inside(void)
-{
-    /* Relaxed: only this thread writes it. */
-    return __atomic_load_n(&rex_flight.depth, __ATOMIC_RELAXED) > 0;
-}
-
-/*
  * Returns REX_EBUSY if this thread is inside a call, because it cannot register or end a module
  * then. WHAT names the module. Otherwise 0.
  */
@@ -109,7 +74,8 @@ int rex_flight_check_outside(const char *what);
  * Register or end the module named WHAT between these two. No other thread is inside libomptarget
  * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
  * one ends). REX_EBUSY as of rex_flight_check_outside(), or if other threads' calls do not end in a
- * minute. Other errors as of rex_flight_enter().
+ * minute. Other errors as of rex_flight_enter(). After the first registration no thread enters
+ * libomptarget at the end of the process, before libomptarget destroys its objects.
  */
 int rex_flight_register(const char *what);
 void rex_flight_registered(void);

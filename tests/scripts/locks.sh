@@ -6,12 +6,14 @@
 
 files=$(grep -lE '^static pthread_(mutex|rwlock|spinlock)_t |^REX_FORK_[A-Z]+\(' librex/*/*.c)
 for file in $files; do
-    [ "$(grep -cE '^REX_FORK_(TAKEN|RENEWED)\(' "$file")" = 1 ] || fail "$file does not say once what a fork does with its lock"
+    [ "$(grep -cE '^REX_FORK_(TAKEN|RENEWED|WATCHED)\(' "$file")" = 1 ] || fail "$file does not say once what a fork does with its lock"
     [ "$(grep -cE '^static pthread_(mutex|rwlock|spinlock)_t ' "$file")" -le 1 ] || fail "$file has more locks than one"
 done
 ranks() { grep -hoE "^REX_FORK_$1\([0-9]+" librex/*/*.c | sed 's/.*(//' | sort -n; }
-twice=$(ranks '(TAKEN|RENEWED)' | uniq -d)
+twice=$(ranks '(TAKEN|RENEWED|WATCHED)' | uniq -d)
 [ -z "$twice" ] || fail "two locks have the rank $twice"
 [ "$(ranks RENEWED | tail -n 1)" -lt "$(ranks TAKEN | head -n 1)" ] ||
     fail 'a lock that is renewed has a higher rank than one that is taken'
+[ "$(ranks TAKEN | tail -n 1)" -lt "$(ranks WATCHED | head -n 1)" ] ||
+    fail 'a file that watches a fork has a lower rank than a lock'
 echo "$(grep -lE '^static pthread_(mutex|rwlock|spinlock)_t ' librex/*/*.c | wc -l) locks"

@@ -101,29 +101,32 @@ static void leave(void)
     pthread_join(inside, NULL);
 }
 
+static char second_key;
+static struct __tgt_offload_entry second_entries[] = {{&second_key, (char *)(uintptr_t)"none__kernel__", 0, 0, 0}};
+static struct rex_module second = {.struct_size = sizeof(struct rex_module),
+                                  .entries_begin = second_entries,
+                                  .entries_end = second_entries + 1,
+                                  .image_name = "tests/data/sm_90.cubin"};
+
 /* Another thread stays inside: after a minute it is said, and nothing is left of the try. */
 static void never_alone(const void *unused)
 {
-    static char key;
-    static struct __tgt_offload_entry own[] = {{&key, (char *)(uintptr_t)"none__kernel__", 0, 0, 0}};
-    static struct rex_module other = {
-        .struct_size = sizeof(struct rex_module), .entries_begin = own, .entries_end = own + 1, .image_name = "tests/data/sm_90.cubin"};
     (void)unused;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
-    CHECK_EQUAL(rex_module_add(&other), REX_OK); /* which is not registered unasked */
+    CHECK_EQUAL(rex_module_add(&second), REX_OK); /* which is not registered unasked */
     start(22);
     for (int is_end = 0; is_end < 2; is_end++) {
         int users = context_users();
         start_inside();
         is_quick = true;
-        CHECK_EQUAL(is_end ? rex_module_fini(&other) : rex_module_register(&other, NULL), REX_EBUSY);
+        CHECK_EQUAL(is_end ? rex_module_fini(&second) : rex_module_register(&second, NULL), REX_EBUSY);
         is_quick = false;
         CHECK_MENTIONS(rex_last_error(), "tests/data/sm_90.cubin: launches or data calls of other threads have not ended in a minute, and no "
                                          "module is registered or ended beside them");
         CHECK_EQUAL(context_users(), users);
         CHECK_EQUAL(the_record()->registered, 1 + is_end);
         leave();
-        CHECK_EQUAL(is_end ? rex_module_fini(&other) : rex_module_register(&other, NULL), REX_OK);
+        CHECK_EQUAL(is_end ? rex_module_fini(&second) : rex_module_register(&second, NULL), REX_OK);
         CHECK_EQUAL(the_record()->registered, 2 - is_end);
     }
 }
@@ -134,13 +137,38 @@ TEST(test_never_alone)
     assert_int_equal(occurrences(output, ": waiting for launches and data calls of other threads\n"), 2);
 }
 
+/* The log's function launches while its thread waits for another one to leave: it is not waited for, and does not wait for itself. */
+static int launched_by_log = -1;
+
+static void launch_by_log(enum rex_log_level level, const char *message, void *unused)
+{
+    (void)level, (void)unused;
+    if (strstr(message, ": waiting for launches and data calls of other threads") == NULL)
+        return;
+    the_record()->on_launch = NULL;
+    launched_by_log = launch();
+    leave();
+}
+
+TEST_IN_CHILD(launches_while_it_waits)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    CHECK_EQUAL(rex_module_add(&second), REX_OK);
+    start(22);
+    rex_set_log_callback(launch_by_log, NULL);
+    start_inside();
+    is_quick = true;
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
+    CHECK_EQUAL(launched_by_log, REX_OK);
+}
+
 static void *end_module(void *unused)
 {
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     return unused;
 }
 
-/* Who ends a module that another thread is ending leaves it to that one, and does not wait; who registers it waits. */
+/* A thread that ends a module that another one is ending does not wait. A thread that registers it waits. */
 TEST_IN_CHILD(ends_beside)
 {
     pthread_t other;
@@ -201,7 +229,32 @@ TEST_IN_CHILD(last_destructors)
     CHECK_EQUAL(rounds, ENTRIES);
     CHECK(launched[0] == REX_OK && launched[1] == REX_OK);
     CHECK(ENTRIES == 2 || (launched[2] == REX_OK && launched[3] == REX_EINVAL));
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK); /* nobody is on the list who is not there */
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK); /* no thread that has ended is on the list */
+}
+
+static void end_here(void)
+{
+    pthread_exit(NULL);
+}
+
+static void *launch_and_end(void *unused)
+{
+    CHECK_EQUAL(launch(), REX_OK);
+    the_record()->on_launch = end_here;
+    launch(); /* like the one before */
+    return unused;
+}
+
+/* A thread that ends inside of a launch is not waited for. */
+TEST_IN_CHILD(ends_inside)
+{
+    pthread_t thread;
+    start(22);
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_and_end, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    the_record()->on_launch = NULL;
+    is_quick = true;
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
 TEST(test_ends)
