@@ -24,11 +24,12 @@ static int setting(const char *name, int otherwise)
     return value != NULL ? atoi(value) : otherwise;
 }
 
-static pid_t started_in;
+static pid_t started_in; /* atomic: the program, too, may call cuInit() */
 
 static int is_forked(void)
 {
-    return started_in != 0 && started_in != getpid();
+    pid_t in = __atomic_load_n(&started_in, __ATOMIC_ACQUIRE);
+    return in != 0 && in != getpid();
 }
 
 /* Tell whoever reads the pipe, and wait for whoever holds the other. */
@@ -67,7 +68,7 @@ int cuInit(unsigned flags)
     BREAK("cuInit");
     int result = setting("FAKE_CUDA_FAILS", 0);
     if (result == 0)
-        started_in = getpid();
+        __atomic_store_n(&started_in, getpid(), __ATOMIC_RELEASE);
     return result;
 }
 
