@@ -639,7 +639,7 @@ static void data(struct call *call, data_call *function, can *possible, int64_t 
                            : sure && !ends && possible(device, map)  ? MUST_WORK
                            : sure && !ends                           ? MUST_FAIL
                                                                      : EITHER;
-    if (ends && sure && possible(device, map) && !model_copies_unseen(device, map))
+    if (ends && sure && possible(device, map) && !model_copies_in_use(device, map))
         verdict = MUST_WORK;
     walk_before();
     int result = function(module, walk_integer(call, 1), map != NULL ? &map->map : NULL);
