@@ -421,6 +421,7 @@ RULE(rex_module_launch_map, "mkdttxM", 10)
                  (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(device, map));
     walk_order_rows(device, map, model_touch_launch);
+    walk_note_launch(&launch);
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);
     bool sure = ready && is_usual(&launch) && !walk_has_empty(map) && !walk_may_refuse();
