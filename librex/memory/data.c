@@ -180,11 +180,15 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
     return call(module, device, map, REX_FOR_LAUNCH, "data begin");
 }
 
+/*
+ * Asks no queue. A queue uses mappings that were there before its command, and the launch only
+ * drops its reference to them.
+ */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
     int number = 0, result = rex_device_offload(device, &number);
     if (result == REX_OK)
-        result = rex_before_unmap(map, number, "data end");
+        result = rex_device_lost(number, "data end");
     return result == REX_OK ? end(device, map, number, "data end") : result;
 }
 

@@ -55,9 +55,12 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
      */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
-    /* A member lies in its parent, which is checked already; an attached pointer need not. */
+    /*
+     * A member lies in its parent, which is checked already; an attached pointer need not. Memory
+     * that has to be present may have to be so before the parent is mapped.
+     */
     if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
-        !rex_row_has(type, REX_MAP_PTR_AND_OBJ))
+        !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
         return false;
     return begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
            may_exceed(type, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);

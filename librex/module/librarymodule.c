@@ -162,7 +162,10 @@ static int register_image(struct rex_library *library, const struct rex_module_i
     return result;
 }
 
-/* libomptarget has devices from now on. */
+/*
+ * libomptarget has devices from now on. Two threads at once may both register their images, which
+ * costs only memory: libomptarget then keeps two.
+ */
 static int bring_devices(const struct rex_module_image *image)
 {
     if (rex_devices_are_there())

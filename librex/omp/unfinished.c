@@ -71,10 +71,11 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
                     what, busy->name, object, rex_setting_variable(REX_OPTION_UNFINISHED));
 }
 
+/* Rows at NULL are of no memory. */
 static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
-        if (!(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
+        if (map->begin[i] != NULL && !(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
             unfinished->uses(unfinished, map->begin[i],
                              map->sizes[i] > 0 ? (size_t)map->sizes[i] : 1, number))
             return true;

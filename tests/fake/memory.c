@@ -221,9 +221,11 @@ static bool replace_pinned(const void *old, const void *address, size_t size)
     return i < most;
 }
 
+/* No more than a GiB: what lies behind memory of the program must not count as pinned. */
 int fake_pin(const void *address, size_t size)
 {
-    return replace_pinned(NULL, address, size) ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    bool fits = size <= (size_t)1 << 30;
+    return fits && replace_pinned(NULL, address, size) ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
 }
 
 void fake_unpin(const void *address)

@@ -35,7 +35,8 @@ _Thread_local struct walk_record walk_record[RECORDS];
 static _Thread_local struct place hosts[PLACES], memories[MEMORIES];
 static _Thread_local struct mapping mappings[DEVICES][MAPPINGS];
 static _Thread_local unsigned mappings_made;
-static _Thread_local unsigned number[QUEUES], seen[QUEUES + 1][QUEUES];
+/* Up to which command: put in the queue; known to be done; the queue itself was waited for. */
+static _Thread_local unsigned number[QUEUES], seen[QUEUES + 1][QUEUES], idle[QUEUES];
 
 static const int array_sizes[PLACES] = {BYTES,      BYTES, BYTES, BYTES, 160 << 10, MOST_BYTES,
                                         sizeof walk_record};
@@ -594,17 +595,6 @@ int model_unseen(int who, const struct touches *touches)
     return -1;
 }
 
-bool model_copies_unseen(int device, const struct walk_map *map)
-{
-    struct touches touches = {.count = 0};
-    for (int i = 0; i < map->map.count; i++) {
-        struct mapping *mapping = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
-        if (mapping != NULL)
-            touch(&touches, &mapping->copy, true);
-    }
-    return model_unseen(HOST, &touches) >= 0;
-}
-
 bool model_has_unseen(int queue)
 {
     bool has = number[queue] > seen[HOST][queue];
@@ -613,10 +603,28 @@ bool model_has_unseen(int queue)
     return has;
 }
 
+/* Whether QUEUE is not done, and has worked on PLACE since it was waited for itself. */
+static bool is_in_use(const struct place *place, int queue)
+{
+    return model_has_unseen(queue) &&
+           (place->written[queue] > idle[queue] || place->read[queue] > idle[queue]);
+}
+
+bool model_copies_in_use(int device, const struct walk_map *map)
+{
+    for (int i = 0; i < map->map.count; i++) {
+        struct mapping *mapping = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
+        for (int queue = 0; mapping != NULL && queue < QUEUES; queue++)
+            if (is_in_use(&mapping->copy, queue))
+                return true;
+    }
+    return false;
+}
+
 void model_did(int queue, const struct touches *touches)
 {
     number[queue]++;
-    for (int i = 0; i < touches->count; i++) {
+    for (int i = 0; touches != NULL && i < touches->count; i++) {
         struct place *place = touches->touch[i].place;
         (touches->touch[i].write ? place->written : place->read)[queue] = number[queue];
     }
@@ -627,6 +635,11 @@ void model_record(int queue, unsigned now[QUEUES])
     for (int other = 0; other < QUEUES; other++)
         now[other] = known_to(queue, other);
     now[queue] = number[queue];
+}
+
+void model_idle(int queue)
+{
+    idle[queue] = number[queue];
 }
 
 void model_wait(int who, const unsigned now[QUEUES])

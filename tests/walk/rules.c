@@ -225,9 +225,19 @@ bool walk_is_harmless(int number, const struct walk_map *map)
            !walk_fits(number, map) || map->form == forms[number];
 }
 
+static bool some_not_waited_for; /* of all threads; atomic */
+
+void walk_note_launch(const struct rex_launch_config *launch)
+{
+    if (launch->flags & REX_LAUNCH_NOWAIT)
+        __atomic_store_n(&some_not_waited_for, true, __ATOMIC_SEQ_CST);
+}
+
 bool walk_may_refuse(void)
 {
     const char *by = getenv("REX_LAUNCH_BY");
-    return walk_settings.gpu && by != NULL &&
-           (strcmp(by, "driver") == 0 || rex_runtime_release() == 18);
+    bool is_18 = rex_runtime_release() == 18,
+         not_waited_for = __atomic_load_n(&some_not_waited_for, __ATOMIC_SEQ_CST);
+    return walk_settings.gpu &&
+           (by != NULL ? is_18 || strcmp(by, "driver") == 0 : is_18 && not_waited_for);
 }

@@ -145,7 +145,10 @@ bool walk_fits(int key, const struct walk_map *map);
 bool walk_is_harmless(int kernel, const struct walk_map *map);
 bool walk_has_types(const struct walk_map *map, int64_t types);
 bool walk_has_empty(const struct walk_map *map);
-/* Whether the sequence has said who launches, who may be unable to: the driver, or LLVM 18. */
+/* A launch that is not waited for: the driver launches none after it. Call it before the launch. */
+void walk_note_launch(const struct rex_launch_config *launch);
+/* Whether the one who launches may be unable to: the driver, which the sequence has asked for, or
+ * LLVM 18, which it has asked for or which launches since the driver does no more. */
 bool walk_may_refuse(void);
 
 /* ---- queues (rulesqueue.c) */

@@ -423,6 +423,7 @@ RULE(rex_module_launch_map, "mkdttxM", 10)
                  (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(device, map));
     walk_order_rows(device, map, model_touch_launch);
+    walk_note_launch(&launch);
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);
     bool sure = ready && is_usual(&launch) && !walk_has_empty(map) && !walk_may_refuse();
@@ -641,7 +642,7 @@ static void data(struct call *call, data_call *function, can *possible, int64_t 
                            : sure && !ends && possible(device, map)  ? MUST_WORK
                            : sure && !ends                           ? MUST_FAIL
                                                                      : EITHER;
-    if (ends && sure && possible(device, map) && !model_copies_unseen(device, map))
+    if (ends && sure && possible(device, map) && !model_copies_in_use(device, map))
         verdict = MUST_WORK;
     walk_before();
     int result = function(module, walk_integer(call, 1), map != NULL ? &map->map : NULL);

@@ -17,11 +17,17 @@ static int number_of(const struct walk_queue *queue)
     return (int)(queue - walk_now.queue);
 }
 
-void walk_wait_for_queue(int queue)
+static void wait_for_all_up_to_here(int queue)
 {
     unsigned seen[QUEUES];
     model_record(queue, seen);
     model_wait(HOST, seen);
+}
+
+void walk_wait_for_queue(int queue)
+{
+    wait_for_all_up_to_here(queue);
+    model_idle(queue);
 }
 
 /* The thread waits for the queue in one of the ways that there are. */
@@ -30,12 +36,13 @@ static void wait_here(int queue)
     struct rex_queue *unseen = walk_now.queue[queue].queue;
     struct walk_event *event = &walk_now.between[queue];
     static _Thread_local unsigned way;
-    bool done = false;
+    bool done = false, by_event = false;
     if (event->event == NULL && rex_event_create(&event->event) != REX_OK)
         walk_found("an event cannot be made: %s", rex_last_error());
     switch (way++ % 3) {
     case 0: done = rex_queue_sync(unseen) == REX_OK; break;
     case 1:
+        by_event = true;
         done = rex_event_record(event->event, unseen) == REX_OK &&
                rex_event_sync(event->event) == REX_OK;
         break;
@@ -45,7 +52,10 @@ static void wait_here(int queue)
     }
     if (!done)
         walk_found("the program cannot wait for queue%d: %s", queue, rex_last_error());
-    walk_wait_for_queue(queue);
+    if (by_event)
+        wait_for_all_up_to_here(queue);
+    else
+        walk_wait_for_queue(queue);
 }
 
 static void wait_in(int who, int queue)
@@ -56,8 +66,10 @@ static void wait_in(int who, int queue)
         rex_event_record(event->event, walk_now.queue[queue].queue) != REX_OK ||
         rex_queue_wait_event(walk_now.queue[who].queue, event->event) != REX_OK)
         walk_found("queue%d cannot wait for queue%d: %s", who, queue, rex_last_error());
+    model_did(queue, NULL);
     model_record(queue, seen);
     model_wait(who, seen);
+    model_did(who, NULL);
 }
 
 void walk_order(int who, const struct touches *touches)
@@ -75,12 +87,6 @@ void walk_order_rows(int device, const struct walk_map *map, touch_rows *touch)
     if (map != NULL && !map->wrong)
         touch(&touches, device, map);
     walk_order(HOST, &touches);
-    /* With LLVM 18 librex takes values for memory that any queue may use: a launch whose rows
-     * libomptarget maps, and the driver sends, is REX_EBUSY once its kernel has run. */
-    bool all = touch == model_touch_launch && walk_settings.gpu && rex_runtime_release() == 18;
-    for (int i = 0; all && i < QUEUES; i++)
-        if (walk_now.queue[i].queue != NULL && walk_now.queue[i].captured < 0)
-            wait_here(i);
 }
 
 void walk_order_memory(int memory, bool write)
@@ -183,6 +189,14 @@ void walk_took(const struct walk_queue *queue, const struct command *command)
         captured->overfull = true;
     else
         captured->command[captured->count++] = *command;
+}
+
+/* QUEUE has refused COMMAND, after it may have found that it works on some of the memory. */
+static void refused(const struct walk_queue *queue, const struct command *command)
+{
+    struct touches touches = {.count = 0};
+    touch_command(&touches, queue->device, command);
+    model_did(number_of(queue), &touches);
 }
 
 /* ---- queues
@@ -296,6 +310,8 @@ OWN_RULE(launch_in_queue, "mqkdttxM", 10)
                          map != NULL ? &map->map : NULL);
     if (walk_judge_int(call, result, verdict))
         walk_took(queue, &command);
+    else if (!wrong && queue->captured < 0)
+        refused(queue, &command);
 }
 
 /* Copies and fills of device memory. */
@@ -411,11 +427,14 @@ static void count_call(void *argument)
 RULE(rex_queue_host_func, "qA", 3)
 {
     static int calls;
+    const struct walk_queue *queue = walk_queue_of(call, 0);
     int function = walk_variable(call, 1);
     walk_before();
     int result = rex_queue_host_func(walk_queue(call, 0), function >= 0 ? count_call : NULL,
                                      function == 0 ? &calls : NULL);
-    walk_judge_int(call, result, function < 0 || walk_queue(call, 0) == NULL ? MUST_FAIL : EITHER);
+    if (walk_judge_int(call, result, function < 0 || queue == NULL ? MUST_FAIL : EITHER) &&
+        queue->captured < 0)
+        model_did(number_of(queue), NULL);
 }
 
 /* A row without bytes, or of values, copies nothing. */
@@ -442,8 +461,11 @@ RULE(rex_queue_update, "qM", 4)
     }
     walk_before();
     int result = rex_queue_update(walk_queue(call, 0), map != NULL ? &map->map : NULL);
-    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER)) {
+        if (!wrong && queue->captured < 0)
+            refused(queue, &command);
         return;
+    }
     for (int i = 0; i < command.map.map.count; i++)
         if ((command.map.part[i].type & REX_MAP_TOFROM) == 0)
             command.map.part[i].host = -1;
@@ -541,8 +563,10 @@ RULE(rex_event_record, "eq", 5)
         return;
     event->captured = queue->captured;
     memset(event->seen, 0, sizeof event->seen);
-    if (queue->captured < 0)
+    if (queue->captured < 0) {
+        model_did(number_of(queue), NULL);
         model_record(number_of(queue), event->seen);
+    }
 }
 
 static bool is_going_on(int captured)
@@ -573,8 +597,10 @@ RULE(rex_queue_wait_event, "qe", 4)
         return;
     if (joins)
         queue->captured = event->captured;
-    else if (queue->captured < 0)
+    else if (queue->captured < 0) {
         model_wait(number_of(queue), event->seen);
+        model_did(number_of(queue), NULL);
+    }
 }
 
 RULE(rex_event_sync, "e", 2)

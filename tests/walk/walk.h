@@ -219,17 +219,20 @@ void model_touch_memory(struct touches *touches, int memory, bool write);
 /* The copies of the map's rows, as a kernel uses them; and what data calls and launches use. */
 void model_touch_copies(struct touches *touches, int device, const struct walk_map *map);
 void model_touch_mapping(struct touches *touches, struct mapping *mapping);
-/* Whether queues may work on copies of the map's rows. */
-bool model_copies_unseen(int device, const struct walk_map *map);
+/* Whether librex may take copies of the map's rows for ones that a queue works on: it keeps them in
+ * mind until the queue itself, and not an event in it, has been waited for. */
+bool model_copies_in_use(int device, const struct walk_map *map);
 typedef void touch_rows(struct touches *touches, int device, const struct walk_map *map);
 touch_rows model_touch_begin, model_touch_end, model_touch_update, model_touch_launch;
 /* A queue that WHO has to wait for before it works on TOUCHES; -1: none. */
 int model_unseen(int who, const struct touches *touches);
 bool model_has_unseen(int queue);
-/* QUEUE was given a command that does so. */
+/* QUEUE was given a command that does so; NULL: one that works on no memory. */
 void model_did(int queue, const struct touches *touches);
 /* SEEN is what there is in the queue up to here; WHO knows that to be done. */
 void model_record(int queue, unsigned seen[QUEUES]);
 void model_wait(int who, const unsigned seen[QUEUES]);
+/* QUEUE has been waited for, and has nothing left to do. */
+void model_idle(int queue);
 
 #endif

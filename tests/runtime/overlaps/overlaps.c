@@ -312,6 +312,8 @@ static const struct {
     {ALL, BEGIN, {{0, 512, 0, PRESENT}}, 1, DONE},
     {14, 22, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, DONE},
     {23, 24, BEGIN, {{0, 0, 64, TO}, {0, 56, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 56)},
+    {14, 22, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, DONE},
+    {23, 24, BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0) | PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, BEGIN, {{0, 0, 64, IMPLICIT}, {0, 8, 8, TO | PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, END, {{0, 0, 64, TO}, {0, 8, 8, PRESENT}}, 2, ABSENT(1, 8, 8)},
     {ALL, BEGIN, {{0, 0, 8, TO}, {0, 0, 64, TO}}, 2, OVER_ROW(1, 64, 0, 0, 8, 0, LARGER)},

@@ -559,6 +559,29 @@ TEST(busy_end, .gpu = ON_GPU)
     OK(rex_offload_fini());
 }
 
+/* A launch ends no mapping that the queue works with, and a row of no memory is not the queue's. */
+TEST(busy_launch, .gpu = ON_GPU)
+{
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("long one", 0);
+    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(nothing, REX_TO((int64_t *)NULL, 0));
+    REX_MAP(args, REX_VALUE((int64_t)VALUES), REX_VALUE(INT64_C(7)), REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
+    OK(rex_data_enter(-1, &nothing));
+    int64_t *release = hold_queue(queue, value);
+    rex_mappings_changed(); /* so libomptarget maps the rows of the launch */
+    OK(rex_launch(&launch, &args));
+    OK(rex_data_exit(-1, &nothing));
+    FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
+    *(volatile int64_t *)release = 1;
+    OK(rex_queue_sync(queue));
+    OK(rex_data_exit(-1, &region));
+    assert_true(value[0] == 8 && value[1] == 7);
+    OK(rex_queue_destroy(queue));
+}
+
 static int waits;
 
 /* What would wait for the end of the module, which waits for the queue, is an error. */
