@@ -21,8 +21,8 @@ uint64_t rex_block_take(int ordinal, size_t size, bool exact);
  * is too little memory. 0, or another number with rex_cuda_why().
  */
 int rex_block_allocate(int ordinal, size_t size, uint64_t *address);
-/* Give it back: no launch works with it any more. The context is current. */
-void rex_block_give(uint64_t address);
+/* Give it back to GPU ORDINAL: no launch works with it any more. The context is current. */
+void rex_block_give(int ordinal, uint64_t address);
 /* Free those kept on GPU ORDINAL, whose context is current. Whether there was any. */
 bool rex_blocks_free(int ordinal);
 /* Free those kept on all GPUs. Whether there was any. */

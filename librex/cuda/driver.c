@@ -24,6 +24,7 @@
 #include "cuda/nogpu.h"
 
 struct rex_driver rex_driver;
+struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 static const struct function {
     const char *name, *since; /* as exported; the CUDA release that has it first */
@@ -39,7 +40,7 @@ static const struct function {
 static const struct function *missing[REX_CUDA_GROUPS];
 
 static void *library; /* the driver, once opened; never closed */
-static int devices, handles[REX_CUDA_DEVICES_MAX];
+static int devices;
 static const char *absent = ""; /* why there is no device */
 static int kept;                /* decisions that stand on what there is */
 static unsigned starts;         /* that have come to their end */
@@ -227,7 +228,7 @@ static int start_driver(int *count)
     }
     *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < *count && result == 0; i++)
-        result = REX_CUDA(cuDeviceGet, &handles[i], i);
+        result = REX_CUDA(cuDeviceGet, &rex_devices[i].handle, i);
     return result;
 }
 
@@ -314,7 +315,7 @@ int rex_cuda_handle(int number, int *device)
 {
     if (number < 0 || number >= rex_cuda_devices())
         return -1;
-    *device = handles[number];
+    *device = rex_devices[number].handle;
     return 0;
 }
 

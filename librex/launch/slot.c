@@ -19,11 +19,10 @@
 #include "cuda/pinned.h"
 #include "omp/device.h"
 
-/* Under the lock of lists. A child of fork has no driver, and does not get here. */
-static struct rex_slot *idle; /* the slot given back last is the first */
 #define IDLE_LEAST 64
-static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* for each GPU */
-static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
+
+/* The driver's number of each of libomptarget's devices, plus 2; 0: not asked yet. Atomic. */
+static int ordinals[REX_CUDA_DEVICES_MAX];
 
 /* ---- destruction ----------------------------------------------------------------------------- */
 
@@ -70,19 +69,11 @@ static void end_slot(struct rex_slot *slot)
 /* Called when a registration ends; the context of GPU ORDINAL is current. */
 static void end_all(int ordinal)
 {
-    struct rex_slot *out = NULL;
+    struct rex_device *device = &rex_devices[ordinal];
     rex_lists_lock();
-    for (struct rex_slot **at = &idle; *at != NULL;) {
-        struct rex_slot *slot = *at;
-        if (slot->ordinal != ordinal) {
-            at = &slot->next;
-            continue;
-        }
-        *at = slot->next;
-        idle_count[ordinal]--;
-        slot->next = out;
-        out = slot;
-    }
+    struct rex_slot *out = device->idle;
+    device->idle = NULL;
+    device->idle_count = 0;
     rex_lists_unlock();
     while (out != NULL) {
         struct rex_slot *next = out->next;
@@ -140,7 +131,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
         rex_loaded_image_on_unload(end_all);
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         rex_lists_lock();
-        idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
+        rex_devices[ordinal].idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
         rex_lists_unlock();
         return slot;
     }
@@ -151,14 +142,12 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
 
 static struct rex_slot *take_idle(int ordinal)
 {
+    struct rex_device *device = &rex_devices[ordinal];
     rex_lists_lock();
-    struct rex_slot **at = &idle;
-    while (*at != NULL && (*at)->ordinal != ordinal)
-        at = &(*at)->next;
-    struct rex_slot *slot = *at;
+    struct rex_slot *slot = device->idle;
     if (slot != NULL) {
-        *at = slot->next;
-        idle_count[ordinal]--;
+        device->idle = slot->next;
+        device->idle_count--;
     }
     rex_lists_unlock();
     return slot;
@@ -179,13 +168,14 @@ struct rex_slot *rex_slot_take(int ordinal, const char *what, int *entered)
 
 void rex_slot_give(struct rex_slot *slot, int entered)
 {
+    struct rex_device *device = &rex_devices[slot->ordinal];
     rex_context_leave(entered);
     rex_lists_lock();
-    bool is_kept = idle_count[slot->ordinal] < idle_most;
+    bool is_kept = device->idle_count < device->idle_most;
     if (is_kept) {
-        slot->next = idle;
-        idle = slot;
-        idle_count[slot->ordinal]++;
+        slot->next = device->idle;
+        device->idle = slot;
+        device->idle_count++;
     }
     rex_lists_unlock();
     if (!is_kept)
