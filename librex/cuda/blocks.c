@@ -34,10 +34,10 @@ static struct rex_block *take_out(struct rex_block **at)
     return block;
 }
 
-/* Takes out what is kept of GPU ORDINAL beyond MOST bytes: the oldest. */
-static struct rex_block *shed(int ordinal, size_t most)
+/* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
+static struct rex_block *shed(struct rex_device *device, size_t most)
 {
-    struct rex_block *out = NULL, **at = &rex_devices[ordinal].blocks;
+    struct rex_block *out = NULL, **at = &device->blocks;
     size_t sum = 0;
     while (*at != NULL) {
         sum += (*at)->is_taken ? 0 : (*at)->size;
@@ -62,10 +62,10 @@ static bool free_all(struct rex_block *out)
     return any;
 }
 
-bool rex_blocks_free(int ordinal)
+bool rex_blocks_free(struct rex_device *device)
 {
     rex_lists_lock();
-    struct rex_block *out = shed(ordinal, 0);
+    struct rex_block *out = shed(device, 0);
     rex_lists_unlock();
     return free_all(out);
 }
@@ -78,7 +78,7 @@ bool rex_blocks_free_all(void)
         if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
             continue;
         int entered = rex_context_enter(context);
-        freed |= entered >= 0 && rex_blocks_free(i);
+        freed |= entered >= 0 && rex_blocks_free(&rex_devices[i]);
         rex_context_leave(entered);
         rex_context_drop(i);
     }
@@ -86,10 +86,10 @@ bool rex_blocks_free_all(void)
 }
 
 /* One that is kept, large enough, and at most twice as large. */
-static struct rex_block *reuse(int ordinal, size_t size)
+static struct rex_block *reuse(struct rex_device *device, size_t size)
 {
     rex_lists_lock();
-    struct rex_block *block = rex_devices[ordinal].blocks;
+    struct rex_block *block = device->blocks;
     while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
         block = block->next;
     if (block != NULL)
@@ -107,19 +107,19 @@ static size_t round_up(size_t size)
     return (size + step - 1) / step * step;
 }
 
-int rex_block_allocate(int ordinal, size_t size, uint64_t *address)
+int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address)
 {
     int result = REX_CUDA(cuMemAlloc, address, size);
     if (result == REX_CUDA_OUT_OF_MEMORY) {
-        rex_blocks_free(ordinal);
+        rex_blocks_free(device);
         result = REX_CUDA(cuMemAlloc, address, size);
     }
     return result;
 }
 
-uint64_t rex_block_take(int ordinal, size_t size, bool exact)
+uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
 {
-    struct rex_block *block = exact ? NULL : reuse(ordinal, size);
+    struct rex_block *block = exact ? NULL : reuse(device, size);
     if (block != NULL)
         return block->address;
     block = malloc(sizeof *block);
@@ -129,19 +129,19 @@ uint64_t rex_block_take(int ordinal, size_t size, bool exact)
     }
     *block = (struct rex_block){
         .size = exact ? size : round_up(size), .is_taken = true, .is_exact = exact};
-    if (rex_block_allocate(ordinal, block->size, &block->address) != 0) {
+    if (rex_block_allocate(device, block->size, &block->address) != 0) {
         free(block);
         return 0;
     }
     rex_lists_lock();
-    push(&rex_devices[ordinal].blocks, block);
+    push(&device->blocks, block);
     rex_lists_unlock();
     return block->address;
 }
 
-void rex_block_give(int ordinal, uint64_t address)
+void rex_block_give(struct rex_device *device, uint64_t address)
 {
-    struct rex_block **blocks = &rex_devices[ordinal].blocks, **at = blocks, *out = NULL;
+    struct rex_block **blocks = &device->blocks, **at = blocks, *out = NULL;
     rex_lists_lock();
     while (*at != NULL && (*at)->address != address)
         at = &(*at)->next;
@@ -152,7 +152,7 @@ void rex_block_give(int ordinal, uint64_t address)
             push(&out, block);
         else {
             push(blocks, block);
-            out = shed(ordinal, KEPT_MOST);
+            out = shed(device, KEPT_MOST);
         }
     }
     rex_lists_unlock();

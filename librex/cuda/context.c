@@ -207,7 +207,7 @@ bool rex_some_device_is_lost;
 /* The loss of device NUMBER; NULL if there is none. */
 static const struct rex_loss *find_loss(int number)
 {
-    for (int i = 0; rex_any_device_is_lost() && i < REX_CUDA_DEVICES_MAX; i++) {
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         const struct rex_loss *loss = &rex_devices[i].loss;
         if (__atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) &&
             (number == REX_ANY_DEVICE || number == loss->number))
@@ -233,7 +233,7 @@ void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 
 int rex_device_lost(int number, const char *what)
 {
-    const struct rex_loss *loss = find_loss(number);
+    const struct rex_loss *loss = rex_any_device_is_lost() ? find_loss(number) : NULL;
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);

@@ -144,7 +144,7 @@ static void free_blocks(const struct rex_driver_launch *launch)
     const struct rex_driver_rows *rows = &launch->rows;
     for (size_t i = 0; i < rows->own_count; i++)
         if (rows->own[i].device != 0)
-            rex_block_give(launch->slot->ordinal, rows->own[i].device);
+            rex_block_give(launch->slot->device, rows->own[i].device);
 }
 
 static size_t size_of(const struct rex_own_row *own)
@@ -165,7 +165,7 @@ static const struct rex_own_row *try_blocks(struct rex_driver_launch *launch, bo
         struct rex_own_row *own = &rows->own[i];
         if (own->outer != i)
             continue;
-        own->device = rex_block_take(launch->slot->ordinal, size_of(own), exact);
+        own->device = rex_block_take(launch->slot->device, size_of(own), exact);
         if (own->device == 0) {
             free_blocks(launch);
             return own;

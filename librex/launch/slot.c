@@ -80,7 +80,7 @@ static void end_all(int ordinal)
         end_slot(out);
         out = next;
     }
-    rex_blocks_free(ordinal);
+    rex_blocks_free(device);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
 }
@@ -116,6 +116,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
         return NULL;
     }
     slot->ordinal = ordinal;
+    slot->device = &rex_devices[ordinal];
     if (rex_context_retain(ordinal, &slot->context) != 0) {
         free(slot);
         failed(what);
@@ -131,7 +132,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
         rex_loaded_image_on_unload(end_all);
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         rex_lists_lock();
-        rex_devices[ordinal].idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
+        slot->device->idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
         rex_lists_unlock();
         return slot;
     }
@@ -142,8 +143,8 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
 
 static struct rex_slot *take_idle(int ordinal)
 {
-    struct rex_device *device = &rex_devices[ordinal];
     rex_lists_lock();
+    struct rex_device *device = &rex_devices[ordinal];
     struct rex_slot *slot = device->idle;
     if (slot != NULL) {
         device->idle = slot->next;
@@ -168,9 +169,9 @@ struct rex_slot *rex_slot_take(int ordinal, const char *what, int *entered)
 
 void rex_slot_give(struct rex_slot *slot, int entered)
 {
-    struct rex_device *device = &rex_devices[slot->ordinal];
     rex_context_leave(entered);
     rex_lists_lock();
+    struct rex_device *device = slot->device;
     bool is_kept = device->idle_count < device->idle_most;
     if (is_kept) {
         slot->next = device->idle;
@@ -193,7 +194,7 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
         return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;
-    if (rex_block_allocate(slot->ordinal, room, &slot->arena) != 0) {
+    if (rex_block_allocate(slot->device, room, &slot->arena) != 0) {
         slot->arena = 0;
         int result = rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what,
                               room, rex_cuda_why());
