@@ -28,11 +28,17 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
                                     [REX_WAIT_BLOCK] = 0x4,
                                     [REX_WAIT_RUNTIME] = 0x4};
 
-/* Under the driver's lock. A child of fork has no driver, and does not get here. */
-static int users; /* calls of the functions that rex_context_unhold() undoes */
 uint64_t rex_contexts_later;
-static int home; /* the GPU in whose context pinned memory is, plus 1 */
-static void (*at_no_users)(void);
+
+/*
+ * Under the driver's lock, like rex_contexts_later and `is_held` of each GPU. A child of fork has
+ * no driver, and does not get here.
+ */
+static struct {
+    int users; /* calls of the functions that rex_context_unhold() undoes */
+    int home;  /* the GPU in whose context pinned memory is, plus 1; read by an atomic */
+    void (*at_no_users)(void);
+} contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
@@ -110,7 +116,7 @@ void rex_context_activate(unsigned architecture, bool later)
     for (int i = 0; i < rex_cuda_devices(); i++)
         wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
     rex_driver_lock();
-    users++;
+    contexts.users++;
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
@@ -121,7 +127,7 @@ void rex_context_activate(unsigned architecture, bool later)
 void rex_context_activate_one(int number)
 {
     rex_driver_lock();
-    users++;
+    contexts.users++;
     activate(UINT64_C(1) << number);
     rex_driver_unlock();
 }
@@ -154,10 +160,10 @@ void rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_driver_lock();
-    users++;
-    if (home == 0)
-        __atomic_store_n(&home, choose_home() + 1, __ATOMIC_RELEASE);
-    int number = home - 1;
+    contexts.users++;
+    if (contexts.home == 0)
+        __atomic_store_n(&contexts.home, choose_home() + 1, __ATOMIC_RELEASE);
+    int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
     int state = device->is_held ? -1 : ask_state(number, &flags);
     if (state >= 0)
@@ -168,14 +174,14 @@ void rex_context_hold(void)
 
 int rex_context_held(void)
 {
-    return __atomic_load_n(&home, __ATOMIC_ACQUIRE) - 1;
+    return __atomic_load_n(&contexts.home, __ATOMIC_ACQUIRE) - 1;
 }
 
 void rex_context_join(void (*at_end)(void))
 {
     rex_driver_lock();
-    users++;
-    at_no_users = at_end;
+    contexts.users++;
+    contexts.at_no_users = at_end;
     rex_driver_unlock();
 }
 
@@ -185,10 +191,10 @@ void rex_context_unhold(void)
     if (rex_cuda_devices() == 0)
         return;
     rex_driver_lock();
-    if (--users == 0) {
-        at_end = at_no_users;
+    if (--contexts.users == 0) {
+        at_end = contexts.at_no_users;
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
-        __atomic_store_n(&home, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
         for (int i = 0; i < rex_cuda_devices(); i++)
             if (rex_devices[i].is_held) {
                 rex_context_drop(i);
