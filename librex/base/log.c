@@ -25,27 +25,29 @@
 #include "base/settings.h"
 #include "base/thread.h"
 
-/* It guards the level as it changes, the file, and the program's function. */
+/* It guards the level as it changes, and where lines go. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_TAKEN(90, NULL);
 
-/* ---- the file -------------------------------------------------------------------------------- */
-
 static struct {
-    char pattern[REX_SETTING_MAX]; /* of its name; "": standard error */
+    char pattern[REX_SETTING_MAX]; /* of the file's name; "": standard error */
     pid_t opened_by;
-    struct rex_output output; /* without a descriptor lines go to standard error */
-} file = {.output = {.descriptor = -1}};
+    struct rex_output output;   /* without a descriptor lines go to standard error */
+    rex_log_function *function; /* the program's; an atomic looks whether there is one */
+    void *context;
+} sink = {.output = {.descriptor = -1}};
+
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* The file is given up: ERROR is why it cannot be DONE. */
 static __attribute__((noinline)) void give_up(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
-    rex_output_close(&file.output);
+    rex_output_close(&sink.output);
     snprintf(message, most,
              "librex: warning: the log %.3000s cannot be %s: %s; standard error is used",
-             file.output.name, done, rex_output_why(error));
+             sink.output.name, done, rex_output_why(error));
     rex_escape(message, most);
     strcat(message, "\n");
     rex_file_say(message);
@@ -53,18 +55,18 @@ static __attribute__((noinline)) void give_up(const char *done, int error)
 
 static void open_file(void)
 {
-    file.opened_by = getpid();
-    int error = rex_output_open(&file.output, file.pattern, false);
+    sink.opened_by = getpid();
+    int error = rex_output_open(&sink.output, sink.pattern, false);
     if (error != 0)
         give_up("opened", error);
 }
 
 static void use_file(const char *pattern)
 {
-    if (strcmp(pattern, file.pattern) == 0)
+    if (strcmp(pattern, sink.pattern) == 0)
         return;
-    rex_output_close(&file.output);
-    snprintf(file.pattern, sizeof file.pattern, "%s", pattern);
+    rex_output_close(&sink.output);
+    snprintf(sink.pattern, sizeof sink.pattern, "%s", pattern);
     if (*pattern != '\0')
         open_file();
 }
@@ -74,15 +76,15 @@ static bool write_to_file(const char *line)
 {
     size_t done;
     /* A child of fork has a file of its own where the name says so. */
-    if (file.output.descriptor >= 0 && file.output.is_numbered && file.opened_by != getpid()) {
-        rex_output_close(&file.output);
+    if (sink.output.descriptor >= 0 && sink.output.is_numbered && sink.opened_by != getpid()) {
+        rex_output_close(&sink.output);
         open_file();
     }
-    if (file.output.descriptor < 0)
+    if (sink.output.descriptor < 0)
         return false;
-    int error = rex_output_is_open(&file.output) ? 0 : rex_output_reopen(&file.output, false);
+    int error = rex_output_is_open(&sink.output) ? 0 : rex_output_reopen(&sink.output, false);
     if (error == 0)
-        error = rex_file_write(file.output.descriptor, line, strlen(line), &done);
+        error = rex_file_write(sink.output.descriptor, line, strlen(line), &done);
     if (error != 0)
         give_up("written", error);
     return error == 0;
@@ -142,11 +144,6 @@ void rex_launches_forget(void)
 
 /* ---- the program's function ------------------------------------------------------------------ */
 
-static struct {
-    rex_log_function *function;
-    void *context;
-} theirs;
-
 /* A line that waits until its thread holds nothing back any more. */
 struct line {
     struct line *next;
@@ -162,12 +159,12 @@ struct lines {
 void rex_set_log_callback(rex_log_function *function, void *context)
 {
     pthread_mutex_lock(&lock);
-    theirs.context = context;
+    sink.context = context;
     /*
      * Relaxed: it is called under the lock alone; without the lock only its being there is looked
      * at.
      */
-    __atomic_store_n(&theirs.function, function, __ATOMIC_RELAXED);
+    __atomic_store_n(&sink.function, function, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -190,8 +187,8 @@ static __attribute__((noinline)) void call_function(rex_log_function *function,
 static void hand_over(enum rex_log_level level, const char *message)
 {
     pthread_mutex_lock(&lock);
-    rex_log_function *function = theirs.function;
-    void *context = theirs.context;
+    rex_log_function *function = sink.function;
+    void *context = sink.context;
     pthread_mutex_unlock(&lock);
     if (function == NULL || rex_thread.in_function)
         write_line(level, message);
@@ -234,7 +231,7 @@ void rex_log_say_held(void)
 static void say(enum rex_log_level level, const char *message)
 {
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
-    bool is_theirs = __atomic_load_n(&theirs.function, __ATOMIC_RELAXED) != NULL;
+    bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (is_theirs && rex_thread.holds > 0)
         hold_back(level, message);
     else

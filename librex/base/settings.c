@@ -157,13 +157,17 @@ struct value {
     char text[];
 };
 
-static struct value *values;        /* the newest; atomic. Two threads may add one text twice */
-static const char *chosen[OPTIONS]; /* by the program; NULL: not; atomic */
+/* All by atomics. */
+static struct {
+    struct value *values;        /* the newest; two threads may add one text twice */
+    const char *chosen[OPTIONS]; /* by the program; NULL: not */
+    unsigned said; /* of the environment: a bit for each option, and one behind them */
+} given;
 
 /* The lasting copy of TEXT; NULL where there is no memory for one. */
 static const char *keep(const char *text)
 {
-    struct value *first = __atomic_load_n(&values, __ATOMIC_ACQUIRE);
+    struct value *first = __atomic_load_n(&given.values, __ATOMIC_ACQUIRE);
     for (struct value *value = first; value != NULL; value = value->next)
         if (strcmp(value->text, text) == 0)
             return value->text;
@@ -172,7 +176,7 @@ static const char *keep(const char *text)
         return NULL;
     strcpy(new->text, text);
     new->next = first;
-    while (!__atomic_compare_exchange_n(&values, &new->next, new, 0, __ATOMIC_ACQ_REL,
+    while (!__atomic_compare_exchange_n(&given.values, &new->next, new, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
         ;
     return new->text;
@@ -191,7 +195,7 @@ int rex_configure(enum rex_option option, const char *value)
         if (kept == NULL)
             return rex_fail_memory(strlen(value) + 1, options[option].variable);
     }
-    __atomic_store_n(&chosen[option], kept, __ATOMIC_RELEASE);
+    __atomic_store_n(&given.chosen[option], kept, __ATOMIC_RELEASE);
     if (option == REX_OPTION_LOG)
         rex_log_decide();
     else if (kept == NULL)
@@ -201,7 +205,7 @@ int rex_configure(enum rex_option option, const char *value)
 
 const char *rex_setting_by_program(enum rex_option option)
 {
-    return __atomic_load_n(&chosen[option], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&given.chosen[option], __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -242,12 +246,11 @@ int rex_setting_read(enum rex_option option)
 
 /* ---- what is wrong in the environment -------------------------------------------------------- */
 
-/* Whether nobody has said it before: BIT is that of an option, or the one behind them. */
+/* Whether no thread has said it before. */
 static bool first_time(unsigned bit)
 {
-    static unsigned said;
     /* Relaxed: which thread says it is all one, as long as it is one. */
-    return !(__atomic_fetch_or(&said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
+    return !(__atomic_fetch_or(&given.said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 
 static void review_value(enum rex_option option)

@@ -13,40 +13,35 @@
 
 #define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept on each GPU */
 
-struct block {
-    struct block *next;
+struct rex_block {
+    struct rex_block *next;
     uint64_t address;
     size_t size;
-    int ordinal;
     bool is_taken; /* else it is kept */
     bool is_exact; /* never kept */
 };
 
-/* Under the lock of lists. A child of fork has no driver, and does not get here. */
-static struct block *blocks; /* of those that are kept, the one given back last is the first */
-
-static void push(struct block **list, struct block *block)
+static void push(struct rex_block **list, struct rex_block *block)
 {
     block->next = *list;
     *list = block;
 }
 
-static struct block *take_out(struct block **at)
+static struct rex_block *take_out(struct rex_block **at)
 {
-    struct block *block = *at;
+    struct rex_block *block = *at;
     *at = block->next;
     return block;
 }
 
-/* Takes out what is kept of GPU ORDINAL beyond MOST bytes: the oldest. */
-static struct block *shed(int ordinal, size_t most)
+/* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
+static struct rex_block *shed(struct rex_device *device, size_t most)
 {
-    struct block *out = NULL, **at = &blocks;
+    struct rex_block *out = NULL, **at = &device->blocks;
     size_t sum = 0;
     while (*at != NULL) {
-        bool is_kept = (*at)->ordinal == ordinal && !(*at)->is_taken;
-        sum += is_kept ? (*at)->size : 0;
-        if (is_kept && sum > most)
+        sum += (*at)->is_taken ? 0 : (*at)->size;
+        if (!(*at)->is_taken && sum > most)
             push(&out, take_out(at));
         else
             at = &(*at)->next;
@@ -55,11 +50,11 @@ static struct block *shed(int ordinal, size_t most)
 }
 
 /* Whether there was any. */
-static bool free_all(struct block *out)
+static bool free_all(struct rex_block *out)
 {
     bool any = out != NULL;
     while (out != NULL) {
-        struct block *next = out->next;
+        struct rex_block *next = out->next;
         REX_CUDA(cuMemFree, out->address);
         free(out);
         out = next;
@@ -67,10 +62,10 @@ static bool free_all(struct block *out)
     return any;
 }
 
-bool rex_blocks_free(int ordinal)
+bool rex_blocks_free(struct rex_device *device)
 {
     rex_lists_lock();
-    struct block *out = shed(ordinal, 0);
+    struct rex_block *out = shed(device, 0);
     rex_lists_unlock();
     return free_all(out);
 }
@@ -83,7 +78,7 @@ bool rex_blocks_free_all(void)
         if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
             continue;
         int entered = rex_context_enter(context);
-        freed |= entered >= 0 && rex_blocks_free(i);
+        freed |= entered >= 0 && rex_blocks_free(&rex_devices[i]);
         rex_context_leave(entered);
         rex_context_drop(i);
     }
@@ -91,12 +86,11 @@ bool rex_blocks_free_all(void)
 }
 
 /* One that is kept, large enough, and at most twice as large. */
-static struct block *reuse(int ordinal, size_t size)
+static struct rex_block *reuse(struct rex_device *device, size_t size)
 {
     rex_lists_lock();
-    struct block *block = blocks;
-    while (block != NULL && (block->is_taken || block->ordinal != ordinal || block->size < size ||
-                             block->size / 2 > size))
+    struct rex_block *block = device->blocks;
+    while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
         block = block->next;
     if (block != NULL)
         block->is_taken = true;
@@ -113,19 +107,19 @@ static size_t round_up(size_t size)
     return (size + step - 1) / step * step;
 }
 
-int rex_block_allocate(int ordinal, size_t size, uint64_t *address)
+int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address)
 {
     int result = REX_CUDA(cuMemAlloc, address, size);
     if (result == REX_CUDA_OUT_OF_MEMORY) {
-        rex_blocks_free(ordinal);
+        rex_blocks_free(device);
         result = REX_CUDA(cuMemAlloc, address, size);
     }
     return result;
 }
 
-uint64_t rex_block_take(int ordinal, size_t size, bool exact)
+uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
 {
-    struct block *block = exact ? NULL : reuse(ordinal, size);
+    struct rex_block *block = exact ? NULL : reuse(device, size);
     if (block != NULL)
         return block->address;
     block = malloc(sizeof *block);
@@ -133,34 +127,32 @@ uint64_t rex_block_take(int ordinal, size_t size, bool exact)
         rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
         return 0;
     }
-    *block = (struct block){.size = exact ? size : round_up(size),
-                            .ordinal = ordinal,
-                            .is_taken = true,
-                            .is_exact = exact};
-    if (rex_block_allocate(ordinal, block->size, &block->address) != 0) {
+    *block = (struct rex_block){
+        .size = exact ? size : round_up(size), .is_taken = true, .is_exact = exact};
+    if (rex_block_allocate(device, block->size, &block->address) != 0) {
         free(block);
         return 0;
     }
     rex_lists_lock();
-    push(&blocks, block);
+    push(&device->blocks, block);
     rex_lists_unlock();
     return block->address;
 }
 
-void rex_block_give(uint64_t address)
+void rex_block_give(struct rex_device *device, uint64_t address)
 {
-    struct block **at = &blocks, *out = NULL;
+    struct rex_block **blocks = &device->blocks, **at = blocks, *out = NULL;
     rex_lists_lock();
     while (*at != NULL && (*at)->address != address)
         at = &(*at)->next;
     if (*at != NULL) {
-        struct block *block = take_out(at);
+        struct rex_block *block = take_out(at);
         block->is_taken = false;
         if (block->is_exact)
             push(&out, block);
         else {
-            push(&blocks, block);
-            out = shed(block->ordinal, KEPT_MOST);
+            push(blocks, block);
+            out = shed(device, KEPT_MOST);
         }
     }
     rex_lists_unlock();

@@ -28,12 +28,17 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
                                     [REX_WAIT_BLOCK] = 0x4,
                                     [REX_WAIT_RUNTIME] = 0x4};
 
-/* Under the driver's lock. A child of fork has no driver, and does not get here. */
-static bool held[REX_CUDA_DEVICES_MAX]; /* by the users together, once each */
-static int users; /* calls of the functions that rex_context_unhold() undoes */
 uint64_t rex_contexts_later;
-static int home; /* the GPU in whose context pinned memory is, plus 1 */
-static void (*at_no_users)(void);
+
+/*
+ * Under the driver's lock, like rex_contexts_later and `is_held` of each GPU. A child of fork has
+ * no driver, and does not get here.
+ */
+static struct {
+    int users; /* calls of the functions that rex_context_unhold() undoes */
+    int home;  /* the GPU in whose context pinned memory is, plus 1; read by an atomic */
+    void (*at_no_users)(void);
+} contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
@@ -84,7 +89,7 @@ static void activate(uint64_t wanted)
     enum rex_wait wait = rex_setting_wait();
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
-        if ((wanted >> i & 1) == 0 || held[i])
+        if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
             continue;
         int state = ask_state(i, &flags);
         if (state < 0)
@@ -97,7 +102,7 @@ static void activate(uint64_t wanted)
             rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", i,
                     rex_cuda_why());
         else {
-            held[i] = true;
+            rex_devices[i].is_held = true;
             rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", i, flags_of[wait]);
         }
     }
@@ -111,7 +116,7 @@ void rex_context_activate(unsigned architecture, bool later)
     for (int i = 0; i < rex_cuda_devices(); i++)
         wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
     rex_driver_lock();
-    users++;
+    contexts.users++;
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
@@ -122,7 +127,7 @@ void rex_context_activate(unsigned architecture, bool later)
 void rex_context_activate_one(int number)
 {
     rex_driver_lock();
-    users++;
+    contexts.users++;
     activate(UINT64_C(1) << number);
     rex_driver_unlock();
 }
@@ -155,26 +160,28 @@ void rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_driver_lock();
-    users++;
-    if (home == 0)
-        __atomic_store_n(&home, choose_home() + 1, __ATOMIC_RELEASE);
-    int number = home - 1, state = held[number] ? -1 : ask_state(number, &flags);
+    contexts.users++;
+    if (contexts.home == 0)
+        __atomic_store_n(&contexts.home, choose_home() + 1, __ATOMIC_RELEASE);
+    int number = contexts.home - 1;
+    struct rex_device *device = &rex_devices[number];
+    int state = device->is_held ? -1 : ask_state(number, &flags);
     if (state >= 0)
-        held[number] =
+        device->is_held =
             retain_with_flags(number, state > 0 ? flags : flags_of[rex_setting_wait()]) == 0;
     rex_driver_unlock();
 }
 
 int rex_context_held(void)
 {
-    return __atomic_load_n(&home, __ATOMIC_ACQUIRE) - 1;
+    return __atomic_load_n(&contexts.home, __ATOMIC_ACQUIRE) - 1;
 }
 
 void rex_context_join(void (*at_end)(void))
 {
     rex_driver_lock();
-    users++;
-    at_no_users = at_end;
+    contexts.users++;
+    contexts.at_no_users = at_end;
     rex_driver_unlock();
 }
 
@@ -184,14 +191,14 @@ void rex_context_unhold(void)
     if (rex_cuda_devices() == 0)
         return;
     rex_driver_lock();
-    if (--users == 0) {
-        at_end = at_no_users;
+    if (--contexts.users == 0) {
+        at_end = contexts.at_no_users;
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
-        __atomic_store_n(&home, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
         for (int i = 0; i < rex_cuda_devices(); i++)
-            if (held[i]) {
+            if (rex_devices[i].is_held) {
                 rex_context_drop(i);
-                held[i] = false;
+                rex_devices[i].is_held = false;
             }
     }
     rex_driver_unlock();
@@ -201,43 +208,38 @@ void rex_context_unhold(void)
 
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
-/*
- * Queues come and go, a GPU's context stays lost for the process. Each loss is written once, under
- * the lock of lists, and read without a lock from then on.
- */
-static struct loss {
-    int number;
-    char name[80], why[256];
-} losses[REX_CUDA_DEVICES_MAX];
-unsigned rex_device_losses;
+bool rex_some_device_is_lost;
 
 /* The loss of device NUMBER; NULL if there is none. */
-static const struct loss *find_loss(int number)
+static const struct rex_loss *find_loss(int number)
 {
-    unsigned known = __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE);
-    for (unsigned i = 0; i < known; i++)
-        if (number == REX_ANY_DEVICE || losses[i].number == number)
-            return &losses[i];
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        const struct rex_loss *loss = &rex_devices[i].loss;
+        if (__atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) &&
+            (number == REX_ANY_DEVICE || number == loss->number))
+            return loss;
+    }
     return NULL;
 }
 
-void rex_device_lose(int number, const char *name, const char *why)
+/* Queues come and go, a GPU's context stays lost for the process. */
+void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 {
+    struct rex_loss *loss = &rex_devices[ordinal].loss;
     rex_lists_lock();
-    unsigned known = rex_device_losses;
-    if (find_loss(number) == NULL && known < REX_CUDA_DEVICES_MAX) {
-        struct loss *loss = &losses[known];
+    if (!loss->is_lost) {
         loss->number = number;
         snprintf(loss->name, sizeof loss->name, "%s", name);
         snprintf(loss->why, sizeof loss->why, "%s", why);
-        __atomic_store_n(&rex_device_losses, known + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&loss->is_lost, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_some_device_is_lost, true, __ATOMIC_RELEASE);
     }
     rex_lists_unlock();
 }
 
 int rex_device_lost(int number, const char *what)
 {
-    const struct loss *loss = find_loss(number);
+    const struct rex_loss *loss = rex_any_device_is_lost() ? find_loss(number) : NULL;
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);

@@ -80,10 +80,10 @@ static inline void rex_context_leave(int entered)
 /* ---- lost ------------------------------------------------------------------------------------ */
 
 /*
- * NAME, a queue or a kernel, has met with WHY: device NUMBER can do nothing any more. All is
- * copied; the first reason counts.
+ * NAME, a queue or a kernel, has met with WHY: GPU ORDINAL, which is libomptarget's device NUMBER,
+ * can do nothing any more. All is copied; the first reason counts.
  */
-void rex_device_lose(int number, const char *name, const char *why);
+void rex_device_lose(int ordinal, int number, const char *name, const char *why);
 
 /*
  * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
@@ -93,10 +93,10 @@ void rex_device_lose(int number, const char *name, const char *why);
 int rex_device_lost(int number, const char *what);
 
 /* Whether any device was ever found lost. */
-extern unsigned rex_device_losses;
+extern bool rex_some_device_is_lost;
 static inline bool rex_any_device_is_lost(void)
 {
-    return __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE) > 0;
+    return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE);
 }
 
 #endif

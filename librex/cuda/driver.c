@@ -24,6 +24,7 @@
 #include "cuda/nogpu.h"
 
 struct rex_driver rex_driver;
+struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
 
 static const struct function {
     const char *name, *since; /* as exported; the CUDA release that has it first */
@@ -35,23 +36,28 @@ static const struct function {
     REX_CUDA_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
-/* The first function of each group that the driver lacks. */
-static const struct function *missing[REX_CUDA_GROUPS];
-
-static void *library; /* the driver, once opened; never closed */
-static int devices, handles[REX_CUDA_DEVICES_MAX];
-static const char *absent = ""; /* why there is no device */
-static int kept;                /* decisions that stand on what there is */
-static unsigned starts;         /* that have come to their end */
-/*
- * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
- * is none, or no device was found.
- */
-static unsigned starter;
-static unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
 
 /* For a start, and for all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * Written under the lock, only `kept` without it. `missing` is read once a GPU was reported, and
+ * the rest by atomics.
+ */
+static struct {
+    void *library;      /* once opened; never closed */
+    const char *absent; /* why there is no device */
+    int devices;
+    int kept;        /* decisions that stand on what there is */
+    unsigned starts; /* that have come to their end */
+    /*
+     * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where
+     * there is none, or no device was found.
+     */
+    unsigned starter;
+    unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
+    const struct function *missing[REX_CUDA_GROUPS]; /* the first of each group that it lacks */
+} driver = {.absent = ""};
 
 static void begin_in_child(void)
 {
@@ -79,7 +85,7 @@ static bool is_of_parent(const unsigned *process)
 /* Where a parent has started the driver no call of it works here, and some may hang. */
 bool rex_cuda_forked(void)
 {
-    return is_of_parent(&starter);
+    return is_of_parent(&driver.starter);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -140,9 +146,9 @@ static void note_too_old(const char *name, const char *since)
 /* Whether the driver lacks a function of GROUP, which is noted. */
 static bool lacks(enum rex_cuda_group group)
 {
-    if (missing[group] != NULL)
-        note_too_old(missing[group]->name, missing[group]->since);
-    return missing[group] != NULL;
+    if (driver.missing[group] != NULL)
+        note_too_old(driver.missing[group]->name, driver.missing[group]->since);
+    return driver.missing[group] != NULL;
 }
 
 int rex_cuda_need(enum rex_cuda_group group)
@@ -152,7 +158,8 @@ int rex_cuda_need(enum rex_cuda_group group)
 
 bool rex_cuda_exports(const char *name, const char *since)
 {
-    bool is_there = rex_cuda_devices() > 0, exports = is_there && dlsym(library, name) != NULL;
+    bool is_there = rex_cuda_devices() > 0;
+    bool exports = is_there && dlsym(driver.library, name) != NULL;
     if (is_there && !exports)
         note_too_old(name, since);
     return exports;
@@ -167,9 +174,10 @@ static int open_library(void)
                 "with -static or -static-pie");
         return -1;
     }
-    void *opened = library != NULL ? library : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *opened =
+        driver.library != NULL ? driver.library : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     const char *reason = opened == NULL ? dlerror() : NULL;
-    __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
+    __atomic_store_n(&driver.library, opened, __ATOMIC_RELEASE);
     if (opened != NULL)
         return 0;
     /*
@@ -198,7 +206,7 @@ static void set_absent(const char *text)
         i++;
     if (texts[i][0] == '\0')
         snprintf(texts[i], sizeof texts[i], "%s", text);
-    __atomic_store_n(&absent, texts[i], __ATOMIC_RELEASE);
+    __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
 }
 
 /* 0 with the number of devices in COUNT, or what stopped the driver, which is noted. */
@@ -206,18 +214,18 @@ static int start_driver(int *count)
 {
     if (open_library() != 0)
         return REX_NOGPU_LIBRARY;
-    memset(missing, 0, sizeof missing);
+    memset(driver.missing, 0, sizeof driver.missing);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct function *function = &functions[i];
-        void *address = dlsym(library, function->name);
+        void *address = dlsym(driver.library, function->name);
         memcpy(function->field, &address, sizeof address);
-        if (address == NULL && missing[function->group] == NULL)
-            missing[function->group] = function;
+        if (address == NULL && driver.missing[function->group] == NULL)
+            driver.missing[function->group] = function;
     }
     if (lacks(REX_CUDA_START))
         return REX_NOGPU_FUNCTION;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-    __atomic_store_n(&caller, rex_forks() + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
     if (result == 0)
         result = REX_CUDA(cuDeviceGetCount, count);
@@ -227,7 +235,7 @@ static int start_driver(int *count)
     }
     *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < *count && result == 0; i++)
-        result = REX_CUDA(cuDeviceGet, &handles[i], i);
+        result = REX_CUDA(cuDeviceGet, &rex_devices[i].handle, i);
     return result;
 }
 
@@ -235,10 +243,10 @@ static void start(void)
 {
     int count = 0;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-    __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = start_driver(&count);
     if (result == 0)
-        __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
+        __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
     else {
         char text[1024], cause[512];
         rex_nogpu_explain(result, cause, sizeof cause);
@@ -246,9 +254,9 @@ static void start(void)
         set_absent(text);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-        __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
     }
-    __atomic_fetch_add(&starts, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -259,18 +267,18 @@ static void start(void)
  */
 static bool is_decided(void)
 {
-    return rex_cuda_forked() || is_of_parent(&caller) ||
-           __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
-           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
+    return rex_cuda_forked() || is_of_parent(&driver.caller) ||
+           __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE) > 0 ||
+           __atomic_load_n(&driver.kept, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
 static void start_after(unsigned before)
 {
-    if (__atomic_load_n(&starts, __ATOMIC_ACQUIRE) != before || is_decided())
+    if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || is_decided())
         return;
     rex_driver_lock();
-    if (starts == before && !is_decided())
+    if (driver.starts == before && !is_decided())
         start();
     rex_driver_unlock();
 }
@@ -278,23 +286,23 @@ static void start_after(unsigned before)
 int rex_cuda_devices(void)
 {
     start_after(0);
-    return rex_cuda_forked() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
+    return rex_cuda_forked() ? 0 : __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE);
 }
 
 void rex_cuda_retry(void)
 {
-    start_after(__atomic_load_n(&starts, __ATOMIC_ACQUIRE));
+    start_after(__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE));
 }
 
 void rex_cuda_keep(int change)
 {
-    __atomic_fetch_add(&kept, change, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&driver.kept, change, __ATOMIC_RELEASE);
 }
 
 const char *rex_cuda_why(void)
 {
     return rex_cuda_forked()         ? REX_NOGPU_FORKED
-           : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
+           : rex_cuda_devices() == 0 ? __atomic_load_n(&driver.absent, __ATOMIC_ACQUIRE)
                                      : noted();
 }
 
@@ -302,7 +310,7 @@ const char *rex_cuda_library(char path[PATH_MAX])
 {
     struct link_map *map;
     start_after(0);
-    void *opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
+    void *opened = __atomic_load_n(&driver.library, __ATOMIC_ACQUIRE);
     return opened != NULL && dlinfo(opened, RTLD_DI_LINKMAP, &map) == 0
                ? realpath(map->l_name, path)
                : NULL;
@@ -314,7 +322,7 @@ int rex_cuda_handle(int number, int *device)
 {
     if (number < 0 || number >= rex_cuda_devices())
         return -1;
-    *device = handles[number];
+    *device = rex_devices[number].handle;
     return 0;
 }
 

@@ -190,6 +190,30 @@ static inline bool rex_cuda_is_of_call(int result)
 #define REX_CUDA_DEVICES_MAX 64
 
 /*
+ * All that librex keeps for one GPU, from one call to the next. Only the file named reads and
+ * writes each part. A child of fork has no driver, and uses none of it.
+ */
+struct rex_device {
+    int handle; /* driver.c; written before the GPU is reported */
+
+    /* Under the driver's lock. */
+    bool is_held; /* context.c: librex has retained the context, once for all its users */
+
+    /* Under the lock of lists (cuda/pinned.h). */
+    struct rex_block *blocks;   /* blocks.c: those that are kept stand in the order of their age */
+    struct rex_slot *idle;      /* launch/slot.c: the slot given back last is the first */
+    long idle_count, idle_most; /* of these slots */
+
+    /* context.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
+    struct rex_loss {
+        bool is_lost; /* atomic */
+        int number;   /* libomptarget's */
+        char name[80], why[256];
+    } loss;
+};
+extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];
+
+/*
  * Number of NVIDIA GPUs that this process may use; 0 also where there is no driver: rex_cuda_why()
  * then says why.
  */

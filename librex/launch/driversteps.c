@@ -38,7 +38,7 @@ static int lost(const struct rex_driver_launch *launch)
     char why[256], name[80];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
     snprintf(name, sizeof name, "kernel \"%s\"", launch->packed.kernel->name);
-    rex_device_lose(launch->number, name, why);
+    rex_device_lose(launch->slot->ordinal, launch->number, name, why);
     return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
                     launch->packed.kernel->name, launch->packed.grid[0], launch->packed.grid[1],
                     launch->packed.grid[2], launch->packed.block[0], launch->packed.block[1],
@@ -139,11 +139,12 @@ static bool is_staged(const struct rex_driver_launch *launch)
     return launch->rows.total <= REX_SLOT_MOST && !launch->is_exact && are_ordinary(&launch->rows);
 }
 
-static void free_blocks(struct rex_driver_rows *rows)
+static void free_blocks(const struct rex_driver_launch *launch)
 {
+    const struct rex_driver_rows *rows = &launch->rows;
     for (size_t i = 0; i < rows->own_count; i++)
         if (rows->own[i].device != 0)
-            rex_block_give(rows->own[i].device);
+            rex_block_give(launch->slot->device, rows->own[i].device);
 }
 
 static size_t size_of(const struct rex_own_row *own)
@@ -164,9 +165,9 @@ static const struct rex_own_row *try_blocks(struct rex_driver_launch *launch, bo
         struct rex_own_row *own = &rows->own[i];
         if (own->outer != i)
             continue;
-        own->device = rex_block_take(launch->slot->ordinal, size_of(own), exact);
+        own->device = rex_block_take(launch->slot->device, size_of(own), exact);
         if (own->device == 0) {
-            free_blocks(rows);
+            free_blocks(launch);
             return own;
         }
     }
@@ -224,7 +225,7 @@ static int launch_by_rows(struct rex_driver_launch *launch, const struct rex_map
                                 launch->rows.device);
     if (result == REX_OK)
         result = do_by_rows(launch);
-    free_blocks(&launch->rows);
+    free_blocks(launch);
     return result;
 }
 

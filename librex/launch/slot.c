@@ -19,11 +19,10 @@
 #include "cuda/pinned.h"
 #include "omp/device.h"
 
-/* Under the lock of lists. A child of fork has no driver, and does not get here. */
-static struct rex_slot *idle; /* the slot given back last is the first */
 #define IDLE_LEAST 64
-static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* for each GPU */
-static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
+
+/* The driver's number of each of libomptarget's devices, plus 2; 0: not asked yet. Atomic. */
+static int ordinals[REX_CUDA_DEVICES_MAX];
 
 /* ---- destruction ----------------------------------------------------------------------------- */
 
@@ -70,26 +69,18 @@ static void end_slot(struct rex_slot *slot)
 /* Called when a registration ends; the context of GPU ORDINAL is current. */
 static void end_all(int ordinal)
 {
-    struct rex_slot *out = NULL;
+    struct rex_device *device = &rex_devices[ordinal];
     rex_lists_lock();
-    for (struct rex_slot **at = &idle; *at != NULL;) {
-        struct rex_slot *slot = *at;
-        if (slot->ordinal != ordinal) {
-            at = &slot->next;
-            continue;
-        }
-        *at = slot->next;
-        idle_count[ordinal]--;
-        slot->next = out;
-        out = slot;
-    }
+    struct rex_slot *out = device->idle;
+    device->idle = NULL;
+    device->idle_count = 0;
     rex_lists_unlock();
     while (out != NULL) {
         struct rex_slot *next = out->next;
         end_slot(out);
         out = next;
     }
-    rex_blocks_free(ordinal);
+    rex_blocks_free(device);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
 }
@@ -125,6 +116,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
         return NULL;
     }
     slot->ordinal = ordinal;
+    slot->device = &rex_devices[ordinal];
     if (rex_context_retain(ordinal, &slot->context) != 0) {
         free(slot);
         failed(what);
@@ -140,7 +132,7 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
         rex_loaded_image_on_unload(end_all);
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         rex_lists_lock();
-        idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
+        slot->device->idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
         rex_lists_unlock();
         return slot;
     }
@@ -152,13 +144,11 @@ static struct rex_slot *new_slot(int ordinal, const char *what)
 static struct rex_slot *take_idle(int ordinal)
 {
     rex_lists_lock();
-    struct rex_slot **at = &idle;
-    while (*at != NULL && (*at)->ordinal != ordinal)
-        at = &(*at)->next;
-    struct rex_slot *slot = *at;
+    struct rex_device *device = &rex_devices[ordinal];
+    struct rex_slot *slot = device->idle;
     if (slot != NULL) {
-        *at = slot->next;
-        idle_count[ordinal]--;
+        device->idle = slot->next;
+        device->idle_count--;
     }
     rex_lists_unlock();
     return slot;
@@ -181,11 +171,12 @@ void rex_slot_give(struct rex_slot *slot, int entered)
 {
     rex_context_leave(entered);
     rex_lists_lock();
-    bool is_kept = idle_count[slot->ordinal] < idle_most;
+    struct rex_device *device = slot->device;
+    bool is_kept = device->idle_count < device->idle_most;
     if (is_kept) {
-        slot->next = idle;
-        idle = slot;
-        idle_count[slot->ordinal]++;
+        slot->next = device->idle;
+        device->idle = slot;
+        device->idle_count++;
     }
     rex_lists_unlock();
     if (!is_kept)
@@ -203,7 +194,7 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
         return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;
-    if (rex_block_allocate(slot->ordinal, room, &slot->arena) != 0) {
+    if (rex_block_allocate(slot->device, room, &slot->arena) != 0) {
         slot->arena = 0;
         int result = rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what,
                               room, rex_cuda_why());

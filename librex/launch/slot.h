@@ -32,6 +32,7 @@ struct rex_slot_graph {
 struct rex_slot {
     struct rex_slot *next;
     int ordinal;
+    struct rex_device *device; /* of this ordinal */
     void *context, *stream;
     unsigned char *staging;
     uint64_t arena;

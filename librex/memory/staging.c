@@ -36,8 +36,14 @@ struct job {
     char why[256]; /* the first failure */
 };
 
-/* Each is used by one thread at a time: its own, or the thread that has taken the threads. */
-static struct rex_staging_buffers buffers[REX_COPY_THREADS_MOST];
+static struct {
+    /* Each is used by one thread at a time: its own, or the thread that has taken the threads. */
+    struct rex_staging_buffers buffers[REX_COPY_THREADS_MOST];
+
+    /* The rest by atomics. */
+    bool is_release_wanted;
+    size_t bytes_left_to_driver, waits_left_to_runtime;
+} staging;
 
 static void say_why(struct job *job)
 {
@@ -47,15 +53,14 @@ static void say_why(struct job *job)
 
 /* ---- release --------------------------------------------------------------------------------- */
 
-static bool is_release_wanted;
-
 /* If the threads are at work, the thread that has taken them releases the buffers. */
 static void release_if_wanted(void)
 {
-    while (__atomic_load_n(&is_release_wanted, __ATOMIC_ACQUIRE) && rex_copy_threads_take()) {
-        if (__atomic_exchange_n(&is_release_wanted, false, __ATOMIC_ACQ_REL))
+    while (__atomic_load_n(&staging.is_release_wanted, __ATOMIC_ACQUIRE) &&
+           rex_copy_threads_take()) {
+        if (__atomic_exchange_n(&staging.is_release_wanted, false, __ATOMIC_ACQ_REL))
             for (size_t i = 0; i < REX_COPY_THREADS_MOST; i++)
-                rex_staging_buffers_close(&buffers[i]);
+                rex_staging_buffers_close(&staging.buffers[i]);
         rex_copy_threads_give();
     }
 }
@@ -63,7 +68,7 @@ static void release_if_wanted(void)
 /* Called when no other part of librex uses a context. */
 static void release(void)
 {
-    __atomic_store_n(&is_release_wanted, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&staging.is_release_wanted, true, __ATOMIC_RELEASE);
     release_if_wanted();
 }
 
@@ -76,8 +81,6 @@ static void release(void)
  */
 #define BYTES_THAT_PAY ((size_t)128 << 20)
 #define WAITS_THAT_PAY ((size_t)200)
-
-static size_t bytes_left_to_driver, waits_left_to_runtime;
 
 /*
  * Whether librex's copy pays, because ENOUGH was left to the driver or libomptarget. Until then
@@ -175,10 +178,10 @@ static void work(unsigned number, void *argument)
 {
     struct job *job = argument;
     int entered;
-    if (rex_staging_buffers_enter(&buffers[number], job->ordinal, &entered)) {
+    if (rex_staging_buffers_enter(&staging.buffers[number], job->ordinal, &entered)) {
         /* Relaxed: read after the job's end. */
         __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
-        copy_pieces(job, &buffers[number]);
+        copy_pieces(job, &staging.buffers[number]);
     } else
         say_why(job);
     rex_context_leave(entered);
@@ -197,7 +200,7 @@ bool rex_staging_suits(const void *host, size_t size)
     return size >= REX_STAGED_LEAST && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
            rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_ordinary_memory_now(host) &&
            rex_is_ordinary_memory_now((const char *)host + size - 1) &&
-           pays(&bytes_left_to_driver, size, BYTES_THAT_PAY);
+           pays(&staging.bytes_left_to_driver, size, BYTES_THAT_PAY);
 }
 
 /* Whether the device memory of COPY is on one GPU, *ORDINAL. */
@@ -254,8 +257,8 @@ static bool copy_through(const struct rex_staged_copy *copies, size_t count,
 static bool copy_together(const struct rex_staged_copy *copies, size_t count, int ordinal)
 {
     int entered;
-    bool done = rex_staging_buffers_enter(&buffers[0], ordinal, &entered) &&
-                copy_through(copies, count, &buffers[0], ordinal);
+    bool done = rex_staging_buffers_enter(&staging.buffers[0], ordinal, &entered) &&
+                copy_through(copies, count, &staging.buffers[0], ordinal);
     rex_context_leave(entered);
     return done;
 }
@@ -284,7 +287,7 @@ static void give(void)
 bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count)
 {
     int ordinal = -1;
-    if (!pays(&waits_left_to_runtime, count - 1, WAITS_THAT_PAY) ||
+    if (!pays(&staging.waits_left_to_runtime, count - 1, WAITS_THAT_PAY) ||
         !find_gpu(copies[0].device, &ordinal) || !take())
         return false;
     bool done = copy_together(copies, count, ordinal);

@@ -152,8 +152,8 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
     int result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
                           (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
-    if (result == REX_CUDA_INVALID_VALUE)
-        *ordinal = -1; /* another plugin's device */
+    if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
+        *ordinal = -1; /* another plugin's device, or left to libomptarget */
     return result == 0 || result == REX_CUDA_INVALID_VALUE
                ? REX_OK
                : rex_fail(REX_ECUDA, "%s: %s", who, rex_cuda_why());

@@ -9,65 +9,64 @@
  */
 #include "omp/lookup.h"
 
-#include <pthread.h>
-
 #include "base/fork.h"
-#include "base/log.h"
+#include "omp/mappings.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned ends;   /* calls at work that end mappings */
-static bool is_looking; /* a thread is in a look-up */
-static bool take_references;
+/* Under the lock of the present table; `take_references` by an atomic. */
+static struct {
+    pthread_cond_t changed;
+    unsigned ends;   /* calls at work that end mappings */
+    bool is_looking; /* a thread is in a look-up */
+    bool take_references;
+} lookups = {.changed = PTHREAD_COND_INITIALIZER};
 
 static void forget_in_child(void)
 {
-    rex_fork_renew(&lock);
-    changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    ends = 0;
-    is_looking = false;
+    lookups.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    lookups.ends = 0;
+    lookups.is_looking = false;
 }
 
 REX_FORK_RENEWED(18, forget_in_child);
 
 void rex_lookups_take_references(void)
 {
-    __atomic_store_n(&take_references, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&lookups.take_references, true, __ATOMIC_RELEASE);
 }
 
 void rex_lookup_begin(void)
 {
-    rex_lock(&lock);
-    while (ends > 0 || is_looking)
-        pthread_cond_wait(&changed, &lock);
-    is_looking = true;
-    rex_unlock(&lock);
+    rex_present_lock();
+    while (lookups.ends > 0 || lookups.is_looking)
+        rex_present_wait(&lookups.changed);
+    lookups.is_looking = true;
+    rex_present_unlock();
 }
 
 void rex_lookup_end(void)
 {
-    rex_lock(&lock);
-    is_looking = false;
-    pthread_cond_broadcast(&changed);
-    rex_unlock(&lock);
+    rex_present_lock();
+    lookups.is_looking = false;
+    pthread_cond_broadcast(&lookups.changed);
+    rex_present_unlock();
 }
 
 bool rex_ending_begin(void)
 {
-    if (!__atomic_load_n(&take_references, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&lookups.take_references, __ATOMIC_ACQUIRE))
         return false;
-    rex_lock(&lock);
-    while (is_looking)
-        pthread_cond_wait(&changed, &lock);
-    ends++;
-    rex_unlock(&lock);
+    rex_present_lock();
+    while (lookups.is_looking)
+        rex_present_wait(&lookups.changed);
+    lookups.ends++;
+    rex_present_unlock();
     return true;
 }
 
 void rex_ending_end(void)
 {
-    rex_lock(&lock);
-    if (--ends == 0)
-        pthread_cond_broadcast(&changed);
-    rex_unlock(&lock);
+    rex_present_lock();
+    if (--lookups.ends == 0)
+        pthread_cond_broadcast(&lookups.changed);
+    rex_present_unlock();
 }

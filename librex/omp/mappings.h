@@ -1,5 +1,5 @@
 /*
- * mappings.h - the index of mappings, for present.c alone.
+ * mappings.h - the index of mappings, for present.c alone, and the lock of the present table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,9 +11,9 @@
 #include "omp/present.h"
 
 /*
- * The lock of the present table: it guards this index, and the calls in omp/present.c. No thread
- * holds it inside libomptarget or the driver. rex_present_wait() releases it while it waits for
- * CONDITION.
+ * The lock of the present table: it guards this index, the calls in omp/present.c, and the look-ups
+ * in omp/lookup.c. No thread holds it inside libomptarget or the driver. rex_present_wait()
+ * releases it while it waits for CONDITION.
  */
 void rex_present_lock(void);
 void rex_present_unlock(void);

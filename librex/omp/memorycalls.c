@@ -142,7 +142,7 @@ const struct rex_omp *rex_runtime_omp(void)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-int rex_devices;
+int rex_omp_devices;
 
 bool rex_runtime_disabled(void)
 {
@@ -154,6 +154,6 @@ int rex_devices_ask(void)
 {
     int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count();
     /* Relaxed: the number stands for itself; nothing else is read because of it. */
-    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
     return count;
 }

@@ -44,13 +44,13 @@ bool rex_runtime_disabled(void);
  * offloading is disabled every call returns -1 for any device, so that no number has to be checked.
  */
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
-extern int rex_devices;
+extern int rex_omp_devices;
 int rex_devices_ask(void);
 
 static inline int rex_devices_known(void)
 {
     /* Relaxed: the number stands for itself; an old one makes the caller ask again. */
-    return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
+    return __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED);
 }
 
 /* Whether NUMBER is the host's, where all memory counts as mapped, or a higher one. */

@@ -25,21 +25,22 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* Written once, under the lock. Other threads read it after `release` is set. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
+static __thread bool binding;
+
 static struct {
+    /* Written once, under the lock. Other threads read it after `release` is set. */
     const struct rex_release *release;
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
-} bound;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool at_work; /* a thread is binding */
-/* in a child: a thread of the parent was binding, and left libomptarget half loaded */
-static bool torn;
-/* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
-static __thread bool binding;
+    /* For a child of fork. */
+    bool at_work; /* a thread is binding */
+    bool torn;    /* a thread of the parent was, and left libomptarget half loaded */
+} bound;
 
 const struct rex_release *rex_runtime(void)
 {
@@ -319,7 +320,8 @@ static void begin_in_child(void)
     if (binding)
         return;
     /* Relaxed: a child has no other thread, and the fork was after all that the thread did. */
-    torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
+    if (__atomic_load_n(&bound.at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL)
+        bound.torn = true;
     rex_fork_renew(&lock);
 }
 
@@ -338,13 +340,13 @@ int rex_runtime_bind(void)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    if (torn)
+    if (bound.torn)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
     rex_lock(&lock);
     /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&at_work, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&bound.at_work, true, __ATOMIC_RELAXED);
     if (rex_runtime() == NULL) {
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
@@ -356,7 +358,7 @@ int rex_runtime_bind(void)
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
     /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&bound.at_work, false, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;
 }

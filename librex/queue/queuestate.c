@@ -47,7 +47,7 @@ void rex_queue_mark_lost(struct rex_queue *queue, const char *why)
     char name[80];
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
     snprintf(name, sizeof name, "queue \"%s\"", queue->name);
-    rex_device_lose(queue->gpu.number, name, queue->lost);
+    rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost);
 }
 
 int rex_queue_lose(struct rex_queue *queue)

@@ -34,21 +34,39 @@
 enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
 
+#define DEVICES 64
+#define LANES 32 /* of a device, on which as many threads may call at once */
+
 /* It guards what is traced, the file and the summary. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- names of kernels ------------------------------------------------------------------------ */
+static struct {
+    /* All three by atomics. */
+    const char *(*name_of_key)(const void *key);
+    uint32_t queues; /* tracks of queues */
+    struct rex_track lanes[DEVICES][LANES];
 
-static const char *(*name_of_key)(const void *key);
+    /* Under the lock. */
+    bool is_started;
+    char pattern[REX_SETTING_MAX]; /* of the file's name */
+    struct rex_output file; /* opened before it is used; then without one nothing is written */
+    bool is_parents;        /* in a child of fork that has no file yet */
+    off_t whole;            /* bytes of whole lines in the file */
+    char buffer[65536];
+    size_t used; /* bytes of it */
+    uint64_t written_at;
+} trace;
+
+/* ---- names of kernels ------------------------------------------------------------------------ */
 
 void rex_trace_names(const char *(*name_of)(const void *key))
 {
-    __atomic_store_n(&name_of_key, name_of, __ATOMIC_RELEASE);
+    __atomic_store_n(&trace.name_of_key, name_of, __ATOMIC_RELEASE);
 }
 
 const char *rex_trace_name(const void *key)
 {
-    const char *(*name_of)(const void *) = __atomic_load_n(&name_of_key, __ATOMIC_ACQUIRE);
+    const char *(*name_of)(const void *) = __atomic_load_n(&trace.name_of_key, __ATOMIC_ACQUIRE);
     return name_of != NULL ? name_of(key) : NULL;
 }
 
@@ -57,22 +75,17 @@ const char *rex_trace_name(const void *key)
 /* Linux gives threads numbers up to 2^22 (PID_MAX_LIMIT): a track above that is no thread's. */
 #define DEVICE_TRACKS (UINT32_C(1) << 23)
 #define QUEUE_TRACKS (UINT32_C(1) << 24)
-#define DEVICES 64
-#define LANES 32 /* of a device, on which as many threads may call at once */
-
-static struct rex_track lanes[DEVICES][LANES];
 
 uint32_t rex_track_queue(void)
 {
-    static uint32_t queues;
     /* Relaxed: a number that nobody else has is all that is asked. */
-    return QUEUE_TRACKS + __atomic_fetch_add(&queues, 1, __ATOMIC_RELAXED);
+    return QUEUE_TRACKS + __atomic_fetch_add(&trace.queues, 1, __ATOMIC_RELAXED);
 }
 
 struct rex_track *rex_track_take(int64_t number)
 {
     for (uint32_t i = 0; number >= 0 && number < DEVICES && i < LANES; i++) {
-        struct rex_track *lane = &lanes[number][i];
+        struct rex_track *lane = &trace.lanes[number][i];
         if (__atomic_exchange_n(&lane->is_taken, true, __ATOMIC_ACQUIRE))
             continue;
         lane->id = DEVICE_TRACKS + (uint32_t)number * LANES + i;
@@ -89,21 +102,12 @@ void rex_track_drop(struct rex_track *track)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define BUFFER_BYTES 65536
 #define OLD UINT64_C(10000000) /* nanoseconds after which an event does not wait for others */
-
-static char buffer[BUFFER_BYTES];
-static size_t used; /* bytes of it */
-static uint64_t written_at;
-static struct rex_output file = {.descriptor = -1}; /* without one nothing is written any more */
-static off_t whole;                                 /* bytes of whole lines in the file */
-static char pattern[REX_SETTING_MAX];               /* of the file's name */
-static bool is_parents;                             /* in a child of fork that has no file yet */
 
 static void warn(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
-            rex_setting_variable(REX_OPTION_TRACE), file.name, rex_output_why(error));
+            rex_setting_variable(REX_OPTION_TRACE), trace.file.name, rex_output_why(error));
 }
 
 /*
@@ -112,18 +116,19 @@ static void warn(int error)
  */
 static void give_up(size_t bytes, int error)
 {
-    const char *end = memrchr(buffer, '\n', bytes);
-    off_t length = whole + (end != NULL ? end + 1 - buffer : 0);
-    if (rex_output_is_open(&file) && ftruncate(file.descriptor, length) != 0)
-        rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", file.name, strerror(errno));
+    const char *end = memrchr(trace.buffer, '\n', bytes);
+    off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
+    if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
+        rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", trace.file.name, strerror(errno));
     warn(error);
-    rex_output_close(&file);
+    rex_output_close(&trace.file);
 }
 
 /* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
 static int lock_file(void)
 {
-    return flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
+    bool is_locked = flock(trace.file.descriptor, LOCK_EX | LOCK_NB) == 0;
+    return !is_locked && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
 }
 
 /*
@@ -133,47 +138,47 @@ static int lock_file(void)
 static int open_again(void)
 {
     struct stat status;
-    int error = rex_output_reopen(&file, true);
-    if (error != 0 || !S_ISREG(file.status.st_mode))
+    int error = rex_output_reopen(&trace.file, true);
+    if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
     error = lock_file();
-    if (error == 0 && (fstat(file.descriptor, &status) != 0 || status.st_size != whole))
+    if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
         error = REX_OUTPUT_REPLACED;
     if (error != 0)
-        rex_output_close(&file);
+        rex_output_close(&trace.file);
     return error;
 }
 
 static void write_all(void)
 {
     size_t done = 0;
-    if (file.descriptor >= 0) {
-        int error = rex_output_is_open(&file) ? 0 : open_again();
+    if (trace.file.descriptor >= 0) {
+        int error = rex_output_is_open(&trace.file) ? 0 : open_again();
         if (error == 0)
-            error = rex_file_write(file.descriptor, buffer, used, &done);
+            error = rex_file_write(trace.file.descriptor, trace.buffer, trace.used, &done);
         if (error != 0)
             give_up(done, error);
-        whole += (off_t)done;
+        trace.whole += (off_t)done;
     }
-    used = 0;
+    trace.used = 0;
 }
 
 /* An empty line in the buffer. Where there is no file any more it counts as full. */
 static struct rex_line new_line(void)
 {
-    if (sizeof buffer - used < REX_LINE_MAX)
+    if (sizeof trace.buffer - trace.used < REX_LINE_MAX)
         write_all();
-    return (struct rex_line){.text = buffer + used, .full = file.descriptor < 0};
+    return (struct rex_line){.text = trace.buffer + trace.used, .full = trace.file.descriptor < 0};
 }
 
 /* LINE is complete, at the time NOW. One that was too long is left out. */
 static void end_line(const struct rex_line *line, uint64_t now)
 {
-    used += line->full ? 0 : line->length;
-    if (now - written_at < OLD)
+    trace.used += line->full ? 0 : line->length;
+    if (now - trace.written_at < OLD)
         return;
     write_all();
-    written_at = now;
+    trace.written_at = now;
 }
 
 /* ---- the file: events ------------------------------------------------------------------------ */
@@ -229,36 +234,36 @@ static void write_event(const struct rex_slice *slice, uint32_t track, bool on_d
  */
 static int open_named(bool add_number)
 {
-    int error = rex_output_open(&file, pattern, add_number);
-    if (error == 0 && S_ISREG(file.status.st_mode)) {
+    int error = rex_output_open(&trace.file, trace.pattern, add_number);
+    if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
         error = lock_file();
-        if (error == 0 && ftruncate(file.descriptor, 0) != 0)
+        if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
             error = errno;
     }
     if (error != 0)
-        rex_output_close(&file);
+        rex_output_close(&trace.file);
     return error;
 }
 
 /* A child of fork has its own number behind a name without one. */
 static bool open_file(void)
 {
-    int error = open_named(is_parents && !file.is_numbered);
+    int error = open_named(trace.is_parents && !trace.file.is_numbered);
     if (error == EWOULDBLOCK) {
         rex_log(REX_LOG_INFO,
                 "%s: another process writes to %s; this one's number is added to the name",
-                rex_setting_variable(REX_OPTION_TRACE), file.name);
+                rex_setting_variable(REX_OPTION_TRACE), trace.file.name);
         error = open_named(true);
     }
     if (error != 0) {
         warn(error);
         return false;
     }
-    is_parents = false;
-    memcpy(buffer, "[\n", 2);
-    used = 2;
-    whole = 0;
-    written_at = 0;
+    trace.is_parents = false;
+    memcpy(trace.buffer, "[\n", 2);
+    trace.used = 2;
+    trace.whole = 0;
+    trace.written_at = 0;
     write_name("{\"ph\":\"M\",\"name\":\"process_name", (uint32_t)getpid(),
                program_invocation_short_name);
     return true;
@@ -299,7 +304,7 @@ static void write_slice(const struct rex_slice *slice)
     struct rex_track *track = slice->track != NULL ? slice->track : own_track();
     if (track == NULL)
         return;
-    if (is_parents && !open_file()) {
+    if (trace.is_parents && !open_file()) {
         /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         return;
@@ -373,15 +378,14 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
 
 void rex_trace_start(void)
 {
-    static bool is_started;
     rex_lock(&lock);
-    if (!is_started) {
-        enum rex_trace_to to = rex_setting_trace(pattern);
+    if (!trace.is_started) {
+        enum rex_trace_to to = rex_setting_trace(trace.pattern);
         if (to == REX_TRACE_TO_FILE && !open_file())
             to = REX_TRACE_NOWHERE;
         /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
-        is_started = true;
+        trace.is_started = true;
     }
     rex_unlock(&lock);
 }
@@ -390,16 +394,16 @@ void rex_trace_start(void)
 static void begin_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
-        rex_output_close(&file); /* the lock stays with the parent */
-        used = 0;
-        is_parents = true;
+        rex_output_close(&trace.file); /* the lock stays with the parent */
+        trace.used = 0;
+        trace.is_parents = true;
     }
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_forget();
     struct rex_track *own = rex_part_if_any(REX_PART_TRACK);
     if (own != NULL)
         *own = (struct rex_track){0};
-    memset(lanes, 0, sizeof lanes); /* a child uses no device */
+    memset(trace.lanes, 0, sizeof trace.lanes); /* a child uses no device */
 }
 
 /* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */
@@ -410,9 +414,9 @@ static void end_file(void)
 {
     struct rex_line line = new_line();
     rex_line_text(&line, "]\n");
-    used += line.full ? 0 : line.length;
+    trace.used += line.full ? 0 : line.length;
     write_all();
-    int error = rex_output_close(&file);
+    int error = rex_output_close(&trace.file);
     if (error != 0)
         warn(error);
 }

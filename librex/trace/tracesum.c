@@ -30,19 +30,21 @@ struct row {
     uint64_t calls, total, most, to, from;
 };
 
-static struct row rows[ROWS];
-static unsigned used;
-static char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
+static struct {
+    struct row rows[ROWS];
+    unsigned used;
+    char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
+} summary;
 
 /* The number of BECAUSE, from 1. */
 static unsigned number_of(const char *because)
 {
     unsigned at = 0;
-    while (at < REASONS - 1 && *reasons[at] != '\0' &&
-           strncmp(reasons[at], because, sizeof *reasons - 1) != 0)
+    while (at < REASONS - 1 && *summary.reasons[at] != '\0' &&
+           strncmp(summary.reasons[at], because, sizeof *summary.reasons - 1) != 0)
         at++;
-    if (*reasons[at] == '\0')
-        snprintf(reasons[at], sizeof *reasons, "%s",
+    if (*summary.reasons[at] == '\0')
+        snprintf(summary.reasons[at], sizeof *summary.reasons, "%s",
                  at < REASONS - 1 ? because : "one of other reasons");
     return at + 1;
 }
@@ -52,25 +54,26 @@ static struct row *find(enum rex_counted counted, const char *name, const char *
     uint64_t hash = rex_hash_string(name) + (uint64_t)counted + ((uint64_t)reason << 8) +
                     (by != NULL ? rex_hash_string(by) : 0);
     size_t at = hash % ROWS;
-    while (rows[at].counted != REX_COUNTED_NOWHERE && rows[at].hash != hash)
+    while (summary.rows[at].counted != REX_COUNTED_NOWHERE && summary.rows[at].hash != hash)
         at = (at + 1) % ROWS;
-    if (rows[at].counted == REX_COUNTED_NOWHERE) {
-        rows[at].hash = hash;
-        rows[at].by = by;
-        rows[at].reason = reason;
-        snprintf(rows[at].name, sizeof rows[at].name, "%s", name);
-        rex_escape(rows[at].name, sizeof rows[at].name);
+    struct row *row = &summary.rows[at];
+    if (row->counted == REX_COUNTED_NOWHERE) {
+        row->hash = hash;
+        row->by = by;
+        row->reason = reason;
+        snprintf(row->name, sizeof row->name, "%s", name);
+        rex_escape(row->name, sizeof row->name);
     }
-    return &rows[at];
+    return row;
 }
 
 void rex_summary_add(const struct rex_slice *slice)
 {
     unsigned reason = slice->because != NULL ? number_of(slice->because) : 0;
     struct row *row = find(slice->counted, slice->name, slice->by, reason);
-    if (row->counted == REX_COUNTED_NOWHERE && used >= MOST)
+    if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find(slice->counted, "others", NULL, 0);
-    used += row->counted == REX_COUNTED_NOWHERE;
+    summary.used += row->counted == REX_COUNTED_NOWHERE;
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;
@@ -82,9 +85,7 @@ void rex_summary_add(const struct rex_slice *slice)
 
 void rex_summary_forget(void)
 {
-    memset(rows, 0, sizeof rows);
-    memset(reasons, 0, sizeof reasons);
-    used = 0;
+    memset(&summary, 0, sizeof summary);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -125,11 +126,11 @@ static void print_row(const struct row *row)
 
 static void print_reasons(void)
 {
-    for (unsigned i = 0; i < REASONS && *reasons[i] != '\0'; i++) {
-        rex_escape(reasons[i], sizeof *reasons);
-        print("  [%u] %s\n", i + 1, reasons[i]);
+    for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
+        rex_escape(summary.reasons[i], sizeof *summary.reasons);
+        print("  [%u] %s\n", i + 1, summary.reasons[i]);
     }
-    if (*reasons[0] != '\0')
+    if (*summary.reasons[0] != '\0')
         print("\n");
 }
 
@@ -137,7 +138,7 @@ static void print_part(enum rex_counted counted, const char *title)
 {
     bool is_titled = false;
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].counted != counted)
+        if (summary.rows[i].counted != counted)
             continue;
         if (!is_titled)
             print("  %-*s %9s %13s %11s %11s%s%s\n", NAME_WIDTH, title, "calls", "total us",
@@ -145,7 +146,7 @@ static void print_part(enum rex_counted counted, const char *title)
                   counted != REX_COUNTED_PHASE ? "        bytes to      bytes from" : "",
                   counted == REX_COUNTED_KERNEL ? "  by" : "");
         is_titled = true;
-        print_row(&rows[i]);
+        print_row(&summary.rows[i]);
     }
     if (is_titled)
         print("\n");
@@ -154,9 +155,9 @@ static void print_part(enum rex_counted counted, const char *title)
 void rex_summary_print(void)
 {
     char program[256];
-    if (used == 0)
+    if (summary.used == 0)
         return;
-    qsort(rows, ROWS, sizeof *rows, compare);
+    qsort(summary.rows, ROWS, sizeof *summary.rows, compare);
     snprintf(program, sizeof program, "%s", program_invocation_short_name);
     rex_escape(program, sizeof program);
     print("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());

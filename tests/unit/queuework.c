@@ -209,6 +209,10 @@ TEST_IN_CHILD(two_gpus)
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
     struct rex_queue *second = new_queue(&older, 1, "second GPU", 0);
     struct rex_queue *stranger = new_queue(&module, 1, "stranger", 0);
+    setenv("FAKE_CUDA_ORDINAL", "64", 1); /* which is left to libomptarget */
+    struct rex_queue *far = new_queue(&module, 1, "far", 0);
+    CHECK(rex_queue_is_synchronous(far) && !rex_queue_is_synchronous(stranger));
+    CHECK_EQUAL(rex_queue_destroy(far), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     CHECK_EQUAL(put(first, &module, &plain_id, 0), REX_OK);
     CHECK_EQUAL(put_narrow(second, &older), REX_OK);
