@@ -221,11 +221,13 @@ TEST_IN_CHILD(keep_contexts)
     start(22);
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     int others = driver_objects() - 1;
-    for (int twice = 0; twice < 2; twice++) {
-        for (int i = 0; i < kept + MORE; i++)
-            CHECK((slots[i] = rex_slot_take(0, "this test", &entered[i])) != NULL);
-        for (int i = kept + MORE; i-- > 0;)
-            rex_slot_give(slots[i], entered[i]);
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) /* the contexts end with the module */
+            CHECK(rex_module_fini(&module) == REX_OK && rex_module_register(&module, NULL) == REX_OK && launch_nothing(&plainly) == REX_OK);
+        for (int j = 0; j < kept + MORE; j++)
+            CHECK((slots[j] = rex_slot_take(0, "this test", &entered[j])) != NULL);
+        for (int j = kept + MORE; j-- > 0;)
+            rex_slot_give(slots[j], entered[j]);
         CHECK_EQUAL(driver_objects(), others + kept);
     }
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */
