@@ -196,10 +196,8 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
     slot->staging = staging;
     if (rex_block_allocate(slot->device, room, &slot->arena) != 0) {
         slot->arena = 0;
-        int result = rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what,
-                              room, rex_cuda_why());
-        free_room(slot);
-        return result;
+        return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what, room,
+                        rex_cuda_why());
     }
     slot->room = room;
     return REX_OK;

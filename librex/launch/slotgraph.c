@@ -36,11 +36,12 @@ static struct rex_slot_graph class_of(const struct rex_driver_launch *launch)
 {
     const struct rex_driver_rows *rows = &launch->rows;
     size_t step = step_of(rows->out_end);
-    bool out = rows->out_end > rows->out_begin;
-    return (struct rex_slot_graph){.kernel = launch->packed.kernel,
-                                   .in = up(rows->in, step),
-                                   .out_begin = out ? rows->out_begin / step * step : 0,
-                                   .out_end = out ? up(rows->out_end, step) : 0};
+    struct rex_slot_graph class = {.kernel = launch->packed.kernel, .in = up(rows->in, step)};
+    if (rows->out_end > rows->out_begin) {
+        class.out_begin = rows->out_begin / step * step;
+        class.out_end = up(rows->out_end, step);
+    }
+    return class;
 }
 
 static bool is_same(const struct rex_slot_graph *one, const struct rex_slot_graph *other)

@@ -204,8 +204,7 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
         }
 }
 
-enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, int number,
-                                              uint64_t generation)
+bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++) {
         struct rex_found_mapping *mapping = &addresses->mapping[i];
@@ -213,11 +212,10 @@ enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, i
             continue;
         void *device = NULL;
         if (rex_memory_find((const void *)mapping->begin, mapping->end - mapping->begin, number,
-                            &device) != REX_PRESENT_WHOLE)
-            return REX_ADDRESSES_GONE;
-        if ((uintptr_t)device - mapping->begin != mapping->shift)
-            return REX_ADDRESSES_MOVED;
+                            &device) != REX_PRESENT_WHOLE ||
+            (uintptr_t)device - mapping->begin != mapping->shift)
+            return false;
         mapping->generation = generation;
     }
-    return addresses->lost ? REX_ADDRESSES_MOVED : REX_ADDRESSES_SAME;
+    return !addresses->lost;
 }

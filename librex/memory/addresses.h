@@ -102,8 +102,6 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
  * Whether all mappings are still there, and at the same addresses; they are then valid in
  * GENERATION.
  */
-enum rex_addresses_change { REX_ADDRESSES_SAME, REX_ADDRESSES_MOVED, REX_ADDRESSES_GONE };
-enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, int number,
-                                              uint64_t generation);
+bool rex_addresses_renew(struct rex_addresses *addresses, int number, uint64_t generation);
 
 #endif

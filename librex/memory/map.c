@@ -125,7 +125,7 @@ static int pass(struct rex_map_builder *builder, const struct build *build)
 
 static bool has_mappers(const struct rex_map *map)
 {
-    return map != NULL && map->count > 0 && map->mappers != NULL;
+    return map != NULL && map->mappers != NULL;
 }
 
 /* There is a column of mappers if the prefix or the suffix has one. */

@@ -263,10 +263,10 @@ void rex_graph_unbuild(struct rex_graph *graph)
 int rex_graph_refresh(struct rex_graph *graph)
 {
     uint64_t generation = rex_mapping_now();
-    enum rex_addresses_change change =
+    bool is_same =
         rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
                             graph->gpu.remember ? generation : rex_addresses_generation(false));
-    if (change == REX_ADDRESSES_SAME && !graph->stale) {
+    if (is_same && !graph->stale) {
         graph->generation = generation;
         return REX_OK;
     }

@@ -319,7 +319,7 @@ int fake_device_of(uint64_t address)
     return device;
 }
 
-/* Without device memory all memory is that of device FAKE_CUDA_ORDINAL. */
+/* All memory is that of device FAKE_CUDA_ORDINAL, if that is set or there is no device memory. */
 static int pointer_attribute(void *value, int attribute, uint64_t address)
 {
     const char *ordinal = getenv("FAKE_CUDA_ORDINAL");
@@ -338,7 +338,7 @@ static int pointer_attribute(void *value, int attribute, uint64_t address)
     else if (attribute == 8) /* CU_POINTER_ATTRIBUTE_IS_MANAGED, of which there is none */
         *(int *)value = 0;
     else if (attribute == 9) /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
-        *(int *)value = device < 0 ? 0 : device;
+        *(int *)value = ordinal != NULL ? atoi(ordinal) : device < 0 ? 0 : device;
     else
         return 1;
     return 0;

@@ -3,7 +3,7 @@
  * is device memory, copies copy, fills fill, host functions are called, and a kernel computes what a function of the test does that
  * fake_cuda_kernel() has named for it; without it nothing is computed.
  *
- * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0) where there is no device memory. FAKE_OLD: a build without graphs, and
+ * FAKE_CUDA_ORDINAL is the device whose memory all memory is; where there is no device memory that is 0. FAKE_OLD: a build without graphs, and
  * without what came later.
  *
  * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.

@@ -267,7 +267,6 @@ DIRECT(pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end
 DIRECT(pthread_setspecific, (pthread_key_t key, const void *value), (key, value))
 DIRECT(pthread_atfork, (void (*before)(void), void (*after)(void), void (*in_child)(void)), (before, after, in_child))
 DIRECT(pthread_getname_np, (pthread_t thread, char *name, size_t size), (thread, name, size))
-DIRECT(pthread_attr_init, (pthread_attr_t * attributes), (attributes))
 DIRECT(pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
        (thread, attributes, run, argument))
 DIRECT(atexit, (void (*function)(void)), (function))

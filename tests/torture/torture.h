@@ -47,7 +47,6 @@
     X(pthread_atfork, THREADS, ENOMEM)                       \
     X(pthread_getname_np, THREADS, ERANGE)                   \
     X(atexit, THREADS, ENOMEM)                               \
-    X(pthread_attr_init, THREADS, ENOMEM)                    \
     X(pthread_create, THREADS, EAGAIN)                       \
     X(sched_getaffinity, THREADS, EINVAL)                    \
     X(sched_setaffinity, THREADS, EINVAL)                    \

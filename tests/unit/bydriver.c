@@ -12,6 +12,8 @@
 #include <pthread.h>
 
 #include "inqueue.h"
+#include "launch/like.h"
+#include "launch/slot.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -78,7 +80,8 @@ static int launch_rows(const void *key, const struct rex_map *map)
 static int launch_on(uint64_t n, struct rex_row from, struct rex_row to)
 {
     uint64_t a = 1;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), from, to);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), from, to, REX_TO(x, CELLS));
+    args.count = 4; /* behind which there is another row */
     return launch_rows(&axpy_id, &args);
 }
 
@@ -117,19 +120,30 @@ static void expect_axpy(const uint64_t *from, const uint64_t *to, uint64_t n, ui
     }
 }
 
+/* The driver is asked for stretches of so much memory whether it is pinned. Here one ends and another begins. */
+static char *stretches(void)
+{
+    enum { STRETCH = 2 << 20 };
+    static char room[2 * STRETCH];
+    return room + STRETCH - (uintptr_t)room % STRETCH;
+}
+
+static void pin(void *address, size_t size)
+{
+    int (*function)(void *, size_t, unsigned);
+    void *found = in_driver("cuMemHostRegister_v2");
+    memcpy(&function, &found, sizeof function);
+    CHECK_EQUAL(function(address, size, 0), 0);
+}
+
 /* The first half of a row is pinned, or the second: the processor does not touch it, and no graph, which it would do so for, is made. */
 TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
 {
-    enum { STRETCH = 2 << 20, HALF = CELLS / 2 };
-    static char room[2 * STRETCH];
-    char *middle = room + STRETCH - (uintptr_t)room % STRETCH;
-    uint64_t *across = (uint64_t *)(void *)middle - HALF;
+    enum { HALF = CELLS / 2 };
+    uint64_t *across = (uint64_t *)(void *)stretches() - HALF;
     start(22);
     fill(across, y, CELLS);
-    int (*pin)(void *, size_t, unsigned);
-    void *found = in_driver("cuMemHostRegister_v2");
-    memcpy(&pin, &found, sizeof pin);
-    CHECK_EQUAL(pin(across + part * HALF, sizeof(uint64_t) * HALF, 0), 0);
+    pin(across + part * HALF, sizeof(uint64_t) * HALF);
     for (int i = 0; i < TURNS; i++)
         CHECK_EQUAL(launch_on(CELLS, REX_TO(across, CELLS), REX_TOFROM(y, CELLS)), REX_OK);
     expect_axpy(across, y, CELLS, 1, TURNS);
@@ -163,8 +177,60 @@ TEST_IN_CHILD(change_grids)
         struct rex_launch_config launch = changed_in(i < TURNS ? 7 : (i - TURNS) / 2);
         CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
         expect_grid(&launch);
+        /* the graph's kernel is changed where the launch differs from the one before, and is not one like it */
+        CHECK_EQUAL(driver_calls("cuGraphExecKernelNodeSetParams"), i < TURNS ? 0 : (i - TURNS) / 2 + 1);
     }
     CHECK(driver_calls("cuGraphLaunch") > 0);
+}
+
+/* What a row has is copied, be it one byte; where no row is copied in a direction there is no call. */
+TEST_IN_CHILD(copy_a_byte)
+{
+    start(22);
+    CHECK_EQUAL(launch_on(0, REX_TO((char *)x, 1), REX_ALLOC(y, 1)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 0);
+    CHECK_EQUAL(launch_on(0, REX_ALLOC(x, 1), REX_FROM((char *)y, 1)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
+}
+
+/* The largest rows that a graph copies fill all the room of a launch context; where one is larger all goes by single calls. */
+enum { GRAPH_MOST = (128 << 10) / 8 };
+static const struct {
+    int64_t in, out; /* words */
+    bool by_graph;
+} rooms[] = {{GRAPH_MOST, GRAPH_MOST, true}, {GRAPH_MOST + 1, GRAPH_MOST / 2, false}, {GRAPH_MOST / 2, GRAPH_MOST + 1, false}};
+
+TEST_FOR_EACH(fill_room, given, rooms)
+{
+    static uint64_t in[GRAPH_MOST + 1], out[GRAPH_MOST + 1];
+    start(22);
+    for (int i = 0; i < TURNS; i++)
+        CHECK_EQUAL(launch_on(0, REX_TO(in, given->in), REX_FROM(out, given->out)), REX_OK);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch") > 0, given->by_graph);
+}
+
+/* As many launch contexts are kept as processors may use at once, whatever came before; those beyond end when they are given back. */
+TEST_IN_CHILD(keep_contexts)
+{
+    enum { MOST = 4096, MORE = 3 };
+    static struct rex_slot *slots[MOST];
+    static int entered[MOST];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const int kept = processors > 64 ? (int)processors : 64;
+    CHECK(kept + MORE <= MOST);
+    start(22);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    int others = driver_objects() - 1;
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) /* the contexts end with the module */
+            CHECK(rex_module_fini(&module) == REX_OK && rex_module_register(&module, NULL) == REX_OK && launch_nothing(&plainly) == REX_OK);
+        for (int j = 0; j < kept + MORE; j++)
+            CHECK((slots[j] = rex_slot_take(0, "this test", &entered[j])) != NULL);
+        for (int j = kept + MORE; j-- > 0;)
+            rex_slot_give(slots[j], entered[j]);
+        CHECK_EQUAL(driver_objects(), others + kept);
+    }
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */
 }
 
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
@@ -376,20 +442,54 @@ TEST_IN_CHILD(allow_distant_device)
     expect_sent(0, 1);
 }
 
+/* A module with device globals, which libomptarget launches. */
+static char plain_id;
+static struct __tgt_offload_entry plain_entry[] = {ENTRY(&plain_id, "plain")};
+static struct rex_module with_globals = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = plain_entry, .entries_end = plain_entry + 1, .image_name = "tests/data/sm_90.cubin"};
+
+static int launch_with_globals(void)
+{
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 2, 64);
+    REX_MAP(args, REX_VALUE(INT64_C(1)), REX_IS_DEVICE_PTR(pointer));
+    return rex_module_launch_map(&with_globals, &launch, &args);
+}
+
 /* What a module keeps from one launch to the next is in libomptarget's load of it. That is the only one. */
 TEST_IN_CHILD(obey_module)
 {
-    static char key;
-    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-    static struct rex_module other = {
-        .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
-    struct rex_launch_config launch = rex_launch_config_of(&key, 2, 64);
     setenv("REX_LAUNCH_BY", "driver", 1);
     use_computing_gpu(22, "late");
-    CHECK_EQUAL(rex_module_init(&other), REX_OK);
-    REX_MAP(args, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(1)));
-    REFUSED(rex_module_launch_map(&other, &launch, &args), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
+    CHECK_EQUAL(rex_module_init(&with_globals), REX_OK);
+    REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
+}
+
+/*
+ * What was checked once goes to libomptarget at once. But where the driver launches others each launch claims its memory first, and a trace
+ * tells why libomptarget gets it.
+ */
+static const struct {
+    const char *image, *by, *trace;
+    bool is_remembered;
+} remembered[] = {{"tests/data/sm_90.cubin", "auto", "", false},
+                  {"tests/data/sm_90.cubin", "runtime", "", true},
+                  {"tests/data/sm_90.cubin", "runtime", "/dev/null", true},
+                  {FAKE("host.so"), "auto", "", true},
+                  {FAKE("host.so"), "auto", "/dev/null", false}};
+
+TEST_FOR_EACH(remember, given, remembered)
+{
+    setenv("REX_LAUNCH_BY", given->by, 1);
+    if (*given->trace != '\0')
+        setenv("REX_TRACE", given->trace, 1);
+    with_globals.image_name = given->image;
+    use_computing_gpu(22, "late");
+    CHECK_EQUAL(rex_module_register(&with_globals, NULL), REX_OK);
+    CHECK_EQUAL(launch_with_globals(), REX_OK);
+    CHECK_EQUAL(rex_last_launch(rex_registration_of(&with_globals), &plain_id)->key == &plain_id, given->is_remembered);
+    CHECK_EQUAL(launch_with_globals(), REX_OK);
+    expect_sent(0, 2);
 }
 
 /* The driver gets no rows that are wrong. */
@@ -465,6 +565,93 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK(memcmp(by_driver ? last_grid : last_call(FAKE_KERNEL)->grid, packet.Teams, sizeof packet.Teams) == 0);
         CHECK(memcmp(by_driver ? last_block : last_call(FAKE_KERNEL)->block, packet.Threads, sizeof packet.Threads) == 0);
     }
+}
+
+void __tgt_register_requires(int64_t flags);
+static void require_unified(enum fake_function unused)
+{
+    (void)unused;
+    __tgt_register_requires(8);
+}
+
+/* What stands against the driver may come up while a launch looks at its rows: then libomptarget launches, unless it has mapped for the driver. */
+TEST_OF_EACH(turn_over, int, release, 18, 22)
+{
+    start(release);
+    map_on_device(0, y, sizeof y);
+    rex_mappings_changed(); /* so that it looks */
+    the_record()->on_data = require_unified;
+    CHECK_EQUAL(release == 18 ? launch_attached() : launch_on(0, REX_TO(x, CELLS), REX_TOFROM(y, 0)), REX_OK);
+    expect_sent(release == 18, release != 18);
+}
+
+/* ---- memory that is kept, and small updates ------------------------------------------------------------------------------------------- */
+
+/* The memory of a launch is kept for the next one, until the program wants it. */
+TEST_IN_CHILD(give_kept_memory)
+{
+    enum { LARGE = 4 << 20 };
+    static char one[LARGE], other[LARGE];
+    start(22);
+    CHECK_EQUAL(launch_on(0, REX_TO(one, LARGE), REX_TO(other, LARGE)), REX_OK);
+    size_t kept = device_bytes();
+    void *small = rex_device_alloc(1, 0);
+    CHECK(small != NULL && device_bytes() > kept);
+    rex_device_free(small, 0);
+    CHECK(rex_device_alloc((64 << 20) - LARGE, 0) != NULL);
+}
+
+static void map_row(enum fake_function function)
+{
+    const struct fake_call *call = &the_record()->calls[the_record()->count - 1];
+    if (function == FAKE_BEGIN && call->packet.rows == 1)
+        map_on_device(0, call->begin[0], (size_t)call->sizes[0]);
+}
+
+/* BYTES at HOST are mapped by a region, as far as librex sees. */
+static void begin_region(void *host, size_t bytes)
+{
+    REX_MAP(region, REX_TO((char *)host, bytes));
+    the_record()->on_data = map_row;
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
+}
+
+static uint32_t updates_by_runtime(const struct rex_map *map)
+{
+    uint32_t before = the_record()->counts[FAKE_UPDATE];
+    CHECK_EQUAL(rex_module_data_update(&module, 0, map), REX_OK);
+    return the_record()->counts[FAKE_UPDATE] - before;
+}
+
+/* After so many waits that rows copied together would have saved they are; one row alone saves none. */
+TEST_IN_CHILD(update_together)
+{
+    start(22);
+    begin_region(x, sizeof x);
+    REX_MAP(alone, REX_TO(x, 8));
+    REX_MAP(three, REX_TO(x, 8), REX_TO(x + 10, 1), REX_TO(x + 20, 8));
+    REX_MAP(back, REX_FROM(x, 8), REX_FROM(x + 20, 8));
+    for (int i = 0; i < 300; i++)
+        CHECK_EQUAL(updates_by_runtime(&alone), 1);
+    for (int i = 1; i < 200 / 2; i++)
+        CHECK_EQUAL(updates_by_runtime(&three), 1);
+    CHECK_EQUAL(updates_by_runtime(&three), 0);
+    CHECK_EQUAL(updates_by_runtime(&back), 0);
+}
+
+/* A row whose first or last byte is pinned libomptarget copies, and of several rows those alone. */
+TEST_OF_EACH(update_beside_pinned, int, at, -16, -15, 0, 4096 - 1, 4096)
+{
+    char *middle = stretches();
+    setenv("REX_COPY_THREADS", "1", 1);
+    start(22);
+    pin(middle, 4096);
+    begin_region(middle - 4096, 3 * 4096);
+    REX_MAP(rows, REX_TO(middle, 8), REX_TO(middle - 16, 8), REX_TO(middle + 8, 8), REX_TO(middle - 32, 8));
+    CHECK_EQUAL(updates_by_runtime(&rows), 2);
+    CHECK(last_call(FAKE_UPDATE)->packet.rows == 1 && last_call(FAKE_UPDATE)->begin[0] == middle + 8);
+    REX_MAP(row, REX_TO(middle + at, 16));
+    CHECK_EQUAL(updates_by_runtime(&row), at != -16 && at != 4096);
 }
 
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "computing.h"
+#include "memory/copythreads.h"
 #include "plain.h"
 #include "rex/queue.h"
 
@@ -34,6 +35,15 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         return EAGAIN;
     threads_left -= threads_left > 0;
     return __real_pthread_create(thread, attributes, begin, argument);
+}
+
+/* So many processors the process may use, as librex sees it. */
+static int processors;
+int __wrap_rex_processors(const char *root);
+int __wrap_rex_processors(const char *root)
+{
+    (void)root;
+    return processors;
 }
 
 static unsigned char *host, *back, *device;
@@ -190,6 +200,28 @@ TEST(test_failures)
     unsetenv("REX_LOG");
 }
 
+/* Where the driver tells no GPU of its own for an address, as for memory that a device reaches as the processor does. */
+TEST_OF_EACH(copy_elsewhere, const char *, ordinal, "-2", "-1", "64")
+{
+    start("3");
+    setenv("FAKE_CUDA_ORDINAL", ordinal, 1);
+    fill(host, SIZE, 1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, SIZE, 0), REX_OK);
+    CHECK(is_on_device(host, SIZE) && driver_calls("cuMemcpyHtoDAsync") == 0);
+}
+
+/* ---- how many threads ------------------------------------------------------------------------ */
+
+/* If no setting says how many: half of the processors that there were at first, from two threads on. A setting counts at once. */
+TEST_OF_EACH(count_threads, unsigned, count, 1, 3, 4, 7, 16, 18)
+{
+    processors = (int)count;
+    for (int i = 0; i < 2; i++, processors = 99)
+        CHECK_EQUAL(rex_copy_threads(), count < 4 ? 0 : count < 16 ? count / 2 : 8);
+    CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "0"), REX_OK);
+    CHECK_EQUAL(rex_copy_threads(), 0);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static int faults;
@@ -225,6 +257,7 @@ TEST_IN_CHILD(meet_faults)
 /* Thread ID blocks what is sent to the process, but no fault, and may run on ALL processors. */
 static void look_at_thread(int id, const cpu_set_t *all)
 {
+    static const int unblocked[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
     char path[64], line[256];
     unsigned long long blocked = 0;
     cpu_set_t allowed;
@@ -234,13 +267,14 @@ static void look_at_thread(int id, const cpu_set_t *all)
     while (fgets(line, sizeof line, file) != NULL)
         sscanf(line, "SigBlk: %llx", &blocked);
     fclose(file);
-    CHECK(blocked >> (SIGTERM - 1) & 1 && blocked >> (SIGALRM - 1) & 1 &&
-          !(blocked >> (SIGSEGV - 1) & 1));
+    CHECK(blocked >> (SIGTERM - 1) & 1 && blocked >> (SIGALRM - 1) & 1);
+    for (size_t i = 0; i < COUNT(unblocked); i++)
+        CHECK(!(blocked >> (unblocked[i] - 1) & 1));
     CHECK_EQUAL(sched_getaffinity(id, sizeof allowed, &allowed), 0);
     CHECK(memcmp(&allowed, all, sizeof allowed) == 0);
 }
 
-/* The threads, which a thread starts that is bound to one processor. */
+/* The threads, one for each MiB at most, which a thread starts that is bound to one processor. */
 TEST_IN_CHILD(look_at_threads)
 {
     cpu_set_t all, one;
@@ -253,7 +287,7 @@ TEST_IN_CHILD(look_at_threads)
         first++;
     CPU_SET(first, &one);
     CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
-    start("5");
+    start("8");
     there_and_back(1);
     DIR *tasks = opendir("/proc/self/task");
     CHECK(tasks != NULL);
@@ -263,7 +297,9 @@ TEST_IN_CHILD(look_at_threads)
             found++;
         }
     closedir(tasks);
-    CHECK_EQUAL(found, 5);
+    CHECK_EQUAL(found, SIZE / MIB + 1);
+    sigset_t blocked; /* of the caller */
+    CHECK(pthread_sigmask(SIG_SETMASK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTERM));
     finish();
 }
 

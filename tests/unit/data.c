@@ -128,6 +128,50 @@ TEST_IN_CHILD(end_without_presence)
     REFUSED(rex_module_region_end(&module, 0, &none), REX_EINVAL, "data end: a map of 2 rows with a column that is NULL");
 }
 
+/* ---- rows and what is mapped ------------------------------------------------------------------------------------------------------- */
+
+/* Two bytes at the begin of the object are mapped already. The rows are those of a region, or what a launch has besides its arguments. */
+#define AT(at, size, type) {bytes + (at), bytes + (at), (size), (type)}
+#define MEMBER (REX_MAP_TO | REX_MAP_MEMBER_OF(0))
+#define IMPLICIT (REX_MAP_TO | REX_MAP_IMPLICIT)
+static const struct {
+    int release;
+    const char *words; /* "": no error */
+    bool launches;
+    int32_t count;
+    struct rex_row rows[3];
+} overlaps[] = {
+    /* LLVM 14 to 16 map an object from the multiple of 8 below it, where members of it follow. */
+    {14, "map row 0, 20 bytes at ", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
+    {16, "map row 0, 20 bytes at ", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
+    {17, "", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
+    {16, "", false, 2, {AT(8, 16, 0), AT(8, 4, MEMBER)}},
+    {16, "", false, 1, {AT(4, 16, 0)}},
+    /* LLVM 14 aborts at the end of a launch where a row of no length lies in a later one. */
+    {14, "map row 2, of no length at ", true, 2, {AT(64, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
+    {14, "map row 2, of no length at ", true, 2, {AT(127, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
+    {14, "", true, 2, {AT(63, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
+    {14, "", true, 2, {AT(128, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
+    {14, "", true, 2, {AT(64, 64, REX_MAP_TO), AT(64, 0, REX_MAP_TO)}},
+    {15, "", true, 2, {AT(64, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
+    /* Rows that touch do not overlap, also where an implicit one lies over both. */
+    {22, "", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, IMPLICIT), AT(96, 32, REX_MAP_TO)}},
+    {22, "", false, 3, {AT(96, 32, REX_MAP_TO), AT(80, 32, IMPLICIT), AT(64, 32, REX_MAP_TO)}},
+    {22, "map row 1, 32 bytes at ", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, REX_MAP_TO), AT(96, 32, REX_MAP_TO)}}};
+
+TEST_FOR_EACH(overlap, given, overlaps)
+{
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
+    start(given->release);
+    map_bytes(0, 0, 2, 0x10000000);
+    REX_MAP(map, REX_VALUE(1), REX_IS_DEVICE_PTR(bytes), given->rows[0], given->rows[1], given->rows[2]);
+    const struct rex_map rows = rex_rows_from(&map, 2, given->count);
+    map.count = 2 + given->count;
+    int result = given->launches ? rex_module_launch_map(&module, &launch, &map) : rex_module_data_enter(&module, 0, &rows);
+    CHECK_EQUAL(result, *given->words != '\0' ? REX_EOVERLAP : REX_OK);
+    CHECK_MENTIONS(rex_last_error(), given->words);
+}
+
 /* LLVM 18 loads no image once a device was used, by whatever call. */
 static void use_device(const void *context)
 {

@@ -257,6 +257,14 @@ static int push_rectangle(struct rex_map_builder *builder, void *context)
     return rex_map_add_strided(builder, r->base, r->element_size, r->dimensions, r->count, REX_MAP_FROM);
 }
 
+/* Each time with a row more. */
+static int push_larger_rectangle(struct rex_map_builder *builder, void *context)
+{
+    struct rectangle *r = context;
+    r->dimensions[1].length++;
+    return push_rectangle(builder, r);
+}
+
 #define ONE {1, 0, 1, 1}
 #define TWO {2, 0, 2, 1}
 
@@ -311,4 +319,6 @@ TEST(rectangles)
         snprintf(what, sizeof what, "rectangle %zu", i);
         builds(what, NULL, push_rectangle, &all[i], NULL);
     }
+    struct rectangle growing = {array, 4, {{10, 2, 3, 1}, {20, 5, 2, 3}}, 2, 0};
+    builds("more than were counted", NULL, push_larger_rectangle, &growing, NULL);
 }

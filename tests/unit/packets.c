@@ -15,6 +15,7 @@
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex_kmp.h"
+#include "launch/like.h" /* after rex_kmp.h, which is as a program includes it */
 #include "support/messages.h"
 
 MESSAGES("launch");
@@ -128,6 +129,7 @@ static const struct launch launches[] = {
     {"of clang, two dimensions", GENERIC, {1, 2}, {1}, .rows = 1},
     /* shared memory: 16 to 20, 23 and 24 leave the kernel's limit at 48 KiB, in which its static
        memory counts; 21 launches nothing */
+    {"a byte", ENV, {1}, {1}, .rows = 2, .memory = 1},
     {"1024 bytes", ENV, {1}, {1}, .rows = 2, .memory = 1024},
     {"1024 bytes, plain", PLAIN, {1}, {1}, .rows = 2, .memory = 1024},
     {"nearly 48 KiB", ENV, {1}, {1}, .rows = 2, .memory = 49151},
@@ -315,9 +317,32 @@ TEST(test_launches)
 /* Each launch gets a fresh packet, in which libomptarget writes: launch() looks. */
 TEST_ON_FAKES(caller_packet_is_not_modified, ALL_RELEASES)
 {
+    struct launch first = usual;
+    first.device = -1;
     start(release);
+    setenv("OMP_DEFAULT_DEVICE", "7", 1); /* which is none */
+    CHECK_EQUAL(launch(&first), REX_EDEVICE);
     for (int i = 0; i < 1000; i++)
         CHECK_EQUAL(launch(&usual), 0);
+}
+
+/* LLVM 18 takes a kernel whose name ends in "tor" for a constructor or destructor. Here the image's own name of one is changed. */
+TEST_ON_FAKES(name_in_tor, 17, 18, 19)
+{
+    MODULE(tor, "env__kernetor", NULL);
+    static const char name[] = "env__kernel__";
+    struct __tgt_kernel_arguments packet = a_packet();
+    unsigned char *bytes = read_bytes(SM_90, &tor.image_size);
+    for (unsigned char *at = bytes; (at = memmem(at, tor.image_size - (size_t)(at - bytes), name, sizeof name)) != NULL;)
+        memcpy(at + strlen(name) - 3, "tor", 3);
+    tor.image = lasting(bytes);
+    use_gpu(90);
+    use_release(release);
+    int launched = rex_module_launch(&tor, 0, 0, 0, &tor_id, &packet);
+    if (release == 18)
+        REFUSED(launched);
+    else
+        CHECK_EQUAL(launched, 0);
 }
 
 /* ---- the older calls ------------------------------------------------------------------------- */
@@ -503,27 +528,48 @@ TEST_ON_FAKES(host_image, ALL_RELEASES)
         CHECK_EQUAL(call->packet.version, 5);
 }
 
-/* A launch like the one before is sent without checks. The packet is the same. */
-TEST_ON_FAKES(again_and_again, 16, 19, 22)
+static bool is_remembered(void)
+{
+    return rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env))->key == REX_KERNEL_ID(env);
+}
+
+/* A launch like the one before is sent without checks. The packet is the same. Negative: on a GPU. */
+TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
 {
     static const struct rex_launch_config alike[] = {
         {.key = &env__id__, .teams = {7}, .threads = {96}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 1}, .trip_count = 1000}};
-    static const struct rex_launch_config unlike = {
-        .key = &env__id__, .teams = {UINT32_MAX, 1, 1}, .threads = {96, 1, 1}};
-    use_gpu(0);
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 1}, .trip_count = 1000},
+        {.key = &env__id__, .teams = {0}, .threads = {96}, .trip_count = 1000},
+        {.key = &env__id__, .teams = {7}, .threads = {0}},
+        {.key = &env__id__, .teams = {7, 3, 1}, .threads = {96, 1, 1}},
+        {.key = &env__id__, .teams = {7, 1, 3}, .threads = {96, 1, 1}},
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 3, 1}},
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 3}},
+        {.key = &env__id__, .teams = {7}, .threads = {96}, .dynamic_memory = 64}};
+    static const struct rex_launch_config unlike[] = {
+        {.key = &env__id__, .teams = {UINT32_MAX, 1, 1}, .threads = {96, 1, 1}},
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {UINT32_MAX, 1, 1}},
+        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {1025, 1, 1}}};
+    int release = number > 0 ? number : -number;
+    use_gpu(number > 0 ? 0 : 90);
     use_release(release);
-    CHECK(register_cubin(FAKE("host.so")) != NULL);
+    setenv("REX_LAUNCH_BY", "runtime", 1);
     REX_MAP(args, REX_VALUE(release), REX_VALUE(&result));
     for (size_t i = 0; i < COUNT(alike); i++) {
+        rex_offload_fini(); /* after which the first is checked again */
+        CHECK(register_cubin(number > 0 ? FAKE("host.so") : SM_90) != NULL);
+        the_record()->count = 0;
+        CHECK(!is_remembered());
         CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
         const struct fake_packet first = kernel_call(release)->packet;
         for (int again = 0; again < 3; again++) {
             CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
+            CHECK_EQUAL(is_remembered(), release > 17); /* before, each needs a row more */
             CHECK(memcmp(&kernel_call(release)->packet, &first, sizeof first) == 0);
         }
     }
-    CHECK_EQUAL(rex_launch(&unlike, &args), REX_EINVAL);
+    for (size_t i = 0; i < COUNT(unlike) - (number > 0); i++)
+        CHECK_EQUAL(rex_launch(&unlike[i], &args), REX_EINVAL);
 }
 
 /* The same image as an older rex/kernel.h made it: the functions that stand for kernels have another name. */

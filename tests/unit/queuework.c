@@ -9,6 +9,7 @@
 #include "refused.h"
 
 #include "inqueue.h"
+#include "memory/addresses.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 
@@ -69,6 +70,35 @@ static int put_narrow(struct rex_queue *queue, struct rex_module *of)
     launch.device = rex_queue_device(queue);
     REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_IS_DEVICE_PTR(out));
     return launch_module_in(queue, of, &launch, &args);
+}
+
+/* ---- what is in use ------------------------------------------------------------------------- */
+
+/*
+ * Device memory in use: what touches a range extends it, and so does what lies farther away once there is room for no more ranges; then it is
+ * the range that grows least.
+ */
+TEST(use_ranges)
+{
+    static struct rex_addresses addresses;
+    static const struct {
+        uint64_t begin;
+        size_t size;
+        uint32_t ranges, which; /* the range that has it, */
+        uint64_t from, to;      /* and from where to where that is then */
+    } uses[] = {{1000, 0, 0, 0, 0, 0},         {1000, 100, 1, 0, 1000, 1100}, {1100, 50, 1, 0, 1000, 1150}, {950, 50, 1, 0, 950, 1150},
+                {960, 20, 1, 0, 950, 1150},    {1151, 1, 2, 1, 1151, 1152},   {1152, 4, 2, 1, 1151, 1156},  {2000, 1, 3, 2, 2000, 2001},
+                {1999, 20, 3, 2, 1999, 2019},  {1900, 200, 3, 2, 1900, 2100}, {2000, 0, 3, 2, 1900, 2100}};
+    for (size_t i = 0; i < COUNT(uses); i++) {
+        rex_addresses_use_range(&addresses, uses[i].begin, uses[i].size);
+        assert_int_equal(addresses.ranges, uses[i].ranges);
+        assert_int_equal(addresses.range[uses[i].which].begin, uses[i].from);
+        assert_int_equal(addresses.range[uses[i].which].end, uses[i].to);
+    }
+    for (uint32_t i = addresses.ranges; i <= REX_DEVICE_RANGES; i++) /* for the last there is no room */
+        rex_addresses_use_range(&addresses, 10000 * i, 10);
+    assert_int_equal(addresses.ranges, REX_DEVICE_RANGES);
+    assert_int_equal(addresses.range[REX_DEVICE_RANGES - 1].end, 10000 * REX_DEVICE_RANGES + 10);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */

@@ -74,6 +74,9 @@ static void launching(struct rex_queue *queue)
     REFUSED(launch_in(queue, &launch, NULL));
     launch.device = 0;
     REFUSED(launch_in(queue, &launch, NULL)); /* the device is right, its two rows are missing */
+    REX_MAP(absent, REX_VALUE(INT64_C(1)), REX_TO(&launch.device, 1));
+    if (!rex_queue_is_synchronous(queue))
+        REFUSED(launch_in(queue, &launch, &absent));
 }
 
 static void updating(struct rex_queue *queue)

@@ -23,8 +23,8 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 
 # The program's own forwarders come before libomptarget's functions.
 $(foreach name,bydriver log sender,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
-# copies: no thread starts where a test says so.
-$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
+# copies: no thread starts where a test says so, and there are as many processors.
+$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create,--wrap=rex_processors
 # adopt: memory runs out where a test says so.
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # choose: as much time passes as a test says.

@@ -71,6 +71,20 @@ TEST(data_calls)
     assert_int_equal(rex_last_error_code(), 0);
 }
 
+/* The library's own, as code without the header calls them. */
+void begin_without_header(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types)
+    __asm__("rex___tgt_target_data_begin");
+
+/* A call that names no module finds that of the shared object as the first call of all. */
+TEST(first_call)
+{
+    void *rows[] = {values};
+    int64_t sizes[] = {sizeof values}, types[] = {TOFROM};
+    begin_without_header(-1, 1, rows, rows, sizes, types);
+    assert_int_equal(solver_triple(values, COUNT), 0);
+    __tgt_target_data_end(-1, 1, rows, rows, sizes, types);
+}
+
 TEST(memory_and_queue)
 {
     int64_t copy[COUNT] = {0};
@@ -93,6 +107,7 @@ TEST(registration)
     assert_ptr_equal(rex_this_module.entries_begin, rex_this_module.entries_end);
     assert_int_equal(rex_offload_init(), REX_EENTRIES);
     assert_non_null(strstr(rex_last_error(), "is empty"));
+    first_call(NULL);
     region_of_the_program(NULL);
 }
 
