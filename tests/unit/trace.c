@@ -186,6 +186,38 @@ TEST(test_every_byte)
     free(text);
 }
 
+/* Of a queue whose clock the driver cannot compare with the host's there are the calls, and nothing of the device. */
+static void trace_broken(const void *broken)
+{
+    struct rex_queue *queue = NULL;
+    struct rex_graph *graph;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "broken", 0, NULL), REX_OK);
+    launch(queue);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    launch(queue);
+    launch(queue);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    rex_graph_destroy(graph);
+    finish(queue);
+}
+
+TEST(test_broken_clocks)
+{
+    static const char *const broken[] = {"none:2:1", "cuEventCreate:2:1", "cuEventRecord:2:1", "cuEventSynchronize:2:1"};
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        in_child(trace_broken, broken[i]);
+        assert_int_equal(in_file(path, "\"name\":\"graph launch\""), 1);
+        assert_int_equal(in_file(path, "\"name\":\"plain__kernel__\""), i == 0);
+        assert_int_equal(in_file(path, "\"name\":\"graph of 2 launches\""), i == 0);
+    }
+}
+
 /* ---- when it is written ------------------------------------------------------------------------------------------ */
 
 static void end_here(struct rex_line *line, const void *context)
