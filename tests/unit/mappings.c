@@ -1,5 +1,5 @@
 /*
- * mappings.c - the index of mappings: which are in it, and in which order; what calls of libomptarget add and take out, and what is noted.
+ * mappings.c - the index of mappings: what calls of libomptarget add and take out, and what is noted of it.
  *
  * libomptarget is a fake, whose mappings the test makes. The program exports the forwarders, so that librex finds itself in front.
  *
@@ -7,134 +7,14 @@
  */
 #include "bound.h"
 
-#include "omp/mappingindex.h"
 #include "omp/mappings.h"
 #include "plain.h"
 #include "rex/launch.h"
 
-/* ---- the array --------------------------------------------------------------------------------------------------- */
-
-enum { DEVICES = 2, BYTES = 96, MOST = 4, ROUNDS = 4000 };
-
-/* The mapping that has each byte; 0: none. */
-static int owner[DEVICES][BYTES];
-
-static uintptr_t draw(uintptr_t below)
-{
-    static uint32_t state = 1;
-    state = state * 1103515245 + 12345;
-    return (state >> 16) % below;
-}
-
-static void remove_owner(int number, int gone)
-{
-    for (int at = 0; at < BYTES; at++)
-        if (gone != 0 && owner[number][at] == gone)
-            owner[number][at] = 0;
-}
-
-/* What another one has whole is not new; all others that it touches have ended. */
-static void own(const struct rex_mapping *made)
-{
-    static int newest;
-    int *own = owner[made->number];
-    bool is_new = own[made->begin] == 0;
-    for (uintptr_t at = made->begin; at < made->end; at++)
-        is_new |= own[at] != own[made->begin];
-    newest++;
-    for (uintptr_t at = made->begin; at < made->end && is_new; at++) {
-        remove_owner(made->number, own[at]);
-        own[at] = newest;
-    }
-}
-
-static void add_some(struct rex_index *all)
-{
-    struct rex_mapping made[MOST];
-    size_t count = 0, most = draw(MOST + 1);
-    int number = (int)draw(DEVICES);
-    for (uintptr_t at = draw(BYTES / 2), size; count < most && at + (size = 1 + draw(9)) <= BYTES;
-         at += size + draw(12)) {
-        made[count] = (struct rex_mapping){at, at + size, number, 0};
-        own(&made[count++]);
-    }
-    assert_true(rex_index_add(all, made, count));
-}
-
-static void take_one_out(struct rex_index *all)
-{
-    struct rex_mapping byte = {.begin = draw(BYTES), .number = (int)draw(DEVICES)};
-    byte.end = byte.begin + 1;
-    const struct rex_index_entry *its = rex_index_first(all, &byte);
-    assert_int_equal(its != NULL, owner[byte.number][byte.begin] != 0);
-    if (its != NULL)
-        rex_index_take_out(all, its);
-    remove_owner(byte.number, owner[byte.number][byte.begin]);
-}
-
-/* Each has its entry, behind those of lower addresses and devices. */
-static void compare(const struct rex_index *all)
-{
-    size_t i = 0;
-    for (int number = 0; number < DEVICES; number++)
-        for (uintptr_t at = 0; at < BYTES; at++) {
-            const int *owns = owner[number];
-            assert_int_equal(rex_index_behind(all, number, at), i);
-            assert_int_equal(rex_index_near(all, draw(i + 1), number, at), i);
-            if (owns[at] == 0 || (at + 1 < BYTES && owns[at + 1] == owns[at]))
-                continue;
-            const struct rex_mapping *mapping = &all->entries[i].mapping;
-            assert_true(mapping->number == number && mapping->end == at + 1);
-            assert_true(owns[mapping->begin] == owns[at]);
-            assert_true(mapping->begin == 0 || owns[mapping->begin - 1] != owns[at]);
-            i++;
-        }
-    assert_int_equal(all->count, i);
-}
-
-TEST(test_index)
-{
-    struct rex_index all = {.count = 0};
-    for (int round = 0; round < ROUNDS; round++) {
-        if (draw(3) > 0)
-            add_some(&all);
-        else
-            take_one_out(&all);
-        compare(&all);
-    }
-    rex_index_clear(&all);
-    assert_true(rex_index_is_empty(&all));
-    free(all.entries);
-}
-
-/* rules.mk leads calls of realloc() here: there is no memory where a test says so. */
-static bool has_memory = true;
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return has_memory ? __real_realloc(memory, size) : NULL;
-}
-
-TEST(test_index_without_memory)
-{
-    struct rex_index all = {.count = 0};
-    struct rex_mapping made[] = {{0, 8, 0, 0}, {8, 16, 0, 0}, {16, 24, 0, 0}};
-    assert_true(rex_index_add(&all, made, 1));
-    has_memory = false;
-    assert_false(rex_index_add(&all, made + 1, 2));
-    has_memory = true;
-    assert_true(all.count == 1 && rex_index_add(&all, made + 1, 2) && all.count == 3);
-    free(all.entries);
-}
-
-/* ---- calls ------------------------------------------------------------------------------------------------------- */
-
-enum { CELL = 8, CELLS = 8, STEPS = 4 };
+enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 17 };
 static char bytes[CELLS * CELL] __attribute__((aligned(16)));
-static void *some_mapper[1] = {bytes}, *no_mapper[1];
 
-/* One row of a call; WITH: what libomptarget has when the call returns, in cells. */
+/* One row of a call, which comes so often that its places are allocated; WITH: what libomptarget has when the call returns, in cells. */
 struct step {
     enum rex_present_call call;
     int at, size;
@@ -206,9 +86,16 @@ static void start(void)
 static void do_step(const struct step *step)
 {
     struct rex_mapping found;
-    void *base[] = {bytes + (CELLS - 1) * CELL}, *begin[] = {bytes + step->at * CELL};
-    int64_t sizes[] = {step->size * CELL}, types[] = {step->type};
-    struct rex_map map = {1, base, begin, sizes, types, step->has_mapper ? some_mapper : no_mapper, NULL};
+    void *base[ROWS], *begin[ROWS], *mappers[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+    struct rex_map map = {ROWS, base, begin, sizes, types, mappers, NULL};
+    for (int i = 0; i < ROWS; i++) {
+        base[i] = bytes + (CELLS - 1) * CELL;
+        begin[i] = bytes + step->at * CELL;
+        sizes[i] = step->size * CELL;
+        types[i] = step->type;
+        mappers[i] = step->has_mapper ? bytes : NULL;
+    }
     uint64_t generation = rex_mapping_now();
     rex_present_enter(step->call, &map, 0);
     if (step->call == REX_CALL_ENDS)
@@ -229,45 +116,8 @@ TEST_FOR_EACH(follow_calls, scenario, scenarios)
         do_step(&scenario->steps[i]);
     for (int i = 0; i < CELLS; i++)
         index[i] = rex_mapping_find(bytes + i * CELL, 1, 0, &found) ? 'm' : '.';
-    if (strcmp(index, scenario->index) != 0 || rex_all_mappings_are_seen() != scenario->all_seen) {
-        fprintf(stderr, "scenario %td: %s\n", scenario - scenarios, index);
-        _exit(99);
-    }
-}
-
-/* More than a call has places for without an allocation. */
-TEST_IN_CHILD(many_rows)
-{
-    enum { ROWS = 17 };
-    struct rex_mapping found;
-    static char row[ROWS][3 * CELL];
-    void *begin[ROWS];
-    int64_t sizes[ROWS], types[ROWS];
-    struct rex_map map = {ROWS, begin, begin, sizes, types, NULL, NULL};
-    start();
-    for (int i = 0; i < ROWS; i++) {
-        begin[i] = row[ROWS - 1 - i];
-        sizes[i] = 2 * CELL;
-        types[i] = REX_MAP_TO;
-    }
-    rex_present_enter(REX_CALL_BEGINS, &map, 0);
-    for (int i = 0; i < ROWS; i++)
-        the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)row[i], 2 * CELL, 0x10000};
-    rex_present_leave(REX_CALL_BEGINS, &map, 0, false);
-    CHECK_EQUAL(rex_mappings_left(&found), ROWS);
-    rex_present_enter(REX_CALL_ENDS, &map, 0);
-    memset(the_record()->mappings, 0, sizeof the_record()->mappings);
-    rex_present_leave(REX_CALL_ENDS, &map, 0, false);
-    CHECK_EQUAL(rex_mappings_left(&found), 0);
-    struct rex_mapping made[2];
-    for (int i = 0; i < 2; i++) {
-        uintptr_t at = (uintptr_t)row[i];
-        made[i] = (struct rex_mapping){at, at + 2 * CELL, 0, 0};
-        the_record()->mappings[i] = (struct fake_mapping){at, 2 * CELL, 0x10000 * (uintptr_t)(i + 1)};
-    }
-    rex_mappings_add(made, 2);
-    for (int i = 0; i < 2; i++)
-        CHECK(rex_mapping_find(row[i], 2 * CELL, 0, &found) && found.device == 0x10000 * (uintptr_t)(i + 1));
+    CHECK_MENTIONS(index, scenario->index);
+    CHECK_EQUAL(rex_all_mappings_are_seen(), scenario->all_seen);
 }
 
 /* Whether an end is the last is known of a mapping that one row has begun, and no other; it ends where a row hides it once and has it whole. */
@@ -280,7 +130,6 @@ TEST_IN_CHILD(last_end)
     start();
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 2 * CELL, 0x10000};
     rex_mapping_made(bytes, 2 * CELL, 0);
-    CHECK_EQUAL(rex_mappings_left(&found), 1);
     CHECK(rex_memory_find(bytes + CELL, CELL, 0, &device) == REX_PRESENT_WHOLE && device == (void *)(0x10000 + CELL));
     for (int begun = 0; begun < 4; begun++) {
         CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
@@ -291,10 +140,28 @@ TEST_IN_CHILD(last_end)
         }
         rex_mappings_show(&map, 0, false);
         rex_mappings_show(&map, 0, false);
-        CHECK(rex_mapping_begun(bytes, 2 * CELL, 0));
+        CHECK(rex_mapping_begun(bytes, 2 * CELL, 0) && rex_mappings_left(&found) == 1);
     }
-    rex_mapping_made(bytes, CELL, 0);
-    CHECK(!rex_mapping_begun(bytes, 3 * CELL, 0));
-    rex_mappings_hide(&map, 0);
-    CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
+}
+
+/* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
+TEST_IN_CHILD(add_made)
+{
+    static const struct {
+        int number, at, size;
+        const char *index[2]; /* of two devices: where each mapping begins */
+    } made[] = {{0, 2, 2, {"..22....", "........"}}, {0, 6, 2, {"..22..66", "........"}}, {1, 4, 2, {"..22..66", "....44.."}},
+                {0, 0, 2, {"0022..66", "....44.."}}, {0, 4, 2, {"00224466", "....44.."}}, {0, 3, 1, {"00224466", "....44.."}},
+                {0, 3, 2, {"00.33.66", "....44.."}}, {0, 0, 8, {"00000000", "....44.."}}, {1, 4, 3, {"00000000", "....444."}}};
+    setenv("FAKE_DEVICES", "2", 1);
+    start();
+    for (size_t i = 0; i < COUNT(made); i++) {
+        struct rex_mapping found;
+        rex_mapping_made(bytes + made[i].at * CELL, (size_t)made[i].size * CELL, made[i].number);
+        for (int at = 0; at < 2 * CELLS; at++) {
+            const char *cell = bytes + at % CELLS * CELL;
+            bool is_found = rex_mapping_find(cell, 1, at / CELLS, &found);
+            CHECK_EQUAL(is_found ? '0' + (int)(found.begin - (uintptr_t)bytes) / CELL : '.', made[i].index[at / CELLS][at % CELLS]);
+        }
+    }
 }

@@ -148,28 +148,26 @@ TEST_IN_CHILD(build_again)
 {
     static const struct {
         int keys[3], count;
-    } tables_built[] = {{{0, 1}, 2}, {{0, 1}, 2}, {{2, 1}, 2}, {{2, 3}, 2}, {{0, 1, 2}, 3}, {{2}, 1}};
+    } built[] = {{{0, 1}, 2}, {{0, 1}, 2}, {{2, 1}, 2}, {{2, 3}, 2}, {{0, 1, 2}, 3}, {{2}, 1}};
     struct __tgt_offload_entry entries[] = {PLAIN, PLAIN, PLAIN};
-    struct rex_module built = first;
+    struct rex_module module = first;
     struct rex_table made = {.count = 0};
-    built.entries_begin = entries;
-    for (size_t i = 0; i < COUNT(tables_built); i++) {
-        int count = tables_built[i].count;
-        built.entries_end = entries + count;
-        for (int j = 0; j < count; j++)
-            entries[j].addr = &keys[tables_built[i].keys[j]];
-        CHECK_EQUAL(rex_table_build(&made, &built), REX_OK);
-        CHECK_EQUAL(made.count, count);
-        for (int key = 0; key < 4; key++) {
-            int at = 0;
-            while (at < count && entries[at].addr != &keys[key])
-                at++;
-            CHECK(rex_table_find(&made, &keys[key]) == (at < count ? &made.kernels[at] : NULL));
-        }
+    module.entries_begin = entries;
+    for (size_t i = 0; i < COUNT(built); i++) {
+        int found = 0;
+        module.entries_end = entries + built[i].count;
+        for (int j = 0; j < built[i].count; j++)
+            entries[j].addr = &keys[built[i].keys[j]];
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        for (int j = 0; j < built[i].count; j++)
+            CHECK(rex_table_find(&made, entries[j].addr) == &made.kernels[j]);
+        for (size_t j = 0; j < COUNT(keys); j++)
+            found += rex_table_find(&made, &keys[j]) != NULL;
+        CHECK(found == built[i].count && made.count == (uint32_t)found);
     }
-    for (int empty = 0; empty < 2; empty++) {
-        entries[0].name = empty ? NAME("") : NULL;
-        CHECK_EQUAL(rex_table_build(&made, &built), REX_EENTRIES);
+    for (int is_empty = 0; is_empty < 2; is_empty++) {
+        entries[0].name = is_empty ? NAME("") : NULL;
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_EENTRIES);
     }
     rex_table_free(&made);
 }
