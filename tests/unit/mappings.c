@@ -11,10 +11,10 @@
 #include "plain.h"
 #include "rex/launch.h"
 
-enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 17 };
+enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18 };
 static char bytes[CELLS * CELL] __attribute__((aligned(16)));
 
-/* One row of a call, which comes so often that its places are allocated; WITH: what libomptarget has when the call returns, in cells. */
+/* One row of a call, which comes behind a value, and so often that its places are allocated; WITH: what libomptarget has when the call returns, in cells. */
 struct step {
     enum rex_present_call call;
     int at, size;
@@ -93,7 +93,7 @@ static void do_step(const struct step *step)
         base[i] = bytes + (CELLS - 1) * CELL;
         begin[i] = bytes + step->at * CELL;
         sizes[i] = step->size * CELL;
-        types[i] = step->type;
+        types[i] = i > 0 ? step->type : REX_MAP_LITERAL;
         mappers[i] = step->has_mapper ? bytes : NULL;
     }
     uint64_t generation = rex_mapping_now();
@@ -128,6 +128,7 @@ TEST_IN_CHILD(last_end)
     int64_t sizes[] = {2 * CELL}, types[] = {REX_MAP_FROM};
     struct rex_map map = {1, begin, begin, sizes, types, NULL, NULL};
     start();
+    CHECK_EQUAL(rex_mappings_left(&found), 0);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 2 * CELL, 0x10000};
     rex_mapping_made(bytes, 2 * CELL, 0);
     CHECK(rex_memory_find(bytes + CELL, CELL, 0, &device) == REX_PRESENT_WHOLE && device == (void *)(0x10000 + CELL));
@@ -142,6 +143,10 @@ TEST_IN_CHILD(last_end)
         rex_mappings_show(&map, 0, false);
         CHECK(rex_mapping_begun(bytes, 2 * CELL, 0) && rex_mappings_left(&found) == 1);
     }
+    rex_mapping_made(bytes, CELL, 0);
+    CHECK(rex_mapping_begun(bytes, CELL, 0));
+    rex_mappings_hide(&map, 0);
+    CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
 }
 
 /* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
@@ -153,10 +158,10 @@ TEST_IN_CHILD(add_made)
     } made[] = {{0, 2, 2, {"..22....", "........"}}, {0, 6, 2, {"..22..66", "........"}}, {1, 4, 2, {"..22..66", "....44.."}},
                 {0, 0, 2, {"0022..66", "....44.."}}, {0, 4, 2, {"00224466", "....44.."}}, {0, 3, 1, {"00224466", "....44.."}},
                 {0, 3, 2, {"00.33.66", "....44.."}}, {0, 0, 8, {"00000000", "....44.."}}, {1, 4, 3, {"00000000", "....444."}}};
+    struct rex_mapping found, both[2];
     setenv("FAKE_DEVICES", "2", 1);
     start();
     for (size_t i = 0; i < COUNT(made); i++) {
-        struct rex_mapping found;
         rex_mapping_made(bytes + made[i].at * CELL, (size_t)made[i].size * CELL, made[i].number);
         for (int at = 0; at < 2 * CELLS; at++) {
             const char *cell = bytes + at % CELLS * CELL;
@@ -164,4 +169,10 @@ TEST_IN_CHILD(add_made)
             CHECK_EQUAL(is_found ? '0' + (int)(found.begin - (uintptr_t)bytes) / CELL : '.', made[i].index[at / CELLS][at % CELLS]);
         }
     }
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, 0x10000};
+    for (uintptr_t i = 0, at = (uintptr_t)bytes; i < 2; i++, at += CELL)
+        both[i] = (struct rex_mapping){at, at + CELL, 1, 0};
+    rex_mappings_add(both, 2);
+    for (uintptr_t i = 0; i < 2; i++)
+        CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
 }
