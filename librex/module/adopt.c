@@ -187,8 +187,7 @@ static void discard(struct __tgt_bin_desc *copy)
 static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 {
     Dl_info info;
-    const char *binary =
-        dladdr(original, &info) != 0 && info.dli_fname != NULL ? info.dli_fname : "the program";
+    const char *binary = dladdr(original, &info) != 0 ? info.dli_fname : "the program";
     const struct rex_release *release = rex_runtime();
     int64_t images = 0;
     for (int i = 0; i < original->NumDeviceImages; i++) {

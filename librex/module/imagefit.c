@@ -75,7 +75,7 @@ static int link_ptx(struct rex_module_image *image)
     int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, JIT_GENERATE_LINE_INFO};
     void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(uintptr_t)has_lines};
     void *state = NULL, *made = NULL;
-    size_t size = 0;
+    size_t size;
     int result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
     if (result != 0)
         return not_linked(result, log, image->path);

@@ -241,6 +241,6 @@ int rex_resolve(const struct rex_module *module, const void *key, int64_t device
     if (kernel->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
                         kernel->entry->name);
-    *target = (struct rex_target){registration, kernel, device, 0, NULL};
+    *target = (struct rex_target){.registration = registration, .kernel = kernel, .device = device};
     return REX_OK;
 }

@@ -133,8 +133,7 @@ static int make_index(struct rex_table *table, const struct rex_module *module, 
  */
 static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)
 {
-    bool same =
-        table->index != NULL && table->entries == module->entries_begin && table->count == count;
+    bool same = table->entries == module->entries_begin && table->count == count;
     for (uint32_t i = 0; same && i < count; i++)
         same = table->entries[i].name != NULL && *table->entries[i].name != '\0' &&
                rex_table_find(table, table->entries[i].addr) == &table->kernels[i];

@@ -212,8 +212,6 @@ int rex_device_for_rank(void)
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
 {
     void *linked;
-    if (rex_cuda_devices() == 0)
-        return false;
     if (release->driver_function != NULL &&
         !rex_cuda_exports(release->driver_function, release->driver_since)) {
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());

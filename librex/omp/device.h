@@ -63,7 +63,7 @@ int rex_device_ordinal(const char *who, int number, int *ordinal);
 /* Returns REX_ENODEVICE or REX_EFORK if REX_REQUIRE_GPU is on and this process can use no GPU. */
 int rex_device_require_gpu(void);
 
-/* Whether RELEASE's libomptarget may find no GPU although there is one; WHY gets the reason. */
+/* There is a GPU: whether RELEASE's libomptarget may find none; WHY gets the reason. */
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size);
 
 #endif

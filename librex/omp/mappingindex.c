@@ -62,7 +62,7 @@ static bool make_room(struct rex_index *all, size_t count)
 {
     if (count <= all->room)
         return true;
-    size_t room = count < 32 ? 64 : 2 * count;
+    size_t room = 2 * count;
     struct rex_index_entry *entries = realloc(all->entries, room * sizeof *entries);
     if (entries == NULL)
         return false;

@@ -307,18 +307,17 @@ static __attribute__((noinline)) bool lies_in(const char *path, const char *want
 static int compare(const void *a, const void *b, void *openmp_folder)
 {
     const struct rex_candidate *one = a, *other = b;
-    bool beside[2] = {false, false};
-    if ((*one->doubt == '\0') != (*other->doubt == '\0'))
-        return *one->doubt == '\0' ? -1 : 1;
-    if (openmp_folder != NULL) {
-        beside[0] = lies_in(one->path, openmp_folder);
-        beside[1] = lies_in(other->path, openmp_folder);
-    }
-    if (beside[0] != beside[1])
-        return beside[1] - beside[0];
+    int doubt = (*one->doubt != '\0') - (*other->doubt != '\0'), beside = 0,
+        late = one->release->late_image_ignored - other->release->late_image_ignored;
+    if (doubt != 0)
+        return doubt;
+    if (openmp_folder != NULL)
+        beside = lies_in(other->path, openmp_folder) - lies_in(one->path, openmp_folder);
+    if (beside != 0)
+        return beside;
     /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
-    if (one->release->late_image_ignored != other->release->late_image_ignored)
-        return one->release->late_image_ignored ? 1 : -1;
+    if (late != 0)
+        return late;
     if (one->release->number != other->release->number)
         return other->release->number - one->release->number;
     return strcmp(one->path, other->path);

@@ -143,7 +143,7 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 int rex_graph_submit(void *executable, void *stream)
 {
-    return REX_CUDA(cuGraphLaunch, executable, stream) == 0 ? 0 : -1;
+    return REX_CUDA(cuGraphLaunch, executable, stream);
 }
 
 /* ---- at once --------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ struct rex_command {
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
-/* Put the driver's EXECUTABLE graph in STREAM. Returns 0, or -1 with rex_cuda_why(). */
+/* Put the driver's EXECUTABLE graph in STREAM. Returns 0, or another number with rex_cuda_why(). */
 int rex_graph_submit(void *executable, void *stream);
 
 /* Do COMMAND now on device NUMBER. Returns 0 or an error. */

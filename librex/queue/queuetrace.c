@@ -71,7 +71,7 @@ static void anchor(struct rex_queue *queue)
 /* Nanoseconds from one event to another, at least 0. False if they cannot be compared. */
 static bool between(void *begin, void *end, uint64_t *nanoseconds)
 {
-    float milliseconds = 0;
+    float milliseconds;
     if (rex_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
         return false;
     *nanoseconds = milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;

@@ -624,7 +624,8 @@ FUNCTION(cuGraphUpload, void *executable, void *stream)
 FUNCTION(cuGraphLaunch, void *executable, void *stream)
 {
     stream = real(stream);
-    if (*(void **)executable != *(void **)stream)
+    const struct fake_object *launched = executable;
+    if (launched->context != *(void **)stream || launched->end != NULL) /* which a stream has */
         return 400;
     BREAK("cuGraphLaunch");
     return fake_put_graph(stream, executable);

@@ -207,6 +207,23 @@ TEST(test_seven_old_entries)
     assert_false(rex_entries_are_new((struct rex_entries){old, sizeof old}));
 }
 
+/* By the name of the file that the descriptor lies in. */
+static void name_file(const void *unused)
+{
+    static char image[] = "none";
+    static struct __tgt_offload_entry none;
+    static struct __tgt_device_image images[] = {{image, image + 4, &none, &none}};
+    static struct __tgt_bin_desc descriptor = {1, images, &none, &none};
+    (void)unused;
+    begin(19, "on");
+    __rex_real___tgt_register_lib(&descriptor);
+}
+
+TEST(test_name_file)
+{
+    assert_non_null(strstr(in_child(name_file, NULL), "/unit/adopt, 1 device image\n"));
+}
+
 /* One descriptor may come more than once: each end is that of the newest that has not ended. */
 TEST_IN_CHILD(twice)
 {

@@ -128,6 +128,24 @@ TEST_IN_CHILD(end_without_presence)
     REFUSED(rex_module_region_end(&module, 0, &none), REX_EINVAL, "data end: a map of 2 rows with a column that is NULL");
 }
 
+static char late_key;
+static struct __tgt_offload_entry late_entry[] = {{&late_key, (char *)(uintptr_t)"none__kernel__", 0, 0, 0}};
+static struct rex_module late = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = late_entry, .entries_end = late_entry + 1, .image_name = "tests/data/sm_90.cubin"};
+
+/* An image that is registered where devices are in use is loaded on each at once. */
+TEST_IN_CHILD(load_late)
+{
+    start(22);
+    REX_MAP(map, REX_TO(bytes, 8));
+    CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_OK);
+    uint32_t before = calls(FAKE_BEGIN);
+    CHECK_EQUAL(rex_module_register(&late, NULL), REX_OK);
+    CHECK_EQUAL(calls(FAKE_BEGIN), before + DEVICES);
+    for (int i = 0; i < DEVICES; i++)
+        CHECK(last_call(FAKE_BEGIN)[i + 1 - DEVICES].device == i && last_call(FAKE_BEGIN)[i + 1 - DEVICES].packet.rows == 0);
+}
+
 /* ---- rows and what is mapped ------------------------------------------------------------------------------------------------------- */
 
 /* Two bytes at the begin of the object are mapped already. The rows are those of a region, or what a launch has besides its arguments. */
@@ -175,10 +193,6 @@ TEST_FOR_EACH(overlap, given, overlaps)
 /* LLVM 18 loads no image once a device was used, by whatever call. */
 static void use_device(const void *context)
 {
-    static char key;
-    static struct __tgt_offload_entry own[] = {{&key, (char *)(uintptr_t)"none__kernel__", 0, 0, 0}};
-    static struct rex_module late = {
-        .struct_size = sizeof(struct rex_module), .entries_begin = own, .entries_end = own + 1, .image_name = "tests/data/sm_90.cubin"};
     const int way = *(const int *)context;
     start(18);
     REX_MAP(map, REX_TO(bytes, 8));

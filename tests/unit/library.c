@@ -291,3 +291,25 @@ TEST_IN_CHILD(end_at_work)
     CHECK_EQUAL(rex_queue_destroy(idle), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
 }
+
+/* What a graph launches stays until the graph ends, and no longer. */
+TEST_OF_EACH(kept_by_graph, bool, on_host, false, true)
+{
+    struct rex_graph *graph = NULL;
+    start(22);
+    setenv("FAKE_CUDA_DEVICES", on_host ? "0" : "1", 1);
+    struct rex_library *library = load(on_host ? FAKE("host.so") : CUBIN);
+    struct rex_queue *queue = new_queue("kept");
+    struct rex_launch_config launch = launch_of(library, "none__kernel__");
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(the_record()->registered, 1);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(the_record()->registered, !on_host);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}

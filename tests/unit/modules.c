@@ -11,6 +11,7 @@
 #include "bound.h"
 
 #include "image/view.h"
+#include "module/adopt.h"
 #include "module/modules.h"
 #include "module/tablematch.h"
 #include "rex/launch.h"
@@ -136,9 +137,39 @@ TEST_IN_CHILD(bad_bounds)
     }
     CHECK_EQUAL(the_record()->count, 0);
     modules[COUNT(bounds) - 1].entries_begin = NULL; /* there is no such memory */
+    CHECK(rex_kernel_name(&keys[3]) == NULL);
     CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     REFUSED(rex_module_launch(&first, 0, 1, 1, &keys[3],
                               &(struct __tgt_kernel_arguments){.Version = 3}));
+}
+
+/* A table that is built again has the keys of now and no others, and as many. */
+TEST_IN_CHILD(build_again)
+{
+    static const struct {
+        int keys[3], count;
+    } built[] = {{{0, 1}, 2}, {{0, 1}, 2}, {{2, 1}, 2}, {{2, 3}, 2}, {{0, 1, 2}, 3}, {{2}, 1}};
+    struct __tgt_offload_entry entries[] = {PLAIN, PLAIN, PLAIN};
+    struct rex_module module = first;
+    struct rex_table made = {.count = 0};
+    module.entries_begin = entries;
+    for (size_t i = 0; i < COUNT(built); i++) {
+        int found = 0;
+        module.entries_end = entries + built[i].count;
+        for (int j = 0; j < built[i].count; j++)
+            entries[j].addr = &keys[built[i].keys[j]];
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        for (int j = 0; j < built[i].count; j++)
+            CHECK(rex_table_find(&made, entries[j].addr) == &made.kernels[j]);
+        for (size_t j = 0; j < COUNT(keys); j++)
+            found += rex_table_find(&made, &keys[j]) != NULL;
+        CHECK(found == built[i].count && made.count == (uint32_t)found);
+    }
+    for (int is_empty = 0; is_empty < 2; is_empty++) {
+        entries[0].name = is_empty ? NAME("") : NULL;
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_EENTRIES);
+    }
+    rex_table_free(&made);
 }
 
 /* ---- launches of what was not checked -------------------------------------------------------- */
@@ -230,11 +261,14 @@ TEST_IN_CHILD(most_threads)
     static const struct {
         uint32_t registers, allowed;
         uint64_t threads;
-    } limits[] = {{0, 96, 96},    {0, 2000, 1024}, {64, 0, 1024},   {65, 0, 896},
-                  {73, 0, 768},   {255, 0, 256},   {256, 0, 1024}, /* more than there are */
-                  {128, 513, 512}};
+        enum rex_image_kind kind;
+    } limits[] = {{0, 96, 96, REX_IMAGE_CUBIN},      {0, 2000, 1024, REX_IMAGE_CUBIN},
+                  {64, 0, 1024, REX_IMAGE_CUBIN},    {65, 0, 896, REX_IMAGE_CUBIN},
+                  {73, 0, 768, REX_IMAGE_CUBIN},     {255, 0, 256, REX_IMAGE_CUBIN},
+                  {256, 0, 1024, REX_IMAGE_CUBIN}, /* more than there are */
+                  {128, 513, 512, REX_IMAGE_CUBIN},  {64, 96, INT32_MAX, REX_IMAGE_HOST}};
     for (size_t i = 0; i < COUNT(limits); i++) {
-        struct rex_view view = {.kind = REX_IMAGE_CUBIN, .architecture = 90, .most = SIZE_MAX};
+        struct rex_view view = {.kind = limits[i].kind, .architecture = 90, .most = SIZE_MAX};
         struct rex_image_symbol kernel = {.name = "plain__kernel__",
                                           .kernel = true,
                                           .registers = limits[i].registers,

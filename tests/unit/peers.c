@@ -151,7 +151,7 @@ TEST_OF_EACH(failing, const char *, call, "cuMemcpyPeerAsync", "cuDevicePrimaryC
  */
 TEST_IN_CHILD(in_use)
 {
-    static int64_t mapped[4], others[2], below_target;
+    static int64_t mapped[4], others[2], target, below_target;
     start();
     the_record()->mappings[0] =
         (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, (uintptr_t)memory[1]};
@@ -160,14 +160,18 @@ TEST_IN_CHILD(in_use)
             (struct fake_mapping){(uintptr_t)(others + i), 8, (uintptr_t)(memory[1] + 16 * i - 8)};
     the_record()->mappings[3] =
         (struct fake_mapping){(uintptr_t)&below_target, 8, (uintptr_t)(memory[0] - 8)};
+    the_record()->mappings[4] =
+        (struct fake_mapping){(uintptr_t)&target, 8, (uintptr_t)memory[0]};
     REX_MAP(row, REX_ALLOC(mapped, 4));
+    REX_MAP(at_target, REX_ALLOC(&target, 1));
     REX_MAP(below, REX_ALLOC(&below_target, 1));
     REX_MAP(beside, REX_ALLOC(others, 1), REX_ALLOC(others + 1, 1));
     CHECK_EQUAL(rex_module_data_enter(&module, 1, &row), 0);
-    for (int i = 0; i < 6; i++) /* each look at the queue lets the driver do one */
+    for (int i = 0; i < 7; i++) /* each look at the queue lets the driver do one */
         CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[0], 0, memory[1], 1, 8), 0);
     CHECK_EQUAL(rex_module_region_end(&module, 1, &row), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"zero\" has unfinished work");
+    CHECK_EQUAL(rex_module_data_exit(&module, 0, &at_target), REX_EBUSY);
     CHECK_EQUAL(rex_module_data_exit(&module, 1, &beside), 0);
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &below), 0);
     CHECK_EQUAL(rex_queue_query(queue[0]), 0);

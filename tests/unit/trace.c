@@ -40,6 +40,7 @@ static void finish(struct rex_queue *queue)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0);
     exit(0);
 }
 
@@ -184,6 +185,43 @@ TEST(test_every_byte)
         fail_msg("not %s:\n%s", golden, text);
     free(expected);
     free(text);
+}
+
+/* Where the driver cannot compare its clock with the host's, or time a command, the trace has the calls alone. */
+static void trace_broken(const void *broken)
+{
+    struct rex_queue *queue = NULL;
+    struct rex_graph *graph;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "broken", 0, NULL), REX_OK);
+    launch(queue);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    launch(queue);
+    launch(queue);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_graph_destroy(graph);
+    finish(queue);
+}
+
+TEST(test_broken_clocks)
+{
+    static const struct {
+        const char *broken;
+        int kernels, graphs;
+    } clocks[] = {{"none:2:1", 1, 1},          {"cuEventCreate:2:1", 0, 0}, {"cuEventRecord:2:1", 0, 0}, {"cuEventSynchronize:2:1", 0, 0},
+                  {"cuEventCreate:2:2", 0, 1}, {"cuEventCreate:2:3", 0, 1}, {"cuEventRecord:2:2", 0, 1}, {"cuEventRecord:2:3", 0, 1}};
+    for (size_t i = 0; i < COUNT(clocks); i++) {
+        in_child(trace_broken, clocks[i].broken);
+        assert_int_equal(in_file(path, "\"name\":\"graph launch\""), 1);
+        assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"plain__kernel__\""), clocks[i].kernels);
+        assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"graph of 2 launches\""), clocks[i].graphs);
+    }
 }
 
 /* ---- when it is written ------------------------------------------------------------------------------------------ */

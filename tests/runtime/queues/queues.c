@@ -409,9 +409,9 @@ TEST(updates)
         assert_int_equal(value[100], 105);
         OK(rex_queue_update(queue, &from));
         OK(rex_queue_sync(queue));
-        /* What a row only spans is not copied. */
-        REX_MAP(member, rex_row_of(value, value, sizeof value, 0),
-                rex_row_member(REX_FROM(value + 150, 1), 0));
+        /* What a row only spans is not copied, nor is nothing: it need not be mapped. */
+        REX_MAP(member, rex_row_of(value, value, sizeof value + 8, 0),
+                rex_row_member(REX_FROM(value + 150, 1), 0), REX_TO(absent_value, 0));
         OK(rex_queue_update(queue, &member));
         OK(rex_queue_sync(queue));
     }

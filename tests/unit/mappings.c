@@ -1,0 +1,178 @@
+/*
+ * mappings.c - the index of mappings: what calls of libomptarget add and take out, and what is noted of it.
+ *
+ * libomptarget is a fake, whose mappings the test makes. The program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "omp/mappings.h"
+#include "plain.h"
+#include "rex/launch.h"
+
+enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18 };
+static char bytes[CELLS * CELL] __attribute__((aligned(16)));
+
+/* One row of a call, which comes behind a value, and so often that its places are allocated; WITH: what libomptarget has when the call returns, in cells. */
+struct step {
+    enum rex_present_call call;
+    int at, size;
+    int64_t type;
+    struct {
+        int at, size;
+    } with[2];
+    bool has_mapper, later;
+};
+
+#define AFTER_ONE {REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 2}}, false, false}
+#define AFTER_TWO AFTER_ONE, {REX_CALL_BEGINS, 3, 2, REX_MAP_TO, {{0, 2}, {3, 2}}, false, false}
+#define AFTER_UNSEEN(size) {REX_CALL_BEGINS, 7, 1, REX_MAP_TO, {{0, size}}, true, false}
+
+static const struct scenario {
+    const char *index; /* m: a cell that is mapped */
+    bool all_seen;
+    struct step steps[STEPS];
+} scenarios[] = {
+    {"mm......", true, {AFTER_ONE}},
+    {"mm......", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 2}}, false, false}}},
+    {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 1, 1, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"mm......", true, {AFTER_ONE, {REX_CALL_ENDS, 2, 1, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"........", true, {AFTER_TWO, {REX_CALL_ENDS, 1, 3, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"...mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 1, 3, REX_MAP_FROM, {{3, 2}}, false, false}}},
+    /* It may not have ended yet when the call returns. */
+    {"........", false, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 2}}, false, true}}},
+    /* Of nothing: in a mapping, and between two. */
+    {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 1, 0, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"mm.mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{0, 2}, {3, 2}}, false, false}}},
+    {"mm......", false, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{0, 2}}, false, false}}},
+    {"...mm...", false, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{3, 2}}, false, false}}},
+    {"........", false, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{0, 2}, {3, 2}}, false, true}}},
+    {"mm......", false, {AFTER_TWO, {REX_CALL_ENDS, 6, 0, REX_MAP_FROM, {{0, 2}}, false, false}}},
+    {"........", false, {{REX_CALL_BEGINS, 3, 2, REX_MAP_TO, {{3, 2}}, false, false}, {REX_CALL_ENDS, 1, 0, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    {"mm.mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_LITERAL, {{0, 0}}, false, false}}},
+    /* A row that is not mapped, that is mapped in part, or whose mapping may be larger, or end unseen. */
+    {"........", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_LITERAL, {{0, 2}}, false, false}}},
+    {"........", true, {{REX_CALL_BEGINS, 0, -1, REX_MAP_TO, {{0, 2}}, false, false}}},
+    {"........", true, {{REX_CALL_BEGINS, 0, 0, REX_MAP_TO, {{0, 2}}, false, false}}},
+    {"........", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 1}}, false, false}}},
+    {"........", true, {{REX_CALL_UPDATES, 0, 2, REX_MAP_TO, {{0, 2}}, false, false}}},
+    {"mm......", true, {AFTER_ONE, {REX_CALL_BEGINS, 0, 1, REX_MAP_TO, {{0, 2}}, false, false}}},
+    {"...mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 0, 2, REX_MAP_DELETE, {{3, 2}}, false, false}}},
+    {"mm......", true, {AFTER_ONE, {REX_CALL_BEGINS, 1, 2, REX_MAP_TO, {{0, 3}}, false, false}}}, /* two that look like one */
+    {"........", false, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 2}}, true, false}}},
+    {"........", false, {AFTER_UNSEEN(4), {REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 4}}, false, false}}},
+    {"mm......", false, {AFTER_UNSEEN(0), AFTER_ONE, {REX_CALL_ENDS, 4, 1, REX_MAP_FROM, {{0, 2}}, false, false}}},
+    {"........", false, {AFTER_UNSEEN(0), AFTER_ONE, {REX_CALL_ENDS, 4, 1, REX_MAP_DELETE, {{0, 2}}, false, false}}},
+    {"........", false, {AFTER_ONE, {REX_CALL_ENDS, 4, 1, REX_MAP_FROM, {{0, 2}}, true, false}}},
+    /* An attached pointer, which is the last cell, and stays where a launch attaches it. */
+    {"mm.....m", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, {{0, 2}, {7, 1}}, false, false}}},
+    {"........", false, {{REX_CALL_LAUNCHES, 0, 2, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, {{7, 1}}, false, false}}},
+    {"........", true, {{REX_CALL_UPDATES, 0, 2, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, {{7, 1}}, false, false}}},
+    {"mm......", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, {{0, 2}, {7, 1}}, false, false},
+                        {REX_CALL_ENDS, 3, 1, REX_MAP_FROM | REX_MAP_PTR_AND_OBJ, {{0, 2}}, false, false}}},
+    {"mm.....m", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, {{0, 2}, {7, 1}}, false, false},
+                        {REX_CALL_ENDS, 3, 1, REX_MAP_FROM | REX_MAP_PTR_AND_OBJ, {{0, 2}, {7, 1}}, false, false}}},
+};
+
+static void start(void)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+}
+
+static void do_step(const struct step *step)
+{
+    struct rex_mapping found;
+    void *base[ROWS], *begin[ROWS], *mappers[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+    struct rex_map map = {ROWS, base, begin, sizes, types, mappers, NULL};
+    for (int i = 0; i < ROWS; i++) {
+        base[i] = bytes + (CELLS - 1) * CELL;
+        begin[i] = bytes + step->at * CELL;
+        sizes[i] = step->size * CELL;
+        types[i] = i > 0 ? step->type : REX_MAP_LITERAL;
+        mappers[i] = step->has_mapper ? bytes : NULL;
+    }
+    uint64_t generation = rex_mapping_now();
+    rex_present_enter(step->call, &map, 0);
+    if (step->call == REX_CALL_ENDS)
+        CHECK(!rex_mapping_find(begin[0], 1, 0, &found) && (!(step->type & REX_MAP_PTR_AND_OBJ) || !rex_mapping_find(base[0], 1, 0, &found)));
+    for (int i = 0; i < 2; i++)
+        the_record()->mappings[i] =
+            (struct fake_mapping){(uintptr_t)(bytes + step->with[i].at * CELL), (size_t)step->with[i].size * CELL, 0x10000};
+    rex_present_leave(step->call, &map, 0, step->later);
+    CHECK_EQUAL(rex_mapping_now() != generation, step->call == REX_CALL_ENDS);
+}
+
+TEST_FOR_EACH(follow_calls, scenario, scenarios)
+{
+    struct rex_mapping found;
+    char index[CELLS + 1] = "";
+    start();
+    for (int i = 0; i < STEPS && scenario->steps[i].type != 0; i++)
+        do_step(&scenario->steps[i]);
+    for (int i = 0; i < CELLS; i++)
+        index[i] = rex_mapping_find(bytes + i * CELL, 1, 0, &found) ? 'm' : '.';
+    CHECK_MENTIONS(index, scenario->index);
+    CHECK_EQUAL(rex_all_mappings_are_seen(), scenario->all_seen);
+}
+
+/* Whether an end is the last is known of a mapping that one row has begun, and no other; it ends where a row hides it once and has it whole. */
+TEST_IN_CHILD(last_end)
+{
+    struct rex_mapping found;
+    void *begin[] = {bytes}, *device = NULL;
+    int64_t sizes[] = {2 * CELL}, types[] = {REX_MAP_FROM};
+    struct rex_map map = {1, begin, begin, sizes, types, NULL, NULL};
+    start();
+    CHECK_EQUAL(rex_mappings_left(&found), 0);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 2 * CELL, 0x10000};
+    rex_mapping_made(bytes, 2 * CELL, 0);
+    CHECK(rex_memory_find(bytes + CELL, CELL, 0, &device) == REX_PRESENT_WHOLE && device == (void *)(0x10000 + CELL));
+    for (int begun = 0; begun < 4; begun++) {
+        CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
+        for (int hidden = 1; hidden < 3; hidden++) {
+            rex_mappings_hide(&map, 0);
+            CHECK_EQUAL(rex_mapping_is_ending(bytes, 2 * CELL, 0, &found), begun == 1 && hidden == 1);
+            CHECK(!rex_mapping_is_ending(bytes, CELL, 0, &found) && !rex_mapping_is_ending(bytes + CELL, CELL, 0, &found));
+        }
+        rex_mappings_show(&map, 0, false);
+        rex_mappings_show(&map, 0, false);
+        CHECK(rex_mapping_begun(bytes, 2 * CELL, 0) && rex_mappings_left(&found) == 1);
+    }
+    rex_mapping_made(bytes, CELL, 0);
+    CHECK(rex_mapping_begun(bytes, CELL, 0));
+    rex_mappings_hide(&map, 0);
+    CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
+}
+
+/* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
+TEST_IN_CHILD(add_made)
+{
+    static const struct {
+        int number, at, size;
+        const char *index[2]; /* of two devices: where each mapping begins */
+    } made[] = {{0, 2, 2, {"..22....", "........"}}, {0, 6, 2, {"..22..66", "........"}}, {1, 4, 2, {"..22..66", "....44.."}},
+                {0, 0, 2, {"0022..66", "....44.."}}, {0, 4, 2, {"00224466", "....44.."}}, {0, 3, 1, {"00224466", "....44.."}},
+                {0, 3, 2, {"00.33.66", "....44.."}}, {0, 0, 8, {"00000000", "....44.."}}, {1, 4, 3, {"00000000", "....444."}}};
+    struct rex_mapping found, both[2];
+    setenv("FAKE_DEVICES", "2", 1);
+    start();
+    for (size_t i = 0; i < COUNT(made); i++) {
+        rex_mapping_made(bytes + made[i].at * CELL, (size_t)made[i].size * CELL, made[i].number);
+        for (int at = 0; at < 2 * CELLS; at++) {
+            const char *cell = bytes + at % CELLS * CELL;
+            bool is_found = rex_mapping_find(cell, 1, at / CELLS, &found);
+            CHECK_EQUAL(is_found ? '0' + (int)(found.begin - (uintptr_t)bytes) / CELL : '.', made[i].index[at / CELLS][at % CELLS]);
+        }
+    }
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, 0x10000};
+    for (uintptr_t i = 0, at = (uintptr_t)bytes; i < 2; i++, at += CELL)
+        both[i] = (struct rex_mapping){at, at + CELL, 1, 0};
+    rex_mappings_add(both, 2);
+    for (uintptr_t i = 0; i < 2; i++)
+        CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
+}
