@@ -45,7 +45,8 @@ static struct block *shed(int ordinal, size_t most)
     size_t sum = 0;
     while (*at != NULL) {
         bool is_kept = (*at)->ordinal == ordinal && !(*at)->is_taken;
-        sum += is_kept ? (*at)->size : 0;
+        if (is_kept)
+            sum += (*at)->size;
         if (is_kept && sum > most)
             push(&out, take_out(at));
         else
