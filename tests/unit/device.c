@@ -145,9 +145,15 @@ TEST_IN_CHILD(own_blocks)
             first++;
         says("%zu: %s: %zu bytes%s", i, steps[i], device_bytes(), blocks[i] == 0 ? "" : first < i ? ", a block again" : ", a block");
     }
+    /* No GPU is started for it. */
+    CHECK(!rex_blocks_free_all() && *(int *)in_driver("fake_cuda_starts") == 0);
+    void *held = rex_host_alloc(8);
+    CHECK(rex_blocks_free_all() && !rex_blocks_free_all());
+    CHECK(context_users() == 1 && *(int *)in_driver("fake_cuda_current") == 0);
+    CHECK_EQUAL(rex_host_free(held), 0);
 }
 
-/* The driver is asked once for each stretch of 2 MiB, of which a thread knows 64. What cannot be pinned is not listed. */
+/* The driver is asked once for each stretch of 2 MiB, of which a thread knows 64. A range that cannot be pinned is not listed. */
 TEST_IN_CHILD(asks_of_memory)
 {
     const uintptr_t stretch = 2 << 20, first = stretch << 20;
@@ -168,7 +174,7 @@ TEST_IN_CHILD(asks_of_memory)
     CHECK(rex_host_alloc(8) == NULL);
 }
 
-/* ---- a GPU that cannot be used ----------------------------------------------------------------------------------- */
+/* ---- a GPU that cannot be used ------------------------------------------------------------------------------------- */
 
 #define NVRM "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025\n"
 #define NVRM_OPEN "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build\n"

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 
 #include "inqueue.h"
 #include "plain.h"
@@ -250,7 +251,7 @@ TEST_IN_CHILD(collect)
     CHECK(more > MOST && more <= MOST + LONGEST);
 }
 
-/* The program reads the file under the descriptors that it did not open. Has it replaced the file by an equal one, that one stays as it is. */
+/* The program reads the file under descriptors that it did not open. Where it has put an equal file in its place, that one stays as it is. */
 static void take_descriptors(const void *replaced)
 {
     char other[PATH_MAX + 8];
@@ -266,6 +267,7 @@ static void take_descriptors(const void *replaced)
         CHECK(i == reading || fcntl(i, F_GETFD) < 0 || dup2(reading, i) == i);
     slice.end += 1000000000;
     rex_trace_slice(&slice);
+    CHECK_EQUAL(flock(reading, LOCK_EX | LOCK_NB) == 0, *(const bool *)replaced);
 }
 
 TEST(test_taken)
