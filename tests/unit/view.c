@@ -85,6 +85,22 @@ TEST(test_host_image_without_table)
     close_image(&image);
 }
 
+/* A kernel's own shared memory is the same for each GPU: from sm_90 on nvcc counts a KiB more. */
+TEST(test_own_memory)
+{
+    static const char *const files[] = {LIMITS, "tests/data/limits_sm_75.cubin"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_view view;
+        size_t size;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        assert_int_equal(rex_view_open_within(&view, bytes, size, SIZE_MAX, files[i]), REX_OK);
+        assert_int_equal(rex_view_own_memory(&view, rex_view_find(&view, "bounded")), 1024);
+        assert_int_equal(rex_view_own_memory(&view, rex_view_find(&view, "unbounded")), 0);
+        rex_view_close(&view);
+        free(bytes);
+    }
+}
+
 /* ---- CUBINs that were changed ---------------------------------------------------------------- */
 
 TEST(test_changes)
