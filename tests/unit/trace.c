@@ -252,8 +252,10 @@ TEST_IN_CHILD(collect)
 }
 
 /* The program reads the file under descriptors that it did not open. Where it has put an equal file in its place, that one stays as it is. */
-static void take_descriptors(const void *replaced)
+enum { SAME, REPLACED, REMOVED };
+static void take_descriptors(const void *given)
 {
+    const int what = *(const int *)given;
     char other[PATH_MAX + 8];
     struct rex_slice slice = {.name = "slice", .category = "queue", .end = rex_trace_clock() + 1000000000};
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
@@ -261,22 +263,26 @@ static void take_descriptors(const void *replaced)
     rex_trace_slice(&slice);
     snprintf(other, sizeof other, "%s.other", path);
     copy_file(path, other);
-    CHECK(!*(const bool *)replaced || rename(other, path) == 0);
+    CHECK(what != REPLACED || rename(other, path) == 0);
     int reading = open(path, O_RDONLY);
+    CHECK(what != REMOVED || unlink(path) == 0);
     for (int i = 3; i < 1024; i++)
         CHECK(i == reading || fcntl(i, F_GETFD) < 0 || dup2(reading, i) == i);
     slice.end += 1000000000;
     rex_trace_slice(&slice);
-    CHECK_EQUAL(flock(reading, LOCK_EX | LOCK_NB) == 0, *(const bool *)replaced);
+    CHECK_EQUAL(flock(reading, LOCK_EX | LOCK_NB) == 0, what != SAME);
 }
 
 TEST(test_taken)
 {
-    static const char told[] = "trace.json cannot be written: the program has closed it, and it is another file now";
-    static const bool replaced[] = {false, true};
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(strstr(in_child(take_descriptors, &replaced[i]), told) != NULL, i);
-        assert_int_equal(in_file(path, "\"slice\""), 2 - i);
+    static const char *const told[] = {
+        [SAME] = "",
+        [REPLACED] = "trace.json cannot be written: the program has closed it, and it is another file now",
+        [REMOVED] = "trace.json cannot be written: No such file or directory"};
+    for (int what = SAME; what <= REMOVED; what++) {
+        const char *said = in_child(take_descriptors, &what);
+        assert_true(what == SAME ? *said == '\0' : strstr(said, told[what]) != NULL);
+        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME ? 2 : 1));
     }
 }
 
