@@ -90,7 +90,10 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The signal that came with ERROR is taken, but one that was PENDING before is the program's. */
+/*
+ * The signal that came with ERROR is taken, but one that was PENDING before is the program's. A
+ * call that does not wait is not interrupted.
+ */
 static void take_signal(int error, const sigset_t *pending)
 {
     static const struct timespec at_once = {0, 0};
@@ -100,8 +103,7 @@ static void take_signal(int error, const sigset_t *pending)
         return;
     sigemptyset(&one);
     sigaddset(&one, number);
-    while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
-        ;
+    sigtimedwait(&one, NULL, &at_once);
 }
 
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
@@ -224,7 +226,6 @@ static void make_absolute(char absolute[PATH_MAX], const char *path)
 
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number)
 {
-    output->descriptor = -1;
     if (!rex_file_name(pattern, output->name, &output->is_numbered) ||
         (add_number && !rex_file_number(output->name)))
         return ENAMETOOLONG;

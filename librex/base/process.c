@@ -177,7 +177,7 @@ static int limit_by_groups(int count, struct texts *texts, const char *group)
         if (read_in(texts, "cpu.max"))
             count = at_most(count, quota_of(texts->text, 0));
         long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
-        if (period > 0 && read_in(texts, "cpu.cfs_quota_us"))
+        if (read_in(texts, "cpu.cfs_quota_us"))
             count = at_most(count, quota_of(texts->text, period));
         if (read_in(texts, "cpuset.cpus.effective"))
             count = at_most(count, count_list(texts->text));
@@ -219,8 +219,7 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
  */
 int rex_processors(const char *root)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int all = online > 0 && online < INT_MAX ? (int)online : 1;
+    int all = at_most(INT_MAX, sysconf(_SC_NPROCESSORS_ONLN));
     struct texts *texts = malloc(sizeof *texts);
     if (texts != NULL)
         all = limit_by_control_groups(all, root, texts);

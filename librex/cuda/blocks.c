@@ -40,8 +40,10 @@ static struct rex_block *shed(struct rex_device *device, size_t most)
     struct rex_block *out = NULL, **at = &device->blocks;
     size_t sum = 0;
     while (*at != NULL) {
-        sum += (*at)->is_taken ? 0 : (*at)->size;
-        if (!(*at)->is_taken && sum > most)
+        bool is_kept = !(*at)->is_taken;
+        if (is_kept)
+            sum += (*at)->size;
+        if (is_kept && sum > most)
             push(&out, take_out(at));
         else
             at = &(*at)->next;

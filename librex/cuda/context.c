@@ -45,7 +45,7 @@ static struct {
 /* 1 where the context of GPU NUMBER is active, with FLAGS then; 0 where not, -1 with an error. */
 static int ask_state(int number, unsigned *flags)
 {
-    int device = 0, active = 0;
+    int device, active;
     return rex_cuda_handle(number, &device) != 0 ||
                    REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, &active) != 0
                ? -1
@@ -60,13 +60,13 @@ bool rex_context_is_active(int number)
 
 int rex_context_retain(int number, void **context)
 {
-    int device = 0, result = rex_cuda_handle(number, &device);
+    int device, result = rex_cuda_handle(number, &device);
     return result != 0 ? result : REX_CUDA(cuDevicePrimaryCtxRetain, context, device);
 }
 
 static int retain_with_flags(int number, unsigned flags)
 {
-    int device = 0;
+    int device;
     void *context;
     return rex_cuda_handle(number, &device) != 0 ||
                    REX_CUDA(cuDevicePrimaryCtxSetFlags, device, flags) != 0
@@ -76,7 +76,7 @@ static int retain_with_flags(int number, unsigned flags)
 
 void rex_context_drop(int number)
 {
-    int device = 0;
+    int device;
     if (rex_cuda_handle(number, &device) == 0)
         REX_CUDA(cuDevicePrimaryCtxRelease, device);
 }

@@ -202,9 +202,9 @@ static void set_absent(const char *text)
 {
     static char texts[8][1024];
     size_t i = 0, last = sizeof texts / sizeof *texts - 1;
-    while (i < last && texts[i][0] != '\0' && strcmp(texts[i], text) != 0)
+    while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
         i++;
-    if (texts[i][0] == '\0')
+    if (*texts[i] == '\0')
         snprintf(texts[i], sizeof texts[i], "%s", text);
     __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
 }
@@ -328,7 +328,7 @@ int rex_cuda_handle(int number, int *device)
 
 int rex_cuda_attribute(int number, int attribute, int *value)
 {
-    int device = 0, result = rex_cuda_handle(number, &device);
+    int device, result = rex_cuda_handle(number, &device);
     return result != 0 ? result : REX_CUDA(cuDeviceGetAttribute, value, attribute, device);
 }
 

@@ -6,7 +6,6 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -63,8 +62,8 @@ static void describe_uuid(struct rex_gpu *gpu, int device)
 
 static void describe_place(struct rex_gpu *gpu, int number)
 {
-    int domain = 0, bus = 0, slot = 0;
-    char path[PATH_MAX], line[32], *end = line;
+    int domain, bus, slot, node;
+    char path[PATH_MAX];
     gpu->numa_node = -1;
     if (rex_cuda_attribute(number, PCI_DOMAIN, &domain) != 0 ||
         rex_cuda_attribute(number, PCI_BUS, &bus) != 0 ||
@@ -76,10 +75,9 @@ static void describe_place(struct rex_gpu *gpu, int number)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
-    long node = fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
+    if (fscanf(file, "%d", &node) == 1)
+        gpu->numa_node = node;
     fclose(file);
-    if (end != line && node >= 0 && node <= INT32_MAX)
-        gpu->numa_node = (int)node;
 }
 
 static uint64_t is_linked(int attribute, int device, int peer)
@@ -102,8 +100,8 @@ static void describe_links(struct rex_gpu *gpu, int number, int device)
 
 static int describe(int number, struct rex_gpu *gpu)
 {
-    int device = 0, shared = 0;
-    size_t memory = 0;
+    int device, shared;
+    size_t memory;
     const struct {
         int attribute;
         int32_t *value;

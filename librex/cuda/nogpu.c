@@ -40,7 +40,7 @@ static const struct {
 
 int rex_nogpu_open_error(void)
 {
-    int file = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
+    int file = open("/", O_RDONLY | O_CLOEXEC), error = errno;
     if (file >= 0)
         close(file);
     return file < 0 && (error == EMFILE || error == ENFILE) ? error : 0;

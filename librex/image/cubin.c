@@ -149,7 +149,7 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
 static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol, uint64_t into)
 {
     Elf64_Shdr section;
-    if (rex_elf_section(elf, symbol->st_shndx, &section) != 0 || section.sh_type == SHT_NOBITS ||
+    if (!rex_elf_section(elf, symbol->st_shndx, &section) || section.sh_type == SHT_NOBITS ||
         symbol->st_value >= section.sh_size || into >= section.sh_size - symbol->st_value)
         return 0;
     return elf->bytes[section.sh_offset + symbol->st_value + into];
@@ -188,7 +188,7 @@ static void read_registers(struct rex_view *view, const struct rex_elf *elf, con
     const char *name;
     while (next_attribute(&at, end, &attribute) > 0) {
         if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
-            rex_elf_symbol(elf, symbols, word(&attribute, 0), &symbol, &name) != 0)
+            !rex_elf_symbol(elf, symbols, word(&attribute, 0), &symbol, &name))
             continue;
         struct rex_image_symbol *kernel = rex_view_kernel(view, name, strlen(name));
         if (kernel != NULL)
@@ -202,15 +202,15 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     Elf64_Sym symbol;
     const char *name;
     uint64_t attributes = 0;
-    if (rex_elf_find_type(elf, SHT_SYMTAB, &symbols) != 0)
+    if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return rex_elf_refuse(elf, "it has no symbols");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) &&
             add_symbol(view, elf, &symbol, name) != 0)
             return -1;
     if (rex_view_index(view) != 0)
         return -1;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
         name = rex_elf_section_name(elf, &section);
         struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, SHARED_PREFIX);
         if (kernel != NULL)
@@ -253,7 +253,7 @@ static bool is_in_global_memory(const struct rex_elf *elf, const Elf64_Sym *symb
 {
     static const char *const sections[] = {".nv.global", ".nv.constant3", ".bss", ".data", NULL};
     Elf64_Shdr section;
-    return rex_elf_section(elf, symbol->st_shndx, &section) == 0 &&
+    return rex_elf_section(elf, symbol->st_shndx, &section) &&
            begins_with_any(rex_elf_section_name(elf, &section), sections);
 }
 
@@ -286,10 +286,10 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
     Elf64_Sym symbol;
     const char *found;
     enum rex_state state = REX_STATE_NONE;
-    if (rex_elf_find_type(elf, SHT_SYMTAB, &symbols) != 0)
+    if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return REX_STATE_NONE;
     for (size_t i = 1; state == REX_STATE_NONE && i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &found) == 0)
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &found))
             state = state_of(elf, &symbol, found);
     if (state != REX_STATE_NONE)
         snprintf(name, REX_STATE_NAME, "%s", found);

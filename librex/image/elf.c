@@ -80,15 +80,15 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
                                                                                             : 0;
 }
 
-int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section)
+bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section)
 {
     if (index >= elf->header.e_shnum)
-        return -1;
+        return false;
     memcpy(section, elf->bytes + elf->header.e_shoff + index * sizeof *section, sizeof *section);
     /* An unused header says nothing: its offset and size may be anything. */
     if (section->sh_type == SHT_NULL)
         memset(section, 0, sizeof *section);
-    return 0;
+    return true;
 }
 
 const char *rex_elf_string_within(const char *string, uint64_t room)
@@ -114,12 +114,12 @@ const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *se
     return name != NULL ? name : "";
 }
 
-int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section)
+bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section)
 {
-    for (size_t i = 0; rex_elf_section(elf, i, section) == 0; i++)
+    for (size_t i = 0; rex_elf_section(elf, i, section); i++)
         if (section->sh_type == type)
-            return 0;
-    return -1;
+            return true;
+    return false;
 }
 
 size_t rex_elf_symbols(const Elf64_Shdr *symbols)
@@ -127,24 +127,24 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols)
     return symbols->sh_entsize == sizeof(Elf64_Sym) ? symbols->sh_size / sizeof(Elf64_Sym) : 0;
 }
 
-int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
-                   Elf64_Sym *symbol, const char **name)
+bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
+                    Elf64_Sym *symbol, const char **name)
 {
     Elf64_Shdr strings;
     /* A section may name any other as its symbols, also one whose bytes are not in the file. */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
-        index >= rex_elf_symbols(symbols) || rex_elf_section(elf, symbols->sh_link, &strings) != 0)
-        return -1;
+        index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings))
+        return false;
     memcpy(symbol, elf->bytes + symbols->sh_offset + index * sizeof *symbol, sizeof *symbol);
     *name = rex_elf_string(elf, &strings, symbol->st_name);
-    return *name != NULL ? 0 : -1;
+    return *name != NULL;
 }
 
-int rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
-                    Elf64_Dyn *entry)
+bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
+                     Elf64_Dyn *entry)
 {
     if (dynamic->sh_type != SHT_DYNAMIC || index >= dynamic->sh_size / sizeof *entry)
-        return -1;
+        return false;
     memcpy(entry, elf->bytes + dynamic->sh_offset + index * sizeof *entry, sizeof *entry);
-    return 0;
+    return true;
 }

@@ -38,14 +38,14 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 /* Why the file cannot be used. Returns -1. */
 int rex_elf_refuse(struct rex_elf *elf, const char *why);
 
-/* Section INDEX, copied out, since a file's alignment is not to be trusted; -1 if there is none. */
-int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
+/* Section INDEX, copied out, since a file's alignment is not to be trusted. False: none. */
+bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 
 /* Name of SECTION; "" if it has none, or one that rex_elf_string() refuses. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* First section of TYPE; -1 if there is none. */
-int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
+/* First section of TYPE; false: there is none. */
+bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*
  * In a made-up table all names may overlap, each nearly as long as the file: to read them would
@@ -60,16 +60,16 @@ int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *sect
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 
 /*
- * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. -1 if it is not all
+ * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. false: it is not all
  * there.
  */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
-int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
-                   Elf64_Sym *symbol, const char **name);
+bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
+                    Elf64_Sym *symbol, const char **name);
 
-/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC; -1 if there is none. */
-int rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
-                    Elf64_Dyn *entry);
+/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC; false: there is none. */
+bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
+                     Elf64_Dyn *entry);
 
 /* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
 const char *rex_elf_string_within(const char *string, uint64_t room);

@@ -44,7 +44,7 @@ static const char *bytes_at(const struct rex_elf *elf, uint64_t address, uint64_
 {
     const char *bytes = NULL;
     Elf64_Shdr section;
-    for (size_t i = 0; i < MOST_SECTIONS && rex_elf_section(elf, i, &section) == 0; i++) {
+    for (size_t i = 0; i < MOST_SECTIONS && rex_elf_section(elf, i, &section); i++) {
         uint64_t into = address - section.sh_addr; /* beyond all sizes in front of it */
         if (section.sh_flags & SHF_ALLOC && section.sh_type != SHT_NOBITS &&
             into < section.sh_size) {
@@ -89,7 +89,7 @@ static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Sh
         Elf64_Sym symbol;
         const char *name;
         struct rex_image_symbol *kernel;
-        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || symbol.st_shndx == SHN_UNDEF)
+        if (!rex_elf_symbol(elf, symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
             continue;
         if ((kernel = rex_view_kernel_after(view, name, CALL_PREFIX)) != NULL)
             kernel->call = name;
@@ -116,8 +116,8 @@ static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocatio
     size_t index = ELF64_R_SYM(rela->r_info);
     if (index == 0)
         return (uint64_t)rela->r_addend;
-    if (rex_elf_section(elf, relocations->sh_link, &symbols) != 0 ||
-        rex_elf_symbol(elf, &symbols, index, &symbol, &name) != 0)
+    if (!rex_elf_section(elf, relocations->sh_link, &symbols) ||
+        !rex_elf_symbol(elf, &symbols, index, &symbol, &name))
         return 0;
     return symbol.st_value + (uint64_t)rela->r_addend;
 }
@@ -131,7 +131,7 @@ static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const E
     uint64_t total = 0;
     Elf64_Shdr section;
     Elf64_Rela rela;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
         if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
             continue;
         total += section.sh_size;
@@ -180,15 +180,15 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     Elf64_Shdr symbols, section;
     Elf64_Sym symbol;
     const char *name;
-    if (rex_elf_find_type(elf, SHT_DYNSYM, &symbols) != 0)
+    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
         return rex_elf_refuse(elf, "it exports nothing");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) &&
             add_symbol(view, &symbol, name) != 0)
             return -1;
     if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
         return -1;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
         if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
             return read_positions(view, elf, &section);
     return 0;

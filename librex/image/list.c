@@ -111,9 +111,9 @@ static bool is_program(const struct rex_elf *elf)
     Elf64_Dyn entry;
     if (elf->header.e_type != ET_DYN)
         return true;
-    if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0)
+    if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic))
         return false;
-    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry) == 0; i++)
+    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry); i++)
         if (entry.d_tag == DT_FLAGS_1)
             return (entry.d_un.d_val & DF_1_PIE) != 0;
     return false;

@@ -172,9 +172,8 @@ static bool may_have_modes(const unsigned char *bytes, size_t size)
 {
     struct rex_elf elf;
     Elf64_Shdr symbols, names;
-    if (rex_elf_open(&elf, bytes, size) != 0 ||
-        rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) != 0 ||
-        rex_elf_section(&elf, symbols.sh_link, &names) != 0 || names.sh_type != SHT_STRTAB)
+    if (rex_elf_open(&elf, bytes, size) != 0 || !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||
+        !rex_elf_section(&elf, symbols.sh_link, &names) || names.sh_type != SHT_STRTAB)
         return true; /* the reader says what is wrong */
     return memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
                   sizeof REX_EXEC_MODE_SUFFIX) != NULL;

@@ -76,7 +76,7 @@ static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
     const char *name;
-    return rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) == 0 &&
+    return rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) &&
                    symbol.st_shndx != SHN_UNDEF
                ? name
                : NULL;
@@ -129,10 +129,10 @@ static int named_release(const struct rex_elf *elf)
     Elf64_Shdr dynamic, strings;
     Elf64_Dyn entry;
     int number = 0;
-    if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0 ||
-        rex_elf_section(elf, dynamic.sh_link, &strings) != 0)
+    if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) ||
+        !rex_elf_section(elf, dynamic.sh_link, &strings))
         return 0;
-    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry) == 0; i++) {
+    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
         const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
                                ? rex_elf_string(elf, &strings, entry.d_un.d_val)
                                : NULL;
@@ -176,7 +176,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
         snprintf(why, why_size, "%s", elf.why);
     else if (elf.header.e_machine != REX_HOST_MACHINE)
         snprintf(why, why_size, "it is for another processor");
-    else if (rex_elf_find_type(&elf, SHT_DYNSYM, &table.symbols) != 0)
+    else if (!rex_elf_find_type(&elf, SHT_DYNSYM, &table.symbols))
         snprintf(why, why_size, "it exports nothing");
     else if (exports("rex_version", &table))
         snprintf(why, why_size, "it is librex, which forwards to a libomptarget");

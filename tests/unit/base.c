@@ -85,6 +85,20 @@ TEST(test_values)
     assert_null(rex_setting_by_program(REX_OPTION_CUBIN));
 }
 
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+/* By its status the file is a page long, and fewer bytes can be read. */
+TEST(test_shorter_than_told)
+{
+    static const char shorter[] = "/sys/devices/system/cpu/online";
+    struct rex_bytes file;
+    char why[64];
+    if (access(shorter, R_OK) != 0)
+        return;
+    assert_int_equal(rex_file_read(shorter, &file, why, sizeof why), -1);
+    assert_string_equal(why, "it shrank while it was read");
+}
+
 /* ---- names of files ---------------------------------------------------------------------------------------------- */
 
 /* A path that has just room, and one that has none. */

@@ -156,6 +156,30 @@ TEST_FOR_EACH(with_policy, policy, policies)
     }
 }
 
+/* A policy that cannot be set is a warning; what is in the way, and a context that is active, are told. */
+static void register_with(const void *breaks)
+{
+    begin("yield");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    if (breaks == NULL)
+        activate(8);
+    else
+        setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+}
+
+TEST(test_policy_told)
+{
+    static const char *const told[][2] = {
+        {NULL, "librex: info: GPU 0: its context is active already, with flags 0x8: the wait policy stays\n"},
+        {"cuDevicePrimaryCtxGetState:1:0", "librex: warning: GPU 0: cuDevicePrimaryCtxGetState: "},
+        {"cuDevicePrimaryCtxSetFlags:1:0", "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxSetFlags: "},
+        {"cuDevicePrimaryCtxRetain:1:0", "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: "},
+    };
+    for (size_t i = 0; i < COUNT(told); i++)
+        CHECK_MENTIONS(in_child(register_with, told[i][0]), told[i][1]);
+}
+
 /* ---- pinned memory ------------------------------------------------------------------------------------------------- */
 
 /* What is freed may be another's by now, before the call returns that frees it: its range is free
@@ -268,6 +292,22 @@ TEST(test_counted)
     static const bool pins[] = {false, true};
     for (int i = 0; i < 2; i++)
         CHECK_MENTIONS(in_child(counted, &pins[i]), "instead of " SM_90 ": " NOT_HERE);
+}
+
+/* Nor can a child use a driver that its parent has asked in vain. */
+static void without_answer(void)
+{
+    unsetenv("FAKE_CUDA_FAILS");
+    CHECK_EQUAL(first_gpu(), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "CUDA_ERROR_NO_DEVICE");
+}
+
+TEST_IN_CHILD(asked_in_vain)
+{
+    begin("auto");
+    setenv("FAKE_CUDA_FAILS", "100", 1);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    in_fork(without_answer);
 }
 
 /* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */

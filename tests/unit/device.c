@@ -1,15 +1,19 @@
 /*
  * device.c - the GPUs as the driver describes them, and why there is none
- * (tests/golden/messages/inspect.txt).
+ * (tests/golden/messages/inspect.txt); memory of librex's own on one, and which memory the driver
+ * knows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "computing.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "cuda/blocks.h"
+#include "cuda/context.h"
 #include "cuda/nogpu.h"
+#include "cuda/pinned.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
 #include "support/messages.h"
@@ -72,6 +76,7 @@ TEST_IN_CHILD(several)
     make_folder(root);
     make_file("/sys/bus/pci/devices/0001:3c:00.0/numa_node", "1\n", 0644);
     make_file("/sys/bus/pci/devices/0001:3d:00.0/numa_node", "none\n", 0644);
+    make_file("/sys/bus/pci/devices/0001:3e:00.0/numa_node", "0\n", 0644);
     rex_nogpu_root = root;
     CHECK_EQUAL(rex_gpu_count(), 4);
     use_release(16);
@@ -79,14 +84,94 @@ TEST_IN_CHILD(several)
     setenv("OMP_DEFAULT_DEVICE", "1", 1);
     void *held = rex_host_alloc(8); /* which keeps the context of its GPU */
     CHECK(held != NULL);
+    void *context;
     for (int i = 0; i < 8; i++) {
-        if (i == 4)
+        if (i == 4) {
             setenv("FAKE_CUDA_PEERS", "later", 1);
+            /* Where the context is current already. */
+            CHECK_EQUAL(rex_context_retain(1, &context), 0);
+            CHECK_EQUAL(rex_context_enter(context), 1);
+        }
         tell_gpu(i % 4);
         CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i % 4], i % 4 == 1);
     }
+    CHECK_EQUAL(rex_host_free(rex_host_alloc(8)), 0);
     CHECK_EQUAL(rex_host_free(held), 0);
+    rex_context_leave(1);
+    rex_context_drop(1);
+    CHECK_EQUAL(context_users(), 0);
     remove_folder(root);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+static bool lacks_memory;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return lacks_memory ? NULL : __real_malloc(size);
+}
+
+/*
+ * A block is longer than asked for, by 511 bytes or nearly an eighth, unless it is to be exact. It is kept for what takes half of it or more,
+ * up to 256 MiB of them, and until the device has no more memory. "give" has the number of the row that took the block. "full": the driver
+ * has memory at the second call; "lack": at none; "none": the host has none.
+ */
+static const char *const steps[] = {
+    "take 1", "take 513", "exact 32", "take 8207", "take 8208", "give 2", "give 3", "give 4", "take 9217", "take 4351", "on the other 8704",
+    "take 8705", "take 4352", "take 8704", "give 3", "full 16384", "lack 1", "none 1", "give 4", "free", "take 134217728", "take 134217728",
+    "take 512", "give 20", "give 21", "give 22", "take 134217728"};
+
+TEST_IN_CHILD(own_blocks)
+{
+    uint64_t blocks[COUNT(steps)] = {0};
+    setenv("FAKE_CUDA_MEMORY", "300", 1);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        const char kind = *steps[i], *blank = strrchr(steps[i], ' ');
+        size_t number = blank != NULL ? strtoul(blank, NULL, 10) : 0, first = 0;
+        setenv("FAKE_CUDA_BREAKS", kind == 'l' ? "cuMemAlloc:2:0" : kind == 'f' ? "cuMemAlloc:2:1" : "", 1);
+        lacks_memory = kind == 'n';
+        if (kind == 'g')
+            rex_block_give(&rex_devices[0], blocks[number]);
+        else if (blank == NULL)
+            CHECK(rex_blocks_free(&rex_devices[0]) && !rex_blocks_free(&rex_devices[0]));
+        else
+            blocks[i] = rex_block_take(&rex_devices[kind == 'o'], number, kind == 'e' || kind == 'l');
+        lacks_memory = false;
+        while (blocks[first] != blocks[i])
+            first++;
+        says("%zu: %s: %zu bytes%s", i, steps[i], device_bytes(), blocks[i] == 0 ? "" : first < i ? ", a block again" : ", a block");
+    }
+    /* No GPU is started for it. */
+    CHECK(!rex_blocks_free_all() && *(int *)in_driver("fake_cuda_starts") == 0);
+    void *held = rex_host_alloc(8);
+    CHECK(rex_blocks_free_all() && !rex_blocks_free_all());
+    CHECK(context_users() == 1 && *(int *)in_driver("fake_cuda_current") == 0);
+    CHECK_EQUAL(rex_host_free(held), 0);
+}
+
+/* The driver is asked once for each stretch of 2 MiB, of which a thread knows 64. A range that cannot be pinned is not listed. */
+TEST_IN_CHILD(asks_of_memory)
+{
+    const uintptr_t stretch = 2 << 20, first = stretch << 20;
+    const uintptr_t asked[] = {first, first + stretch - 1, first + stretch, first, first - 1, first + 64 * stretch, first};
+    const int calls[] = {1, 1, 2, 2, 3, 4, 5};
+    setenv("FAKE_CUDA_MEMORY", "4", 1);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        CHECK(rex_is_ordinary_memory((void *)asked[i]));
+        CHECK_EQUAL(driver_calls("cuPointerGetAttribute"), calls[i]);
+    }
+    void *pinned = rex_host_alloc(8);
+    CHECK(!rex_is_ordinary_memory(pinned));
+    CHECK_EQUAL(rex_host_register(pinned, 8), REX_EINVAL);
+    CHECK_EQUAL(rex_host_free(pinned), 0);
+    setenv("FAKE_CUDA_BREAKS", "cuMemHostAlloc:2:0", 1);
+    CHECK(rex_host_alloc(8) == NULL);
 }
 
 /* ---- a GPU that cannot be used ------------------------------------------------------------------------------------- */
@@ -149,10 +234,13 @@ static void in_state(const void *context)
     use_gpu(strcmp(given->fails, "0") == 0 ? 0 : 90);
     /* Nothing is closed to root. */
     CHECK(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
+    int lowest = dup(STDERR_FILENO);
+    close(lowest);
     if (given->group == 0)
         REFUSED(first_gpu());
     else
         CHECK(first_gpu() < 0);
+    CHECK_EQUAL(dup(STDERR_FILENO), lowest);
 }
 
 #define CLOSED(...) .fails = "100", .version = NVRM, .closed = __VA_ARGS__
@@ -199,6 +287,23 @@ TEST_FOR_EACH(in_each_group, state, groups)
         return;
     in_state(state);
     CHECK_EQUAL(strstr(rex_last_error(), ", for group ") != NULL, (state->mode & 060) == 060);
+}
+
+/* A reason stays for the thread that reads it, whatever the reasons are since. */
+TEST_IN_CHILD(reasons_stay)
+{
+    static const char *const fails[] = {"34", "100", "101", "802", "803", "804", "805", "999", "800", "100"};
+    const char *why[COUNT(fails)], *said[COUNT(fails)];
+    use_gpu(90);
+    for (size_t i = 0; i < COUNT(fails); i++) {
+        setenv("FAKE_CUDA_FAILS", fails[i], 1);
+        CHECK_EQUAL(rex_gpu_count(), 0);
+        why[i] = rex_cuda_why();
+        said[i] = lasting(strdup(why[i]));
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(why[j], said[j]) == 0);
+    }
+    CHECK(why[0] != why[1] && why[COUNT(fails) - 1] == why[1]);
 }
 
 /* ---- drivers that lack something ----------------------------------------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ TEST(test_views)
     assert_int_equal(rex_image_list_open(&list, bytes, size, ZSTD), 0);
     for (size_t i = 0; i < COUNT(views); i++)
         assert_int_equal(rex_image_view_open(&views[i], list, i, "member"), 0);
+    REFUSED(rex_image_view_open(&views[0], list, COUNT(views), "member"));
     rex_image_list_close(list);
     for (size_t i = 0; i < COUNT(views); i++) {
         assert_int_equal(rex_image_view_find(views[i], "narrow__kernel__")->parameter[3].offset,

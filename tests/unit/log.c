@@ -6,6 +6,11 @@
  */
 #include "bound.h"
 
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/settings.h"
 #include "inqueue.h"
 #include "plain.h"
 #include "rex/launch.h"
@@ -55,6 +60,25 @@ static void call_libomptarget(void)
     for (size_t i = 0; i < COUNT(in_words); i++)
         __rex_real___tgt_target_data_end(0, 1, base, begin, sizes, (int64_t[]){in_words[i]});
     __rex_real___tgt_target_data_end(0, 0, NULL, NULL, NULL, NULL); /* is not logged */
+}
+
+/* A file that cannot be opened, and whose name is longer than a message when its letters are escaped. errno stays. */
+static void open_nothing(const void *unused)
+{
+    char setting[REX_SETTING_MAX] = "info:/nowhere//";
+    (void)unused;
+    memset(setting + strlen(setting), '\1', 4000);
+    setenv("REX_LOG", setting, 1);
+    errno = 77;
+    CHECK(!rex_log_wanted(REX_LOG_DEBUG));
+    CHECK_EQUAL(errno, 77);
+}
+
+TEST(test_long_name)
+{
+    const char *said = in_child(open_nothing, NULL);
+    assert_int_equal(strlen(said), REX_MESSAGE_MAX - 4);
+    assert_ptr_equal(strstr(said, "\\x01\n"), said + strlen(said) - 5);
 }
 
 /* From the first call to the last: what is bound, looked for, chosen, registered, loaded, launched, waited for and ended. */

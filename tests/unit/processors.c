@@ -68,6 +68,7 @@ TEST(test_groups)
     STEPS({"/proc/self/cgroup", "0::/job/step/task\n", 0},
           {"/sys/fs/cgroup/job/step/cpu.max", "max 100000\n", 0},
           {"/sys/fs/cgroup/job/step/cpu.max", "100000\n" /* of which period nobody knows */, 0},
+          {"/sys/fs/cgroup/job/cpu.max", "1 1\n", 1},
           {"/sys/fs/cgroup/job/cpu.max", "100000 100000\n", 1},
           {"/sys/fs/cgroup/job/cpu.max", "100001 100000\n", 2}, {OF_TASK, "7\n", 1},
           {OF_TASK, "0-1,5,7-8\n", 2}, {OF_TASK, "0,8\n", 2}, {OF_TASK, "3-1,9\n", 1},
@@ -76,7 +77,9 @@ TEST(test_groups)
 
 TEST(test_older_groups)
 {
-    STEPS({"/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n", 0},
+    STEPS({"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1\n" /* of which period nobody knows */, 0},
+          {"/proc/self/cgroup", "4:cpu:/\n", 0},
+          {"/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n", 0},
           {"/sys/fs/cgroup/cpu/other/cpu.cfs_period_us", "100\n", 0},
           {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n", 0},
           {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n", 0},

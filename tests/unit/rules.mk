@@ -32,8 +32,10 @@ $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # binding: no file is opened where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open
-# device: the driver cannot be opened where a test says so, and for what reason.
-$(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror
+# device: the driver cannot be opened where a test says so, and for what reason; memory runs out.
+$(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror,--wrap=malloc
+# trace: a file is closed with an error where a test says so.
+$(O)/tests/unit/trace: unit_libs = -Wl,--wrap=close
 # races: no time passes where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
 

@@ -160,6 +160,13 @@ TEST(test_long_list)
     rex_signature_print(parameters, COUNT(parameters), list);
     assert_in_range(strlen(list), REX_SIGNATURE_MAX - 20, REX_SIGNATURE_MAX - 1);
     assert_string_equal(list + strlen(list) - 15, ", pointer, ...)");
+    /* As long as can be; with a letter more, one parameter less. */
+    parameters[0].kind = REX_KIND_F32;
+    rex_signature_print(parameters, COUNT(parameters), list);
+    assert_int_equal(strlen(list), REX_SIGNATURE_MAX - 1);
+    parameters[0].kind = REX_KIND_F64;
+    rex_signature_print(parameters, COUNT(parameters), list);
+    assert_int_equal(strlen(list), REX_SIGNATURE_MAX - strlen(", pointer"));
     parameters[0] = (struct rex_image_parameter){.kind = REX_KIND_VALUE, .width = 1};
     parameters[1] = (struct rex_image_parameter){.kind = REX_KIND_VALUE, .width = 2};
     rex_signature_print(parameters, 2, list);

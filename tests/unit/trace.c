@@ -9,7 +9,9 @@
 #include "bound.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 
 #include "inqueue.h"
 #include "plain.h"
@@ -245,12 +247,122 @@ static void end_within(const void *trace)
 /* A process that ends in the midst of a slice, as in a signal's handler, leaves whole lines and no bracket, after a second. */
 TEST(test_end_within)
 {
+    uint64_t begin = rex_trace_clock();
     assert_string_equal(in_child(end_within, path), "");
+    assert_true(rex_trace_clock() - begin >= 1000000000);
     size_t size;
     char *text = (char *)read_bytes(path, &size);
     assert_memory_equal(text + size - 4, "{}}\n", 4);
     free(text);
     assert_int_equal(in_file(path, "\"name\":\"whole\""), 1);
+}
+
+/* How much longer the file is than it was the last time. */
+static off_t written(void)
+{
+    static off_t before;
+    struct stat status;
+    CHECK_EQUAL(stat(path, &status), 0);
+    off_t more = status.st_size - before;
+    before = status.st_size;
+    return more;
+}
+
+/* Lines wait for each other until 10 ms have gone by, or there are 48 KiB of them. */
+TEST_IN_CHILD(collect)
+{
+    enum { SECOND = 1000000000, MOST = 49152, LONGEST = 160 /* of these lines */ };
+    struct rex_slice slice = {.name = "slice", .category = "queue", .end = rex_trace_clock() + SECOND};
+    off_t more;
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
+    rex_trace_start();
+    rex_trace_slice(&slice);
+    CHECK(written() > 0);
+    slice.end += 9999999;
+    rex_trace_slice(&slice);
+    CHECK_EQUAL(written(), 0);
+    slice.end += 1;
+    rex_trace_slice(&slice);
+    CHECK(written() > 0);
+    while ((more = written()) == 0)
+        rex_trace_slice(&slice);
+    CHECK(more > MOST && more <= MOST + LONGEST);
+}
+
+/* The program reads the file under descriptors that it did not open. Where it has put an equal file in its place, that one stays as it is. */
+enum { SAME, REPLACED, REMOVED };
+static void take_descriptors(const void *given)
+{
+    const int what = *(const int *)given;
+    char other[PATH_MAX + 8];
+    struct rex_slice slice = {.name = "slice", .category = "queue", .end = rex_trace_clock() + 1000000000};
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
+    rex_trace_start();
+    rex_trace_slice(&slice);
+    snprintf(other, sizeof other, "%s.other", path);
+    copy_file(path, other);
+    CHECK(what != REPLACED || rename(other, path) == 0);
+    int reading = open(path, O_RDONLY);
+    CHECK(what != REMOVED || unlink(path) == 0);
+    for (int i = 3; i < 1024; i++)
+        CHECK(i == reading || fcntl(i, F_GETFD) < 0 || dup2(reading, i) == i);
+    slice.end += 1000000000;
+    rex_trace_slice(&slice);
+    CHECK_EQUAL(flock(reading, LOCK_EX | LOCK_NB) == 0, what != SAME);
+}
+
+TEST(test_taken)
+{
+    static const char *const told[] = {
+        [SAME] = "",
+        [REPLACED] = "trace.json cannot be written: the program has closed it, and it is another file now",
+        [REMOVED] = "trace.json cannot be written: No such file or directory"};
+    for (int what = SAME; what <= REMOVED; what++) {
+        const char *said = in_child(take_descriptors, &what);
+        assert_true(what == SAME ? *said == '\0' : strstr(said, told[what]) != NULL);
+        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME ? 2 : 1));
+    }
+}
+
+/* Where there is no file, calls are not traced. */
+TEST_IN_CHILD(start_nowhere)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, "/nowhere/trace.json"), REX_OK);
+    rex_trace_start();
+    CHECK(!rex_trace_on());
+}
+
+static int failing; /* of a file that is closed: the error that comes late, as of a server */
+int __real_close(int descriptor);
+int __wrap_close(int descriptor);
+int __wrap_close(int descriptor)
+{
+    int result = __real_close(descriptor);
+    errno = failing != 0 ? failing : errno;
+    return failing != 0 ? -1 : result;
+}
+
+/* A fork waits for librex's locks, so that none of them may be held here. */
+static void say_and_fork(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    fputs(message, stderr);
+    if (fork() == 0)
+        _exit(0);
+}
+
+static void lose_last(const void *trace)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    rex_trace_start();
+    rex_set_log_callback(say_and_fork, NULL);
+    failing = EIO;
+    exit(0);
+}
+
+TEST(test_error_at_end)
+{
+    assert_non_null(strstr(in_child(lose_last, path), "trace.json cannot be written: Input/output error"));
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "image/list.h"
 #include "image/ptx.h"
 #include "images.h"
 
@@ -82,6 +83,22 @@ TEST(test_host_image_without_table)
          same_line(image.facts, "omp_get_default_device:"));
     assert_null(strstr(image.facts, "\nrow of "));
     close_image(&image);
+}
+
+/* A kernel's own shared memory is the same for each GPU: from sm_90 on nvcc counts a KiB more. */
+TEST(test_own_memory)
+{
+    static const char *const files[] = {LIMITS, "tests/data/limits_sm_75.cubin"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_view view;
+        size_t size;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        assert_int_equal(rex_view_open_within(&view, bytes, size, SIZE_MAX, files[i]), REX_OK);
+        assert_int_equal(rex_view_own_memory(&view, rex_view_find(&view, "bounded")), 1024);
+        assert_int_equal(rex_view_own_memory(&view, rex_view_find(&view, "unbounded")), 0);
+        rex_view_close(&view);
+        free(bytes);
+    }
 }
 
 /* ---- CUBINs that were changed ---------------------------------------------------------------- */
@@ -182,6 +199,22 @@ TEST(test_ptx_parameters)
     free(text);
 }
 
+/* A compressed image may take so many bytes: a byte less is refused, wherever it is missing. */
+TEST(test_most_bytes)
+{
+    static const char text[] = HEAD ".entry k(.param .u64 a){ret;}";
+    const size_t needed = sizeof text + sizeof(struct rex_image_symbol) +
+                          sizeof(struct rex_view_name) + sizeof(struct rex_image_parameter);
+    struct rex_view view;
+    for (size_t most = 0; most < needed; most++)
+        assert_int_equal(rex_view_open_within(&view, text, strlen(text), most, "x.image"),
+                         REX_EIMAGE);
+    refuses(rex_last_error_code(), "a byte less");
+    assert_int_equal(rex_view_open_within(&view, text, strlen(text), needed, "x.image"), REX_OK);
+    assert_non_null(rex_view_find(&view, "k"));
+    rex_view_close(&view);
+}
+
 /* The head, which tells the GPU, ends between two digits, or before them. */
 TEST(test_ptx_head)
 {
@@ -225,7 +258,8 @@ TEST(test_nearest)
                                         "narrow_first__kernel__", "table"};
     static const char *const asked[] = {
         "axpi__kernel__",        "gemn__kernel__", "stencil__kernel__",
-        "narow_first__kernel__", "tables",         "something else entirely"};
+        "narow_first__kernel__", "tables",         "something else entirely",
+        "axpy__kernel__",        "apxy__kernel__", "axxy__kernel__"};
     for (size_t i = 0; i < COUNT(asked); i++)
         says("%s: %s", asked[i], rex_nearest_name(asked[i], names, COUNT(names)));
     assert_null(rex_nearest_name("axpy", names, 0));
@@ -234,9 +268,11 @@ TEST(test_nearest)
     NO_RESULT(rex_nearest_name("axpy", NULL, 1));
 }
 
-/* The first of symbols with one name is found; the others have its hash. */
+/* The first of symbols with one name is found, and no other with its hash: one that is longer, and one that is as long. */
 TEST(test_equal_names)
 {
-    told_ptx(HEAD ".global .b8 _8yn0iYCKYHlIj4[10];.global .b8 x[11];.global .b8 x[12];.entry "
-                  "x(){ret;}.global .b8 _8yn0iYCKYHlIj4[13];");
+    told_ptx(HEAD ".global .b8 dBXQU7VC3GaVOUK3[10];.global .b8 n44nIqHPFctBuE8[11];"
+                  ".global .b8 n44nIqHPFctBuE8[12];.entry n44nIqHPFctBuE8(){ret;}"
+                  ".global .b8 dBXQU7VC3GaVOUK3[13];"
+                  ".global .b8 kKf4583w68ARNE[14];.global .b8 kKe41DWg86U_ET[15];");
 }
