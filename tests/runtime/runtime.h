@@ -204,6 +204,14 @@ __attribute__((__weak__)) const char *why_not_here(const struct test *test)
     }
 }
 
+/* Stores the address of NAME of LIBRARY in SLOT, a pointer of any type. */
+UNUSED static void find(void *library, const char *name, void *slot)
+{
+    void *address = library != NULL ? dlsym(library, name) : NULL;
+    assert_non_null(address);
+    memcpy(slot, &address, sizeof address);
+}
+
 struct path {
     char text[PATH_MAX + 64];
 };

@@ -35,11 +35,8 @@ static bool open_cudart(void)
     void *library = NULL;
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; library != NULL && i < sizeof functions / sizeof *functions; i++) {
-        void *address = dlsym(library, functions[i].name);
-        assert_non_null(address);
-        memcpy(functions[i].slot, &address, sizeof address);
-    }
+    for (size_t i = 0; library != NULL && i < sizeof functions / sizeof *functions; i++)
+        find(library, functions[i].name, functions[i].slot);
     return library != NULL;
 }
 

@@ -6,15 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <pthread.h>
-
 #include "rex/interop.h"
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 REX_KERNEL(follow);
 REX_KERNEL(slow);
-REX_KERNEL(hold);
 
 enum { VALUES = 500, STEPS = 100, MOST_DEVICES = 16 };
 
@@ -133,7 +129,7 @@ static void record_in_turn(void)
 /* Each thread maps what is its device's, works on it and ends the mapping, beside the others. */
 static void *map_and_launch(void *number)
 {
-    int device = *(int *)number;
+    int device = (int)(intptr_t)number;
     int64_t *own = value[device], *added = own_addend[device];
     fill(device, added);
     REX_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
@@ -146,22 +142,7 @@ static void *map_and_launch(void *number)
         result = rex_data_exit(device, &region);
     if (result != REX_OK)
         fprintf(stderr, "device %d: %s\n", device, rex_last_error());
-    return result == REX_OK ? NULL : number;
-}
-
-static void thread_for_each(void)
-{
-    pthread_t thread[MOST_DEVICES];
-    int number[MOST_DEVICES];
-    for (int device = 0; device < devices; device++) {
-        number[device] = device;
-        OK(pthread_create(&thread[device], NULL, map_and_launch, &number[device]));
-    }
-    for (int device = 0; device < devices; device++) {
-        void *failed;
-        OK(pthread_join(thread[device], &failed));
-        assert_null(failed);
-    }
+    return result == REX_OK ? NULL : own;
 }
 
 /* In queues and in graphs, and by threads. */
@@ -172,7 +153,7 @@ TEST(in_turn)
     make_queues();
     record_in_turn();
     check_values(steps);
-    thread_for_each();
+    run_threads(devices, map_and_launch);
     check_values(steps);
     if (devices > 1)
         FAILS(put_follow(1, 1, queue[0], 0, addend), REX_EDEVICE, "a launch on device 1");
@@ -184,9 +165,7 @@ TEST(default_device)
 {
     void (*set_default_device)(int device);
     start();
-    void *function = dlsym(RTLD_DEFAULT, "omp_set_default_device");
-    assert_non_null(function);
-    memcpy(&set_default_device, &function, sizeof set_default_device);
+    find(dlopen(NULL, RTLD_NOW), "omp_set_default_device", &set_default_device);
     for (int device = devices - 1; device >= 0; device--) {
         struct rex_queue *made;
         set_default_device(device);
@@ -209,39 +188,6 @@ static int64_t slowed(int64_t began, int64_t turns, int times)
         for (int64_t turn = 0; turn < turns; turn++)
             began = (3 * began + turn) % 1000003;
     return began;
-}
-
-/* Work that is not finished keeps the mappings of its own device, no other's. */
-TEST(busy_device)
-{
-    start();
-    make_queues();
-    int64_t *release = rex_host_alloc(sizeof *release), *first = value[0];
-    assert_non_null(release);
-    *release = 0;
-    *first = 41;
-    int last = devices - 1;
-    REX_MAP(region, REX_TOFROM(first, 1));
-    for (int device = 0; device < devices; device++)
-        OK(rex_data_enter(device, &region));
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
-    launch.device = last;
-    REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(first, 1));
-    OK(launch_in(queue[last], &launch, &args));
-    if (gpu_present()) {
-        char name[32];
-        snprintf(name, sizeof name, "\"of device %d\"", last);
-        FAILS(rex_data_exit(last, &region), REX_EBUSY, name);
-    }
-    for (int device = 0; device < last; device++)
-        OK(rex_data_exit(device, &region));
-    assert_true(rex_target_is_present(first, sizeof *first, last));
-    __atomic_store_n(release, 1, __ATOMIC_SEQ_CST);
-    OK(rex_queue_sync(queue[last]));
-    OK(rex_data_exit(last, &region));
-    assert_int_equal(*first, 42);
-    destroy_queues();
-    OK(rex_host_free(release));
 }
 
 /* An array goes from device to device, and a kernel changes it on each: the queues know of each other by events alone. With one device it

@@ -1,8 +1,6 @@
 /* Kernels of the test of several devices. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-#include "../hold.h"
-
 /* Each result depends on the one before it, and on memory that every device has a copy of: order shows, and whose copy it was. */
 REX_DEVICE_KERNEL(follow, (int64_t) n, (int64_t) step, (const int64_t *) addend, (int64_t *) value)
 {

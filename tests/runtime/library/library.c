@@ -181,20 +181,3 @@ TEST(globals)
     assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
     end(queue, library, NULL);
 }
-
-/* An image that is loaded again begins anew; LLVM 18 loads none after a device was used. */
-TEST(again)
-{
-    for (int i = 0; i < 5; i++) {
-        struct rex_library *library = NULL;
-        int result = rex_library_load(&library, -1, NULL, 0, images);
-        if (i > 0 && result == REX_EUNSUPPORTED && rex_runtime_release() == 18)
-            return;
-        assert_int_equal(result, 0);
-        struct rex_queue *queue = new_queue();
-        double *device = fill(queue);
-        assert_int_equal(scale(queue, library, 3, device), 0);
-        check(queue, device, 3);
-        end(queue, library, device);
-    }
-}

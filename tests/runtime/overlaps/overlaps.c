@@ -7,7 +7,6 @@
 #include <malloc.h>
 
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 REX_KERNEL(nothing);
 
@@ -131,7 +130,7 @@ TEST(rows_at_the_end_of_memory)
 
 /* ---- tables of rows ------------------------------------------------------------------------------------------------------------------- */
 
-enum purpose { BEGIN, END, UPDATE, LAUNCH, QUEUE };
+enum purpose { ENTER, BEGIN, END, UPDATE, LAUNCH, QUEUE };
 enum { MAPPED = 512, MAPPED_BYTES = 64, LENGTH = 1024, NOWHERE = 5000, MOST = 3 };
 static char bytes[LENGTH] __attribute__((aligned(64)));
 static struct rex_queue *queue;
@@ -147,7 +146,7 @@ static void *at(int place)
     return place < NOWHERE ? bytes + place : NULL;
 }
 
-/* What the call returns; what it has begun is ended. */
+/* What the call returns; what a BEGIN has begun is ended. */
 static int call(enum purpose purpose, const struct row *row, int count)
 {
     void *base[MOST + 1], *begin[MOST + 1];
@@ -163,6 +162,7 @@ static int call(enum purpose purpose, const struct row *row, int count)
     struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(nothing), 1, 1);
     int result = 0;
     switch (purpose) {
+    case ENTER: return rex_data_enter(-1, &map);
     case BEGIN:
         result = rex_data_enter(-1, &map);
         return result == 0 ? rex_module_region_end(&rex_this_module, -1, &map) : result;
@@ -386,65 +386,29 @@ static int64_t draw(int64_t most)
     return (int64_t)((random_state >> 33) % (uint64_t)most);
 }
 
-struct table {
-    void *begin[4];
-    int64_t sizes[4], types[4];
-    struct rex_map map;
-};
-
-enum operation { BEGINS, ENDS, UPDATES, LAUNCHES, OPERATIONS };
-
-static void draw_rows(struct table *table, enum operation operation)
-{
-    int32_t count = 1 + (int32_t)draw(3);
-    table->map = (struct rex_map){count, table->begin, table->begin, table->sizes, table->types, NULL, NULL};
-    for (int32_t i = 0; i < count; i++) {
-        int64_t lower = draw(BYTES / GRAIN) * GRAIN, length = draw(6) == 0 && operation != LAUNCHES ? 0 : (1 + draw(6)) * GRAIN;
-        table->begin[i] = memory + lower;
-        table->sizes[i] = lower + length <= BYTES ? length : BYTES - lower;
-        table->types[i] = operation == UPDATES ? 1 + draw(2) : draw(4);
-        if (operation == LAUNCHES && draw(4) == 0)
-            table->types[i] |= REX_MAP_PRESENT;
-    }
-    if (operation == LAUNCHES) {
-        table->begin[count] = NULL;
-        table->sizes[count] = 8;
-        table->types[count] = LITERAL | PARAMETER;
-        table->map.count++;
-    }
-}
-
-static void make_call(enum operation operation, const struct rex_map *map)
-{
-    switch (operation) {
-    case BEGINS: rex_data_enter(-1, map); break;
-    case ENDS: rex_data_exit(-1, map); break;
-    case UPDATES: rex_data_update(-1, map); break;
-    default: launch(map);
-    }
-}
-
-/* Any bits at all: no more is asked than that the process lives. Few steps, as librex remembers so many rows only. */
+/* Any bits at all: no more is asked than that the process lives. */
 static void types_at_random(uint64_t seed)
 {
-    static struct table kept[40];
     start();
     if (release_of_test() == 14 && gpu_present()) {
         print_message("left out: rows of any types: after some of them LLVM 14's plugin for GPUs destroys an event twice as the process ends\n");
         return;
     }
     random_state = seed;
-    for (size_t step = 0; step < sizeof kept / sizeof *kept; step++) {
-        enum operation operation = (enum operation)draw(OPERATIONS);
-        struct table *rows = &kept[step];
-        draw_rows(rows, operation);
-        for (int32_t i = 0; i < rows->map.count - (operation == LAUNCHES); i++) {
-            rows->types[i] |= draw(3) == 0 ? INT64_C(1) << draw(16) : 0;
-            rows->types[i] |= draw(6) == 0 ? REX_MAP_PRESENT << draw(2) : 0;
-            rows->types[i] |= draw(4) == 0 ? REX_MAP_MEMBER_OF(draw(4)) : 0;
-            rows->types[i] &= operation == LAUNCHES ? ~REX_MAP_TARGET_PARAM : -1;
+    for (int step = 0; step < 40; step++) {
+        enum purpose purpose = (enum purpose)draw(QUEUE);
+        struct row rows[MOST];
+        int count = 1 + (int)draw(MOST);
+        for (int i = 0; i < count; i++) {
+            int place = (int)draw(BYTES / GRAIN) * GRAIN, grains = (int)draw(7);
+            int64_t type = purpose == UPDATE ? 1 + draw(2) : draw(4);
+            type |= draw(3) == 0 ? INT64_C(1) << draw(16) : 0;
+            type |= draw(6) == 0 ? PRESENT << draw(2) : 0;
+            type |= draw(4) == 0 ? IN(draw(4)) : 0;
+            type &= purpose == LAUNCH ? ~REX_MAP_TARGET_PARAM : -1;
+            rows[i] = (struct row){place, place, grains * GRAIN, type};
         }
-        make_call(operation, &rows->map);
+        call(purpose, rows, count);
     }
 }
 

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 REX_KERNEL(add_one);
 

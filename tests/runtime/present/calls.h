@@ -7,11 +7,9 @@
 #ifndef REX_TESTS_PRESENT_CALLS_H
 #define REX_TESTS_PRESENT_CALLS_H
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 REX_KERNEL(nothing);
 REX_KERNEL(add);

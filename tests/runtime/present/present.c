@@ -220,7 +220,7 @@ BESIDE_FAILURE(launch_attached_beside_failure, NULL, launches_attached)
 /* What is being mapped is not found mapped before it is copied: the fake driver stays there. */
 TEST(beside_a_begin, .gpu = ON_GPU)
 {
-    int (*const calls[])(void) = {launches, begins, begins_raw, updates};
+    int (*const calls[])(void) = {launches, begins, begins_raw, updates, updates_raw};
     struct call first, second;
     char value[64], byte;
     if (gpu_is_real())
@@ -245,15 +245,22 @@ TEST(beside_a_begin, .gpu = ON_GPU)
 
 enum { THREADS = 8, ROUNDS = 50 };
 
-/* Each thread adds to a cell of its own; half of them map y around each launch. */
+enum { LARGEST = (1 << 20) + 1 };
+static int64_t from[LARGEST + 1], *shared = many[AMONG], shared_cells = CELLS;
+
+/* Each thread adds to a cell of its own; half of them map the array around each launch. */
 static void *add_often(void *number)
 {
     int64_t at = (intptr_t)number;
+    REX_MAP(region, REX_TOFROM(shared, shared_cells));
+    REX_MAP(update, REX_FROM(shared, shared_cells));
     for (int i = 0; i < ROUNDS; i++) {
         bool maps = at % 2 != 0;
-        if ((maps && begins() != 0) || ADD(0, at, REX_TOFROM(y, CELLS)) != 0 ||
-            (i % 8 == 0 && at == 1 && updates() != 0) || (maps && ends() != 0))
-            return number;
+        if ((maps && rex_data_enter(-1, &region) != 0) ||
+            ADD(0, at, REX_TOFROM(shared, shared_cells)) != 0 ||
+            (i % 8 == 0 && at == 1 && rex_data_update(-1, &update) != 0) ||
+            (maps && rex_data_exit(-1, &region) != 0))
+            return shared;
     }
     return NULL;
 }
@@ -266,29 +273,11 @@ static char *text_of(const char *path)
     return (char *)file.bytes;
 }
 
-static void start_threads(pthread_t threads[THREADS], void *(*body)(void *))
-{
-    for (intptr_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, body, (void *)i), 0);
-}
-
-static void end_threads(pthread_t threads[THREADS])
-{
-    void *failed;
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], &failed);
-        if (failed != NULL)
-            fail_msg("thread %d", i);
-    }
-}
-
 /* How often the fake driver's function was called. */
 static int fake_calls(const char *name)
 {
     int (*count)(const char *);
-    void *found = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls");
-    assert_non_null(found);
-    memcpy(&count, &found, sizeof count);
+    find(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_calls", &count);
     return count(name);
 }
 
@@ -298,13 +287,11 @@ static int fake_calls(const char *name)
  */
 TEST(threads_share_an_array, .gpu = ON_GPU)
 {
-    pthread_t threads[THREADS];
     start();
     for (int mapped = 0; mapped < 2; mapped++) {
         if (mapped)
             OK(begins());
-        start_threads(threads, add_often);
-        end_threads(threads);
+        run_threads(THREADS, add_often);
     }
     OK(ends());
     for (int i = 0; i < THREADS; i++)
@@ -312,6 +299,20 @@ TEST(threads_share_an_array, .gpu = ON_GPU)
     assert_false(rex_target_is_present(y, 1, -1));
     if (!gpu_is_real())
         assert_in_range(fake_calls("cuStreamCreate"), 1, 100);
+}
+
+/* A begin has copied all of it before another thread's launch sees it. */
+TEST(threads_share_a_large_array, .gpu = ON_GPU)
+{
+    enum { FEW = 3 };
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
+    start();
+    shared = from;
+    shared_cells = LARGEST;
+    run_threads(FEW, add_often);
+    assert_false(rex_target_is_present(from, 1, -1));
+    for (int i = 0; i < LARGEST; i++)
+        assert_int_equal(from[i], i < FEW ? ROUNDS : 0);
 }
 
 /* Of all of them together. */
@@ -374,11 +375,9 @@ static void *meet(void *number)
 
 TEST(threads_meet_at_random, .gpu = ON_GPU)
 {
-    pthread_t threads[THREADS];
     OK(rex_configure(REX_OPTION_LOG, "off"));
     start();
-    start_threads(threads, meet);
-    end_threads(threads);
+    run_threads(THREADS, meet);
     for (int i = 0; i < CELLS; i++)
         assert_true(x[i] == (i % OWN == 0 ? 2 * ROUNDS : 0) && y[i] == x[i]);
     assert_false(rex_target_is_present(y, sizeof x, -1));
@@ -386,8 +385,8 @@ TEST(threads_meet_at_random, .gpu = ON_GPU)
 
 /* ---- many rows ------------------------------------------------------------------------------- */
 
-enum { LARGEST = (1 << 20) + 1, PLACES = 100000 };
-static int64_t from[LARGEST + 1], to[LARGEST + 1];
+enum { PLACES = 100000 };
+static int64_t to[LARGEST + 1];
 
 /* In the first row VALUE, which is the kernel's as well as the second row. */
 static int launch_on_places(const void *key, int side, void *value)
@@ -557,10 +556,7 @@ static int launches_on_members(void)
 static int maps_unseen(const char *name, int64_t *cells)
 {
     void (*call)(int64_t, int32_t, void **, void **, int64_t *, int64_t *);
-    void *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD),
-         *found = library != NULL ? dlsym(library, name) : NULL;
-    assert_non_null(found);
-    memcpy(&call, &found, sizeof call);
+    find(dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD), name, &call);
     REX_MAP(map, rex_row_object(cells, sizeof x, TOFROM));
     call(0, REX_MAP_ARGUMENTS(map));
     rex_mappings_changed();
@@ -624,6 +620,21 @@ TEST(always_over_a_pointer)
     OK(rex_data_exit(-1, &region));
     assert_int_equal(x[0], 1);
     finish(0);
+}
+
+/* Nor does an update of what a mapper has mapped. */
+TEST(update_a_pointer_of_a_mapper)
+{
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "1"));
+    start();
+    REX_MAP(plain, REX_TO(&holder, 1));
+    REX_MAP(update, REX_FROM(&holder, 1));
+    OK(rex_data_enter(-1, &plain));
+    OK(begins_by_mapper());
+    OK(rex_data_update(-1, &update));
+    assert_ptr_equal(holder.cells, x);
+    OK(ends_by_mapper());
+    OK(rex_data_exit(-1, &plain));
 }
 
 #define UNSEEN "a row is mapped in part, or by what librex has not seen"
@@ -741,30 +752,6 @@ TEST(senders_in_the_trace, .gpu = ON_GPU, .on = "15 16 17 18 19 21 22 23 24")
     }
     assert_null(strstr(at, "\"by\":"));
     free(trace);
-}
-
-/* What stands against the driver for the whole process is told as well. */
-TEST(launch_once)
-{
-    start();
-    OK(launches_alone());
-}
-
-TEST(settings_that_choose, .gpu = ON_GPU, .on = "14 15 16 17 19 21 22 23 24")
-{
-    static const char *const settings[][3] = {
-        {"REX_LAUNCH_BY", "runtime", "REX_LAUNCH_BY=runtime"},
-        {"OMP_TEAM_LIMIT", "3", "OMP_TEAM_LIMIT is set, which libomptarget obeys"},
-        {"OMP_NUM_TEAMS", "2", "OMP_NUM_TEAMS is set, which libomptarget obeys"},
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        setenv(settings[i][0], settings[i][1], 1);
-        char *trace = trace_of("launch_once"), *because = strstr(trace, "\"because\":\"");
-        unsetenv(settings[i][0]);
-        assert_non_null(because);
-        assert_int_equal(strncmp(because + 11, settings[i][2], strlen(settings[i][2])), 0);
-        free(trace);
-    }
 }
 
 /* Where the driver is demanded another way is an error, but not where there is no GPU. */
@@ -1044,23 +1031,6 @@ TEST(values_that_change)
     OK(ends());
     for (int i = 0; i < CELLS; i++)
         assert_int_equal(y[i], 2 * LAUNCHES / CELLS);
-}
-
-TEST(devices_in_turn)
-{
-    enum { LAUNCHES = 50 };
-    start();
-    for (int i = 0; i < LAUNCHES; i++) {
-        struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
-        bool maps = i / rex_device_count() % 2 != 0;
-        config.device = i % rex_device_count();
-        REX_MAP(region, REX_TOFROM(y, CELLS));
-        REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_TOFROM(y, CELLS));
-        OK(maps ? rex_data_enter(config.device, &region) : 0);
-        OK(rex_launch(&config, &map));
-        OK(maps ? rex_data_exit(config.device, &region) : 0);
-    }
-    finish(LAUNCHES);
 }
 
 /* Rows fit that are not rounded up; device memory that librex keeps is there for the program. */

@@ -1,6 +1,5 @@
 /*
- * Graphs: recorded once, done again and again, with other arguments, after the memory was mapped
- * elsewhere, and what goes wrong.
+ * Graphs: recorded once, done again and again, with other arguments, and by several queues.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,8 +7,6 @@
 
 REX_KERNEL_DECLARE(follow);
 REX_KERNEL(sum);
-
-enum { LAUNCHES = 1500 };
 
 static int set_follow(struct rex_graph *graph, size_t number, int64_t *value, int64_t addend)
 {
@@ -26,31 +23,6 @@ static void fetch(struct rex_queue *queue, int64_t *value)
 }
 
 /* ---- again and again ------------------------------------------------------------------------- */
-
-TEST(replayed)
-{
-    static int64_t value[VALUES];
-    int launches = rounds_of(LAUNCHES);
-    struct rex_queue *queue = new_queue("replay", 0);
-    REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        struct rex_graph *graph = record(queue, value, launches);
-        fetch(queue, value);
-        assert_int_equal(value[3], 0); /* recording does nothing */
-        int64_t expected = 0;
-        for (int i = 0; i < 5; i++) {
-            OK(rex_graph_launch(graph, queue));
-            OK(put_follow(queue, value, VALUES, 7)); /* in order with what is queued */
-            expected = (3 * followed(expected, launches) + 7) % 1000003;
-        }
-        fetch(queue, value);
-        for (int i = 0; i < VALUES; i++)
-            assert_int_equal(value[i], expected);
-        rex_graph_destroy(graph);
-        OK(rex_queue_sync(queue));
-    }
-    OK(rex_queue_destroy(queue));
-}
 
 /* Other values and pointers for some launches, and then back. */
 TEST(changed)
@@ -256,33 +228,4 @@ TEST(two_captures)
         OK(rex_queue_destroy(queue[i]));
     OK(rex_data_exit(-1, &region));
     assert_int_equal(value[0], 3280); /* 3 x + 1, eight times */
-}
-
-/* ---- what goes wrong ------------------------------------------------------------------------- */
-
-/* What a launch in a graph would be refused for, its capture is. */
-TEST(bad_arguments)
-{
-    static int64_t value[VALUES];
-    int64_t n = VALUES;
-    struct rex_queue *queue = new_queue("bad", 0);
-    struct rex_graph *graph = NULL;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 8, 128);
-    REX_MAP(few, REX_VALUE(n));
-    REX_MAP(no_types, REX_VALUE(n));
-    REX_MAP(region, REX_TOFROM(value, VALUES));
-    no_types.types = NULL;
-    OK(rex_data_enter(-1, &region));
-    OK(rex_graph_begin(queue));
-    FAILS(launch_in(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\"");
-    FAILS(launch_in(queue, &launch, &no_types), REX_EINVAL, "column");
-    OK(put_follow(queue, value, VALUES, 1));
-    OK(rex_graph_end(&graph, queue));
-    assert_int_equal(rex_graph_launches(graph), 1);
-    FAILS(rex_graph_set_args(graph, 0, &few), REX_EPARAMS, "\"follow__kernel__\"");
-    OK(rex_graph_launch(graph, queue));
-    OK(rex_queue_sync(queue));
-    rex_graph_destroy(graph);
-    OK(rex_data_exit(-1, &region));
-    OK(rex_queue_destroy(queue));
 }

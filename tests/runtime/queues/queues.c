@@ -699,60 +699,34 @@ TEST(overlap)
 
 enum { THREADS = 8 };
 
-struct worker {
-    pthread_t thread;
-    struct rex_queue *queue;
-    int64_t value[VALUES];
-    bool is_right;
-};
+static struct rex_queue *shared;
 
-/* The queue may be another thread's as well. */
-static void *work(void *argument)
+static void *work(void *number)
 {
-    struct worker *worker = argument;
+    static int64_t values[THREADS][VALUES];
+    int64_t *value = values[(intptr_t)number];
     int wrong = 0, steps = rounds_of(100);
     for (int round = 0; round < 5; round++) {
-        fill_in(worker->value, round);
-        REX_MAP(region, REX_TOFROM(worker->value, VALUES));
+        fill_in(value, round);
+        REX_MAP(region, REX_TOFROM(value, VALUES));
         wrong |= rex_data_enter(-1, &region);
         for (int64_t i = 0; i < steps; i++)
-            wrong |= put_follow(worker->queue, worker->value, VALUES, i);
-        wrong |= rex_queue_sync(worker->queue);
+            wrong |= put_follow(shared, value, VALUES, i);
+        wrong |= rex_queue_sync(shared);
         wrong |= rex_data_exit(-1, &region);
         for (int i = 0; i < VALUES; i++)
-            wrong |= worker->value[i] != followed(round + i, steps);
+            wrong |= value[i] != followed(round + i, steps);
     }
-    worker->is_right = wrong == 0;
-    return NULL;
-}
-
-static void run_workers(struct rex_queue *shared)
-{
-    static struct worker worker[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-        worker[i].queue = shared != NULL ? shared : new_queue(NULL, 0);
-        assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(worker[i].thread, NULL), 0);
-        assert_true(worker[i].is_right);
-        if (shared == NULL)
-            OK(rex_queue_destroy(worker[i].queue));
-    }
-}
-
-TEST(a_queue_for_each_thread)
-{
-    run_workers(NULL);
+    return wrong == 0 ? NULL : value;
 }
 
 /* Others may still be at work on their own memory when one ends its region. */
 TEST(one_queue_for_all_threads)
 {
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
-    struct rex_queue *queue = new_queue("shared", 0);
-    run_workers(queue);
-    OK(rex_queue_destroy(queue));
+    shared = new_queue("shared", 0);
+    run_threads(THREADS, work);
+    OK(rex_queue_destroy(shared));
 }
 
 /* ---- errors that come later ------------------------------------------------------------------ */

@@ -4,7 +4,6 @@
 #define REX_TESTS_STEPS_H
 
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 enum { VALUES = 1000 };
 

@@ -1,13 +1,11 @@
 /*
- * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence; and what is
- * refused because libomptarget would abort or say nothing.
+ * What lasts: data regions and every way out of them, beside other threads, and what is present meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <pthread.h>
 #include <sched.h>
 
-#include "runtime/runtime.h"
+#include "runtime/checks.h"
 
 REX_KERNEL(add);
 
@@ -98,190 +96,33 @@ TEST(ways_out)
         }
 }
 
-/* ---- updates -------------------------------------------------------------------------------------------------------------- */
+/* ---- a part of an array ------------------------------------------------------------------------------------------------------ */
 
-TEST(updates_of_what_is_not_there)
+static int push_corner(struct rex_map_builder *builder, void *array)
 {
-    static int32_t y[COUNT];
-    start();
-    before_region();
-    REX_MAP(both, REX_FROM(y, COUNT), REX_FROM(x, COUNT));
-    REX_MAP(half, REX_TO(x, COUNT / 2), REX_TO(y, COUNT));
-    REX_DATA_REGION_MAP(NULL, -1, half) {
-        /* No row is copied where one is wrong. */
-        assert_int_equal(add(y, COUNT, 3, -1), 0);
-        assert_int_equal(rex_data_update(-1, &both), REX_EABSENT);
-        assert_non_null(strstr(rex_last_error(), "; row 1 is REX_FROM(x, COUNT)"));
-        check_all(y, COUNT, 0);
-        assert_int_equal(rex_data_update(-1, NULL), REX_EINVAL);
-    }
-    check_all(x, COUNT, 5);
+    static const struct rex_dimension corner[] = {{4, 1, 2, 1}, {6, 0, 3, 1}};
+    return rex_map_add_strided(builder, array, sizeof *x, corner, 2, REX_MAP_FROM);
 }
 
-/* ---- rectangles ------------------------------------------------------------------------------------------------------------- */
-
-enum {
-    MOST_DIMENSIONS = 4,
-    MOST_ELEMENTS = 2048
-};
-
-struct rectangle {
-    int32_t *array;
-    struct rex_dimension dimensions[MOST_DIMENSIONS];
-    int count;
-    int64_t type;
-};
-
-static int push_rectangle(struct rex_map_builder *builder, void *context)
-{
-    struct rectangle *rectangle = context;
-    return rex_map_add_strided(builder, rectangle->array, sizeof *rectangle->array, rectangle->dimensions, rectangle->count, rectangle->type);
-}
-
-/* Whether the element at INDEX of the array, row by row, is in the rectangle: the plain loop that rows are compared with. */
-static int is_inside(const struct rectangle *rectangle, int64_t index)
-{
-    for (int d = rectangle->count - 1; d >= 0; d--) {
-        const struct rex_dimension *dimension = &rectangle->dimensions[d];
-        int64_t at = index % dimension->extent - dimension->lower;
-        index /= dimension->extent;
-        if (at < 0 || at % dimension->stride != 0 || at / dimension->stride >= dimension->length)
-            return 0;
-    }
-    return 1;
-}
-
-static int64_t elements_of(const struct rectangle *rectangle)
-{
-    int64_t elements = 1;
-    for (int d = 0; d < rectangle->count; d++)
-        elements *= rectangle->dimensions[d].extent;
-    return elements;
-}
-
-static void update_rectangle(struct rectangle *rectangle, int64_t type)
+TEST(corner_of_an_array)
 {
     struct rex_map map;
-    rectangle->type = type;
-    assert_int_equal(rex_map_build(&map, NULL, push_rectangle, rectangle, NULL), 0);
-    assert_int_equal(rex_data_update(-1, &map), 0);
-    rex_map_free(&map);
-}
-
-static void check_elements(const struct rectangle *rectangle, int64_t elements, int32_t inside, int32_t outside)
-{
-    for (int64_t i = 0; i < elements; i++) {
-        int32_t expected = (int32_t)i + (is_inside(rectangle, i) ? inside : outside);
-        if (rectangle->array[i] != expected)
-            fail_msg("%d dimensions: element %d is %d, not %d", rectangle->count, (int)i, rectangle->array[i], expected);
-    }
-}
-
-/* 1000 from the device inside, then 20000 to it. */
-static void check_rectangle(struct rectangle *rectangle)
-{
-    int64_t elements = elements_of(rectangle);
-    assert_true(elements <= MOST_ELEMENTS);
-    for (int64_t i = 0; i < elements; i++)
-        rectangle->array[i] = (int32_t)i;
-    REX_MAP(region, REX_TOFROM(rectangle->array, elements));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        assert_int_equal(add(rectangle->array, elements, 1000, -1), 0);
-        update_rectangle(rectangle, REX_MAP_FROM);
-        check_elements(rectangle, elements, 1000, 0);
-        for (int64_t i = 0; i < elements; i++)
-            rectangle->array[i] = (int32_t)i + 20000;
-        update_rectangle(rectangle, REX_MAP_TO);
-    }
-    check_elements(rectangle, elements, 20000, 1000);
-}
-
-static int64_t draw(uint64_t *random, int64_t most)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((*random >> 33) % (uint64_t)most);
-}
-
-TEST(rectangles_at_random)
-{
-    static int32_t array[MOST_ELEMENTS];
-    uint64_t random = 2024;
     start();
-    for (int i = 0; i < rounds_of(400); i++) {
-        struct rectangle rectangle = {.array = array, .count = 1 + (int)draw(&random, MOST_DIMENSIONS)};
-        for (int d = 0; d < rectangle.count; d++) {
-            struct rex_dimension *dimension = &rectangle.dimensions[d];
-            dimension->extent = 1 + draw(&random, 6);
-            dimension->lower = draw(&random, dimension->extent);
-            dimension->stride = 1 + draw(&random, 3);
-            dimension->length = draw(&random, (dimension->extent - 1 - dimension->lower) / dimension->stride + 2);
-        }
-        check_rectangle(&rectangle);
+    before_region();
+    REX_MAP(region, REX_TO(x, COUNT));
+    assert_int_equal(rex_map_build(&map, NULL, push_corner, x, NULL), 0);
+    REX_DATA_REGION_MAP(NULL, -1, region) {
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        assert_int_equal(rex_data_update(-1, &map), 0);
     }
-}
-
-/* ---- what threads copy ------------------------------------------------------------------------------------------------- */
-
-enum {
-    MANY = 3 << 20,                                /* 12 MiB */
-    EVERY = (MANY - COUNT) / 4 /* where the device adds */
-};
-static int32_t *many;
-
-/* The kernel gets the piece; all is mapped. */
-static int add_piece(int64_t piece)
-{
-    int32_t *own = many + piece * EVERY;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
-    REX_MAP(map, REX_VALUE((int64_t)COUNT), REX_VALUE(1), REX_NO_PARAM(REX_TOFROM(many, MANY)),
-            REX_TOFROM(own, COUNT));
-    return rex_launch(&launch, &map);
-}
-
-static void set_many(void)
-{
-    for (int i = 0; i < MANY; i++)
-        many[i] = 5;
+    rex_map_free(&map);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(x[i], i / 6 >= 1 && i / 6 <= 2 && i % 6 < 3 ? 6 : 5);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------ */
 
-enum { SHARERS = 3, TIMES = 12, LOOKERS = 3 };
-
-/* Each adds to a piece of its own, and maps all of them: around its launch, or by it. */
-static void *share_many(void *number)
-{
-    int64_t piece = (intptr_t)number;
-    REX_MAP(region, REX_TOFROM(many, MANY));
-    for (int i = 0; i < TIMES; i++) {
-        bool begins = (i + piece) % 3 != 0;
-        if ((begins && rex_data_enter(-1, &region) != 0) ||
-            add_piece(piece) != 0 || (begins && rex_data_exit(-1, &region) != 0))
-            return many;
-    }
-    return NULL;
-}
-
-/* A begin has copied all before another thread's launch sees it. */
-TEST(threads_share_a_large_row, .gpu = ON_GPU)
-{
-    pthread_t sharer[SHARERS];
-    void *failed;
-    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
-    start();
-    assert_non_null(many = malloc(MANY * sizeof *many));
-    set_many();
-    for (intptr_t i = 0; i < SHARERS; i++)
-        assert_int_equal(pthread_create(&sharer[i], NULL, share_many, (void *)i), 0);
-    for (int i = 0; i < SHARERS; i++) {
-        pthread_join(sharer[i], &failed);
-        assert_null(failed);
-    }
-    assert_false(rex_target_is_present(many, 1, -1));
-    for (int64_t i = 0; i < MANY; i++)
-        assert_int_equal(many[i], i % EVERY < COUNT && i / EVERY < SHARERS ? 5 + TIMES : 5);
-    free(many);
-}
+enum { LOOKERS = 3 };
 
 static int is_over, at_work;
 
@@ -357,21 +198,4 @@ TEST(presence)
     }
     assert_false(rex_target_is_present(x + 16, 1, -1));
     assert_null(rex_mapped_ptr(x + 16, -1));
-}
-
-/* What a row of no length ends, from whose base on a mapping lies, differs from release to release. */
-TEST(ends_of_no_length)
-{
-    start();
-    void *found = dlsym(RTLD_DEFAULT, "omp_target_is_present");
-    int (*is_present)(const void *, int);
-    assert_non_null(found);
-    memcpy(&is_present, &found, sizeof found);
-    REX_MAP(region, REX_SECTION(REX_MAP_TO, x, 16, 16));
-    REX_MAP(empty, REX_SECTION(REX_MAP_ALLOC, x, 0, 0));
-    assert_int_equal(rex_data_enter(0, &region), 0);
-    assert_true(rex_target_is_present(x + 16, 16 * sizeof *x, 0));
-    assert_int_equal(rex_data_exit(0, &empty), 0);
-    assert_int_equal(rex_target_is_present(x + 16, 16 * sizeof *x, 0), is_present(x + 16, 0));
-    assert_int_equal(rex_data_exit(0, &region), 0);
 }

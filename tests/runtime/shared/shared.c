@@ -27,13 +27,6 @@ struct plugin {
     int (*fini)(void);
 };
 
-static void find(void *slot, void *handle, const char *symbol)
-{
-    void *address = dlsym(handle, symbol);
-    assert_non_null(address);
-    memcpy(slot, &address, sizeof address);
-}
-
 static void open_plugin(struct plugin *plugin)
 {
     char path[PATH_MAX + 64];
@@ -41,11 +34,11 @@ static void open_plugin(struct plugin *plugin)
     plugin->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (plugin->handle == NULL)
         fail_msg("%s", dlerror());
-    find(&plugin->step, plugin->handle, "plugin_step");
-    find(&plugin->image, plugin->handle, "plugin_image");
-    find(&plugin->add, plugin->handle, "plugin_add");
-    find(&plugin->init, plugin->handle, "plugin_init");
-    find(&plugin->fini, plugin->handle, "plugin_fini");
+    find(plugin->handle, "plugin_step", &plugin->step);
+    find(plugin->handle, "plugin_image", &plugin->image);
+    find(plugin->handle, "plugin_add", &plugin->add);
+    find(plugin->handle, "plugin_init", &plugin->init);
+    find(plugin->handle, "plugin_fini", &plugin->fini);
 }
 
 static void check_step(struct plugin *plugin)

@@ -7,7 +7,6 @@
  */
 #include "rex/interop.h"
 #include "runtime/checks.h"
-#include "runtime/runtime.h"
 
 REX_KERNEL(add_slowly);
 
@@ -27,13 +26,6 @@ static struct {
         (*set_stream)(void *handle, void *stream);
     int (*scale)(void *handle, int n, const double *factor, double *x, int step);
 } blas;
-
-static void find(void *library, const char *name, void *slot)
-{
-    void *address = dlsym(library, name);
-    assert_non_null(address);
-    memcpy(slot, &address, sizeof address);
-}
 
 static void open_driver(void)
 {

@@ -22,11 +22,9 @@ static int launch(void)
 
 /* ---- the driver, apart from librex ----------------------------------------------------------- */
 
-static void find(void *slot, const char *name)
+static void *driver(void)
 {
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), name);
-    assert_non_null(address);
-    memcpy(slot, &address, sizeof address);
+    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 }
 
 /* How the primary context of GPU 0 waits; it has to be active. */
@@ -34,7 +32,7 @@ static int context_policy(void)
 {
     int (*get_state)(int device, unsigned *flags, int *active), active = 0;
     unsigned flags = 0;
-    find(&get_state, "cuDevicePrimaryCtxGetState");
+    find(driver(), "cuDevicePrimaryCtxGetState", &get_state);
     assert_int_equal(get_state(0, &flags, &active), 0);
     assert_true(active);
     return (int)flags & 0x7;
@@ -44,8 +42,8 @@ static void activate_elsewhere(void)
 {
     int (*init)(unsigned flags), (*retain)(void **context, int device);
     void *context;
-    find(&init, "cuInit");
-    find(&retain, "cuDevicePrimaryCtxRetain");
+    find(driver(), "cuInit", &init);
+    find(driver(), "cuDevicePrimaryCtxRetain", &retain);
     assert_int_equal(init(0), 0);
     assert_int_equal(retain(&context, 0), 0);
 }

@@ -20,47 +20,26 @@ REX_KERNEL(generation);
 /* The cells, in two buffers: generations go from one to the other and back. */
 static int32_t cells[2][CELLS];
 
-static int count_alive(const int32_t *row)
-{
-    int alive = 0;
-    for (int i = 0; i < CELLS; i++)
-        alive += row[i];
-    return alive;
-}
-
 /*
- * COUNT generations from FIRST on. REX_ALLOC copies nothing: the memory is mapped by the region, and
- * the kernel gets its device address. (REX_TOFROM would do the same here: what is mapped already is
- * not copied again.)
+ * REX_ALLOC copies nothing: the memory is mapped by the region, and the kernel gets its device
+ * address. (REX_TOFROM would do the same here: what is mapped already is not copied again.)
  */
-static int advance(int first, int count)
-{
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(generation), 80, 128);
-    int result = 0;
-    for (int i = first; i < first + count && result == 0; i++) {
-        REX_MAP(arguments, REX_VALUE((int64_t)CELLS), REX_ALLOC(cells[i % 2], CELLS),
-                REX_ALLOC(cells[(i + 1) % 2], CELLS));
-        result = rex_launch(&launch, &arguments);
-    }
-    return result;
-}
-
 static int live(void)
 {
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(generation), 80, 128);
     /* The first buffer is copied in and out; the second one only gets memory on the device. */
     REX_DATA_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
+    REX_DATA_MAP(look, REX_FROM(cells[0], CELLS));
     int result = 0;
     /* The region ends with the block, however it is left. Where the beginning or the end fails, `result` is the error. */
     REX_DATA_REGION(-1, region, &result) {
-        result = advance(0, GENERATIONS / 2);
-        /* In between, what the host wants to see has to be asked for. */
-        REX_DATA_MAP(look, REX_FROM(cells[0], CELLS));
+        for (int i = 0; i < GENERATIONS && result == 0; i++) {
+            REX_MAP(arguments, REX_VALUE((int64_t)CELLS), REX_ALLOC(cells[i % 2], CELLS),
+                    REX_ALLOC(cells[(i + 1) % 2], CELLS));
+            result = rex_launch(&launch, &arguments);
+        }
         if (result == 0)
             result = rex_data_update(-1, &look);
-        if (result == 0)
-            printf("generation %d: %d alive\n", GENERATIONS / 2, count_alive(cells[0]));
-        if (result == 0)
-            result = advance(GENERATIONS / 2, GENERATIONS / 2);
     }
     return result;
 }
@@ -91,7 +70,6 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < CELLS; i++)
         wrong += cells[0][i] != expected[i];
-    printf("generation %d: %d alive, %d of %d cells wrong\n", GENERATIONS, count_alive(cells[0]),
-           wrong, CELLS);
+    printf("generation %d: %d of %d cells wrong\n", GENERATIONS, wrong, CELLS);
     return wrong != 0;
 }
