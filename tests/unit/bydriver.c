@@ -1,6 +1,6 @@
 /*
- * bydriver.c - launches by the driver: what happens where the driver refuses, and in which words; grids that are chosen; what a thread needs of
- * its stack. What kernels compute is seen by runtime/present.
+ * bydriver.c - launches by the driver: what happens where the driver refuses, and in which words; grids that are chosen. What kernels
+ * compute is seen by runtime/present.
  *
  * libomptarget is a fake, which launches nothing; the driver is a fake with memory, whose kernels are functions of the test. The program
  * exports the forwarders, so that librex finds itself in front.
@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "computing.h"
-
-#include <pthread.h>
 
 #include "inqueue.h"
 #include "launch/like.h"
@@ -711,47 +709,4 @@ TEST_IN_CHILD(lose_device)
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
     CHECK_EQUAL(launch_attached(), REX_ECUDA);
     CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
-}
-
-/* ---- threads of little stack --------------------------------------------------------------------------------------------------------- */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_LARGE_FRAMES true
-#else
-#define HAS_LARGE_FRAMES false
-#endif
-
-/* From binding to the end of a module, with kernels, regions and queues; the fakes take little themselves. */
-static void *use_all(void *unused)
-{
-    uint64_t n = 0, *nowhere = NULL;
-    struct rex_queue *queue;
-    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
-    REX_MAP(values, REX_VALUE(n), REX_VALUE(n), REX_VALUE(nowhere), REX_VALUE(nowhere));
-    REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
-    CHECK_EQUAL(launch_axpy(), REX_OK);
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
-    CHECK_EQUAL(launch_axpy(), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "small", 0, NULL), REX_OK);
-    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &values), REX_OK);
-    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
-    CHECK(rex_module_register(NULL, NULL) == REX_EINVAL);
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    return unused;
-}
-
-/* 32 KiB are enough, and what a thread needs anyway; beyond the stack lies a page that nobody may touch. */
-TEST_IN_CHILD(use_little_stack)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    use_computing_gpu(22, "late");
-    name_kernels();
-    CHECK_EQUAL(pthread_attr_init(&attributes), 0);
-    CHECK_EQUAL(pthread_attr_setstacksize(&attributes, (32 << 10) + (size_t)sysconf(_SC_THREAD_STACK_MIN)), 0);
-    CHECK_EQUAL(pthread_create(&thread, HAS_LARGE_FRAMES ? NULL : &attributes, use_all, NULL), 0);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }

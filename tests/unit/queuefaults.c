@@ -199,9 +199,12 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     struct rex_graph *graph;
     static int64_t value[4];
     use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    the_record()->devices = 2;
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "doomed", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 1, "idle", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_graph_begin(idle), REX_OK);
     CHECK_EQUAL(launch(idle), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, idle), REX_OK);
@@ -214,9 +217,10 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
                    by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
                             : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));
-    CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
+    CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
-                   "data begin: device 0 is lost, since queue \"idle\" met with cuStreamQuery");
+                   "data begin: device 1 is lost, since queue \"idle\" met with cuStreamQuery");
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");

@@ -2,9 +2,9 @@
 $(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"' $(sanitize_tested)
 $(UNIT): | $(FAKES)
 
-# Two of them have no sanitizer: bydriver measures what a thread needs of its stack, and context forks under each lock, of which a sanitizer
-# has its own.
-plain_units := bydriver context
+# Two of them have no sanitizer: stack measures what a thread needs of its stack, and context forks under each lock, of which a sanitizer has
+# its own.
+plain_units := context stack
 $(filter-out $(plain_units:%=$(O)/tests/unit/%),$(UNIT)): $(TESTED)
 $(plain_units:%=$(O)/tests/unit/%): $(LIB_A)
 $(plain_units:%=$(O)/tests/unit/%) $(plain_units:%=$(O)/obj/tests/unit/%.o) $(O)/obj/tests/unit/locks/held.o: private sanitize_tested := $(sanitize)
@@ -22,7 +22,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver log mappings sender,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver log mappings sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # copies: no thread starts where a test says so, and there are as many processors.
 $(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create,--wrap=rex_processors
 # adopt: memory runs out where a test says so.
