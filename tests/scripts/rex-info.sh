@@ -89,6 +89,7 @@ none "$info"
 ends 1
 none REX_WAIT=spin "$info" --json
 is .librex.file "$(realpath "$O/librex.so")"
+is '.librex.compiler | test("^(gcc|clang) ")' true
 is .setting.REX_WAIT 'spin (the environment)'
 is .setting.REX_LOG 'warn (default)'
 
