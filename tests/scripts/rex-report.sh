@@ -80,6 +80,8 @@ golden rex-report/advice.txt "$work/advice"
 
 # ---- how busy: what lies in another slice counts once, and nothing is lost when what a column stands for becomes wider, on either side
 
+# Bars have eight heights where the locale has UTF-8.
+export LC_ALL=C.UTF-8
 # busy SLICE...: BEGIN:LENGTH in microseconds, of a thread
 busy() {
     {
