@@ -226,8 +226,9 @@ $(O)/librex.so: $(O)/$(SONAME)
 	$(Q)ln -sf $(<F) $@
 
 $(LIB_A): $(lib_objects)
+$(O)/%.a:
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcsD $@ $(lib_objects)
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # The same for tests, with sanitizers.
 tested_cflags = $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(sanitize_tested)
@@ -237,8 +238,6 @@ $(O)/tested/librex/%.o: librex/%.c $(O)/flags
 	$(call say,TESTED,$<)
 	$(Q)$(CC) $(tested_cflags) -c -o $@ $<
 $(O)/tested/librex.a: $(tested_objects)
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
@@ -292,8 +291,6 @@ $(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call prog
 EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
 $(O)/libcommon.a: $(call objects,$(wildcard examples/common/*.c))
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcsD $@ $^
 
 examples: $(EXAMPLES)
 
@@ -301,8 +298,6 @@ examples: $(EXAMPLES)
 # Unit tests: one cmocka program for each source, linked statically, so that it sees the library's internals
 
 $(O)/libsupport.a: $(call objects,$(wildcard tests/support/*.c))
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcsD $@ $^
 
 $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support)
 	@mkdir -p $(@D)

@@ -75,7 +75,7 @@ static void describe_place(struct rex_gpu *gpu, int number)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
-    if (fscanf(file, "%d", &node) == 1)
+    if (fscanf(file, "%d", &node) == 1 && node >= 0)
         gpu->numa_node = node;
     fclose(file);
 }

@@ -44,7 +44,7 @@ bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *sectio
 /* Name of SECTION; "" if it has none, or one that rex_elf_string() refuses. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* First section of TYPE; false: there is none. */
+/* First section of TYPE. False: there is none. */
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*
@@ -60,14 +60,14 @@ bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *sec
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 
 /*
- * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. false: it is not all
+ * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. False: it is not all
  * there.
  */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
                     Elf64_Sym *symbol, const char **name);
 
-/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC; false: there is none. */
+/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC. False: there is none. */
 bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
                      Elf64_Dyn *entry);
 
