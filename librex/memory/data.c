@@ -57,6 +57,10 @@ static int check_mapped(const struct rex_map *map, enum rex_purpose purpose, int
     return result;
 }
 
+/*
+ * The rows that end a reference, which a member without an attached pointer does not: its parent
+ * does.
+ */
 static int collect(const struct rex_map *map, struct rex_new_rows *rows)
 {
     int result = REX_OK;
@@ -64,9 +68,8 @@ static int collect(const struct rex_map *map, struct rex_new_rows *rows)
         uintptr_t begin = (uintptr_t)map->begin[i];
         struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1),
                                   i, false, false};
-        if (map->types[i] & REX_MAP_MEMBER_OF_MASK)
-            return REX_EINVAL; /* a member can only be ended with its parent */
-        result = rex_new_rows_add(rows, row);
+        if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
+            result = rex_new_rows_add(rows, row);
     }
     return result;
 }
@@ -89,7 +92,10 @@ static int share_a_mapping(const struct rex_map *map, int number)
     return share;
 }
 
-/* Rows are ended from the last to the first, as libomptarget does. */
+/*
+ * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
+ * its parent: libomptarget only asks whether a row is a member, not of which row.
+ */
 static int end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
 {
     int result = REX_OK;
