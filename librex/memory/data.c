@@ -57,6 +57,14 @@ static int check_mapped(const struct rex_map *map, enum rex_purpose purpose, int
     return result;
 }
 
+static bool any_row_has(const struct rex_map *map, int64_t bits)
+{
+    int64_t all = 0;
+    for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
+        all |= map->types[i];
+    return (all & bits) != 0;
+}
+
 /*
  * The rows that end a reference, which a member without an attached pointer does not: its parent
  * does.
@@ -108,7 +116,10 @@ static int end_one_by_one(int64_t device, const struct rex_map *map, const char 
 
 static int end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
-    bool apart = rex_runtime()->one_end_a_call && share_a_mapping(map, number);
+    const struct rex_release *release = rex_runtime();
+    bool aborts =
+        release->one_end_a_call || (release->one_delete_a_call && any_row_has(map, REX_MAP_DELETE));
+    bool apart = aborts && share_a_mapping(map, number);
     struct rex_map ended = *map;
     rex_present_enter(REX_CALL_ENDS, map, number);
     int64_t *types = rex_rows_copy_back(map, number);
@@ -198,14 +209,6 @@ int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
     return result == REX_OK ? end(device, map, number, "data end") : result;
 }
 
-static int asks_for_presence(const struct rex_map *map)
-{
-    int64_t bits = 0;
-    for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
-        bits |= map->types[i];
-    return (bits & REX_MAP_PRESENT) != 0;
-}
-
 /*
  * Ends a region without its present modifiers. Memory that had to be present at the begin need not
  * be present at the end, and libomptarget would abort.
@@ -228,7 +231,7 @@ static int end_without_presence(struct rex_module *module, int64_t device,
 
 int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    if (asks_for_presence(map))
+    if (any_row_has(map, REX_MAP_PRESENT))
         return end_without_presence(module, device, map);
     return call(module, device, map, REX_FOR_END, "data end");
 }

@@ -45,6 +45,8 @@ struct rex_release {
     bool parents_rounded;
     /* aborts if a call ends the last mapping of some memory, and then ends it once more */
     bool one_end_a_call;
+    /* crashes only if the second end deletes */
+    bool one_delete_a_call;
     /*
      * an implicit row larger than the memory that the same call has just mapped is copied whole,
      * past its end

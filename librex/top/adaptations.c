@@ -110,6 +110,9 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {release->one_end_a_call, "ends of mappings",
          "one call for each row where rows share one; a launch that would need it is refused: "
          "libomptarget aborts on a second end"},
+        {release->one_delete_a_call, "ends of mappings",
+         "one call for each row where rows share one and a row deletes: libomptarget crashes on a "
+         "delete after the last end"},
         {release->excess_copied, "implicit rows",
          "that exceed what the same call maps are refused where they are copied: libomptarget "
          "copies past its end"},
