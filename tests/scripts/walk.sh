@@ -16,7 +16,7 @@ if [ -n "${WALK_MUTANT-}" ]; then
     tests/walk/run --seed 1 --count 40 "$@"
     exit
 fi
-tests/walk/run --on gpu-14 --on gpu-18 --on gpu-24 --on 19 tests/walk/corpus/*.walk
+tests/walk/run --on gpu-14 --on gpu-15 --on gpu-18 --on gpu-24 --on 19 tests/walk/corpus/*.walk
 count=8
 [ -z "${TEST_ALL-}" ] || count=60
 tests/walk/run --seed 1 --count "$count"
