@@ -84,7 +84,10 @@ TEST_ON_FAKES(used_alone, 14, 17)
     check_starts(1, 0, 1, 1);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, FAKE("host.so")), 0);
+        CHECK(!rex_target_is_present(&value, sizeof value, i)); /* which starts none any more */
         CHECK_EQUAL(context_users(), 0);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     }
     check_starts(1, 0, 1, 1);

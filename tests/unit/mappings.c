@@ -10,6 +10,7 @@
 #include "omp/mappings.h"
 #include "plain.h"
 #include "rex/launch.h"
+#include "rex_kmp.h"
 
 enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18 };
 static char bytes[CELLS * CELL] __attribute__((aligned(16)));
@@ -149,6 +150,17 @@ TEST_IN_CHILD(last_end)
     CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
 }
 
+/* No call names what a global maps, however small it is. */
+TEST_IN_CHILD(register_global)
+{
+    static struct __tgt_offload_entry global = {bytes, (char *)(uintptr_t) "a_byte", 1, 0, 0};
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
+    module.entries_begin = &global;
+    module.entries_end = &global + 1;
+    start();
+    CHECK(!rex_all_mappings_are_seen());
+}
+
 /* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
 TEST_IN_CHILD(add_made)
 {
@@ -175,4 +187,6 @@ TEST_IN_CHILD(add_made)
     rex_mappings_add(both, 2);
     for (uintptr_t i = 0; i < 2; i++)
         CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
+    __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
+    CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }
