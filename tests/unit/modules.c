@@ -12,7 +12,9 @@
 
 #include "image/view.h"
 #include "module/adopt.h"
+#include "module/descriptor.h"
 #include "module/modules.h"
+#include "module/registration.h"
 #include "module/tablematch.h"
 #include "rex/launch.h"
 #include "support/messages.h"
@@ -322,6 +324,24 @@ TEST_ON_FAKES(rows_that_lack, 14, 15)
         REFUSED(rex_module_register(&modules[i], NULL));
         CHECK_EQUAL(the_record()->registered, 0);
     }
+}
+
+/* The rows of an image are looked through from the last that was taken on, and around. */
+TEST_IN_CHILD(rows_in_turn)
+{
+    static const char *rows[] = {"c", "a", "b"};
+    static struct __tgt_offload_entry entries[] = {{&keys[1], NAME("a"), 0, 0, 0},
+                                                   {&keys[2], NAME("b"), 0, 0, 0},
+                                                   {&keys[0], NAME("c"), 0, 0, 0}};
+    static struct rex_module_image image = {
+        .view = {.kind = REX_IMAGE_HOST, .positions = rows, .position_count = 3}};
+    struct rex_release release = {.entries_by_position = true};
+    struct rex_registration registration = {.release = &release, .table = {entries, .count = 3}};
+    struct rex_descriptor *descriptor;
+    CHECK_EQUAL(rex_descriptor_new(&registration, &image, false, &descriptor), REX_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK(descriptor->entries[i].addr == &keys[i]);
+    free(descriptor);
 }
 
 /* ---- by which name, and when ----------------------------------------------------------------- */
