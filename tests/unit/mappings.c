@@ -153,10 +153,8 @@ TEST_IN_CHILD(last_end)
 /* No call names what a global maps, however small it is. */
 TEST_IN_CHILD(register_global)
 {
-    static struct __tgt_offload_entry global = {bytes, (char *)(uintptr_t) "a_byte", 1, 0, 0};
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
-    module.entries_begin = &global;
-    module.entries_end = &global + 1;
+    entry->size = 1;
     start();
     CHECK(!rex_all_mappings_are_seen());
 }
@@ -187,6 +185,10 @@ TEST_IN_CHILD(add_made)
     rex_mappings_add(both, 2);
     for (uintptr_t i = 0; i < 2; i++)
         CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
+    struct rex_place place[] = {{.begin = both[0].begin, .end = both[0].end},
+                                {.begin = both[0].begin + 4 * CELL, .end = both[0].begin + 7 * CELL}};
+    rex_mappings_place(place, COUNT(place), 1); /* another mapping lies between */
+    CHECK(place[0].is_whole && place[1].is_whole);
     __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
     CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }

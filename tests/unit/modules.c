@@ -335,8 +335,8 @@ TEST_IN_CHILD(rows_in_turn)
                                                    {&keys[0], NAME("c"), 0, 0, 0}};
     static struct rex_module_image image = {
         .view = {.kind = REX_IMAGE_HOST, .positions = rows, .position_count = 3}};
-    struct rex_release release = {.entries_by_position = true};
-    struct rex_registration registration = {.release = &release, .table = {entries, .count = 3}};
+    struct rex_registration registration = {
+        .release = &(struct rex_release){.entries_by_position = true}, .table = {entries, .count = 3}};
     struct rex_descriptor *descriptor;
     CHECK_EQUAL(rex_descriptor_new(&registration, &image, false, &descriptor), REX_OK);
     for (int i = 0; i < 3; i++)

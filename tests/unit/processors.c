@@ -116,8 +116,7 @@ TEST(test_long_names)
 /* The process itself is bound when it starts. */
 TEST_IN_CHILD(bound_at_load)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
+    cpu_set_t one = {{0}};
     CPU_SET((size_t)sched_getcpu(), &one);
     CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
     CHECK_EQUAL(execl("/proc/self/exe", "processors", "test_groups", NULL), 0);
