@@ -194,9 +194,10 @@ TEST_IN_CHILD(add_made)
     rex_mappings_add(both, 2);
     for (uintptr_t i = 0; i < 2; i++)
         CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
-    struct rex_place place = {.begin = both[0].begin + 4 * CELL, .end = both[0].begin + 7 * CELL};
-    rex_mappings_place(&place, 1, 1); /* which is neither the first nor the next */
-    CHECK(place.is_whole);
+    struct rex_place place = {.begin = both[0].begin + 5 * CELL, .end = both[0].begin + 6 * CELL};
+    rex_mappings_place(&place, 1, 1); /* in a mapping that is neither the first nor the next */
+    rex_mappings_widen(&place, 1);
+    CHECK(place.is_whole && place.begin == both[0].begin + 4 * CELL && place.end == both[0].begin + 7 * CELL);
     __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
     CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }
