@@ -81,10 +81,12 @@ TEST_ON_FAKES(used_alone, 14, 17)
     check_starts(1, 0, 1, 0);
     CHECK_EQUAL(rex_module_data_enter(&module, 3, &row), 0);
     CHECK_EQUAL(rex_module_region_end(&module, 3, &row), 0);
-    check_starts(1, 0, 1, 1);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_fini(&module), 0);
+        /* The host's image starts no GPU. */
+        CHECK(rex_module_register(&module, FAKE("host.so")) == 0 && !rex_target_is_present(&value, sizeof value, i));
         CHECK_EQUAL(context_users(), 0);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     }
     check_starts(1, 0, 1, 1);

@@ -10,6 +10,7 @@
 #include "omp/mappings.h"
 #include "plain.h"
 #include "rex/launch.h"
+#include "rex_kmp.h"
 
 enum { CELL = 8, CELLS = 8, STEPS = 4, ROWS = 18 };
 static char bytes[CELLS * CELL] __attribute__((aligned(16)));
@@ -34,7 +35,6 @@ static const struct scenario {
     bool all_seen;
     struct step steps[STEPS];
 } scenarios[] = {
-    {"mm......", true, {AFTER_ONE}},
     {"mm......", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 2}}, false, false}}},
     {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 0}}, false, false}}},
     {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 1, 1, REX_MAP_FROM, {{0, 0}}, false, false}}},
@@ -149,6 +149,25 @@ TEST_IN_CHILD(last_end)
     CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
 }
 
+/* rules.mk leads realloc() here. */
+static bool is_full;
+void *__real_realloc(void *memory, size_t size), *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return is_full ? NULL : __real_realloc(memory, size);
+}
+
+/* No call names what a global maps, however small it is; and the index may have no memory for what a call has mapped. */
+TEST_OF_EACH(not_all_seen, bool, full, false, true)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
+    entry->size = !full;
+    start();
+    is_full = full;
+    rex_mapping_made(bytes, CELL, 0);
+    CHECK(!rex_all_mappings_are_seen());
+}
+
 /* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
 TEST_IN_CHILD(add_made)
 {
@@ -175,4 +194,10 @@ TEST_IN_CHILD(add_made)
     rex_mappings_add(both, 2);
     for (uintptr_t i = 0; i < 2; i++)
         CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
+    struct rex_place place = {.begin = both[0].begin + 5 * CELL, .end = both[0].begin + 6 * CELL};
+    rex_mappings_place(&place, 1, 1); /* in a mapping that is neither the first nor the next */
+    rex_mappings_widen(&place, 1);
+    CHECK(place.is_whole && place.begin == both[0].begin + 4 * CELL && place.end == both[0].begin + 7 * CELL);
+    __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
+    CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }

@@ -13,6 +13,7 @@
 #include "image/view.h"
 #include "module/adopt.h"
 #include "module/modules.h"
+#include "module/registration.h"
 #include "module/tablematch.h"
 #include "rex/launch.h"
 #include "support/messages.h"
@@ -322,6 +323,20 @@ TEST_ON_FAKES(rows_that_lack, 14, 15)
         REFUSED(rex_module_register(&modules[i], NULL));
         CHECK_EQUAL(the_record()->registered, 0);
     }
+}
+
+/* The rows of an image are looked through from the last that was taken on, and around. */
+TEST_IN_CHILD(rows_in_turn)
+{
+    static const char *rows[] = {"env__kernel__", "other", "plain__kernel__"};
+    static struct rex_module_image image = {
+        .view = {.kind = REX_IMAGE_HOST, .positions = rows, .position_count = 3}};
+    static struct rex_descriptor *descriptor;
+    struct rex_registration registration = {
+        .release = &(struct rex_release){.entries_by_position = true},
+        .table = {first_entries, .count = 2}};
+    CHECK_EQUAL(rex_descriptor_new(&registration, &image, false, &descriptor), REX_OK);
+    CHECK(descriptor->entries[0].addr == &keys[1] && descriptor->entries[2].addr == &keys[0]);
 }
 
 /* ---- by which name, and when ----------------------------------------------------------------- */

@@ -113,6 +113,15 @@ TEST(test_long_names)
     remove_folder(root);
 }
 
+/* The process itself is bound when it starts. */
+TEST_IN_CHILD(bound_at_load)
+{
+    cpu_set_t one = {{0}};
+    CPU_SET((size_t)sched_getcpu(), &one);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    CHECK_EQUAL(execl("/proc/self/exe", "processors", "test_groups", NULL), 0);
+}
+
 /* What the machine has is divided, not what the process is bound to. */
 TEST(test_jobs)
 {

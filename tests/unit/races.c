@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "plain.h"
 #include "rex/inspect.h"
 #include "rex/launch.h"
@@ -206,6 +207,7 @@ static size_t rounds;
 
 static void launch_again(void *value)
 {
+    CHECK(rex_thread.flight.numbers == 0 && rex_thread.flight.devices == 0 && rex_thread.flight.depth == 0);
     launched[rounds] = launch();
     CHECK(launched[rounds] == REX_OK || strcmp(rex_last_error(), "the thread is ending: do this before its last destructors") == 0);
     if (++rounds < ENTRIES || ENTRIES == 4)
@@ -234,25 +236,26 @@ TEST_IN_CHILD(last_destructors)
 
 static void end_here(void)
 {
+    the_record()->on_launch = NULL;
     pthread_exit(NULL);
 }
 
 static void *launch_and_end(void *unused)
 {
-    CHECK_EQUAL(launch(), REX_OK);
+    end_thread(unused);
     the_record()->on_launch = end_here;
     launch(); /* like the one before */
     return unused;
 }
 
-/* A thread that ends inside of a launch is not waited for. */
+/* A thread that ends inside of a launch is not waited for, and its destructors are outside. */
 TEST_IN_CHILD(ends_inside)
 {
     pthread_t thread;
     start(22);
+    CHECK_EQUAL(pthread_key_create(&key, launch_again), 0);
     CHECK_EQUAL(pthread_create(&thread, NULL, launch_and_end, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
-    the_record()->on_launch = NULL;
     is_quick = true;
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
