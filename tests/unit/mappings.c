@@ -176,3 +176,13 @@ TEST_IN_CHILD(add_made)
     for (uintptr_t i = 0; i < 2; i++)
         CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
 }
+
+/* A call between the places of another one does not wait for it. */
+TEST_IN_CHILD(touch)
+{
+    struct rex_place around[] = {{.begin = 6, .end = 8}, {.begin = 2, .end = 4}}, between = {.begin = 4, .end = 6};
+    struct rex_claim one = {.place = around, .count = 2, .call = REX_CALL_ENDS}, other = {.place = &between, .count = 1, .call = REX_CALL_ENDS};
+    start();
+    rex_present_pin(&one);
+    rex_present_pin(&other);
+}
