@@ -621,6 +621,15 @@ static void begin_region(void *host, size_t bytes)
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
 }
 
+/* A row that is always copied is, be it one byte that is mapped. */
+TEST_IN_CHILD(copy_a_mapped_byte)
+{
+    start(22);
+    begin_region(x, sizeof x);
+    CHECK_EQUAL(launch_on(0, rex_row_with(REX_TOFROM((char *)x, 1), REX_MAP_ALWAYS), REX_ALLOC(y, 1)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
+}
+
 static uint32_t updates_by_runtime(const struct rex_map *map)
 {
     uint32_t before = the_record()->counts[FAKE_UPDATE];
