@@ -286,8 +286,7 @@ void rex_queue_trace_begin(struct rex_queue *queue)
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
-    int entered =
-        queue->immediate || queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
+    int entered = queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
     if (entered < 0)
         return;
     while (queue->trace->count > 0)

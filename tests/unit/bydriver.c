@@ -364,12 +364,18 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
     CHECK_EQUAL(device_bytes(), 0);
 }
 
-/* What fails names the whole grid; what comes after it, what was lost with it. */
+/*
+ * What fails names the whole grid; what comes after it, what was lost with it: a device, by libomptarget's number, which need not be the
+ * driver's.
+ */
 TEST_IN_CHILD(name_grids)
 {
 #define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
-    struct rex_launch_config launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
-    start(22);
+    struct rex_launch_config launch = {.key = &nothing_id, .device = 1, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
+    setenv("FAKE_DEVICES", "2", 1);
+    use_gpu(90); /* without memory: the driver's only GPU is each of the two */
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuLaunchKernel:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA,
             GRID_IN_WORDS ", 17 bytes of dynamic shared memory: cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED");
@@ -380,7 +386,7 @@ TEST_IN_CHILD(name_grids)
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
+            "nothing__kernel__: device 1 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */
@@ -459,6 +465,7 @@ TEST_IN_CHILD(obey_module)
     setenv("REX_LAUNCH_BY", "driver", 1);
     use_computing_gpu(22, "late");
     CHECK_EQUAL(rex_module_init(&with_globals), REX_OK);
+    CHECK_EQUAL(newest_call(FAKE_BEGIN)->device, -1); /* the default one */
     REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
 }
@@ -614,6 +621,15 @@ static void begin_region(void *host, size_t bytes)
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
 }
 
+/* A row that is always copied is, be it one byte that is mapped. */
+TEST_IN_CHILD(copy_a_mapped_byte)
+{
+    start(22);
+    begin_region(x, sizeof x);
+    CHECK_EQUAL(launch_on(0, rex_row_with(REX_TOFROM((char *)x, 1), REX_MAP_ALWAYS), REX_ALLOC(y, 1)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
+}
+
 static uint32_t updates_by_runtime(const struct rex_map *map)
 {
     uint32_t before = the_record()->counts[FAKE_UPDATE];
@@ -654,17 +670,19 @@ TEST_OF_EACH(update_beside_pinned, int, at, -16, -15, 0, 4096 - 1, 4096)
 
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
 
-/* Why the driver does not launch is told; what was mapped is unmapped all the same. */
+/* Why the driver does not launch is told, be it for one byte; what was mapped is unmapped all the same. */
 TEST_IN_CHILD(refuse_plain)
 {
+    char *bytes = (char *)y;
     start(18);
-    REFUSED(launch_attached(), REX_EUNSUPPORTED,
+    REFUSED(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 1)), REX_EUNSUPPORTED,
             "not launched by the CUDA driver: a row is mapped in part, or by what librex has not seen");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
     struct rex_launch_config launch = plainly;
     launch.flags = REX_LAUNCH_NOWAIT;
     REFUSED(launch_nothing(&launch), REX_EUNSUPPORTED, "not launched by the CUDA driver: it is not waited for");
-    expect_sent(0, 0);
+    CHECK_EQUAL(launch_on(0, REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, bytes, 0, 0)), REX_OK);
+    expect_sent(1, 0);
 }
 
 TEST_IN_CHILD(refuse_device)

@@ -8,6 +8,7 @@
  */
 #include "bound.h"
 
+#include "base/thread.h"
 #include "inqueue.h"
 #include "support/messages.h"
 
@@ -287,6 +288,7 @@ TEST_IN_CHILD(end_at_work)
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(rex_thread.shelters, 0); /* as before, so that the next call has its own */
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(idle), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);

@@ -201,3 +201,13 @@ TEST_IN_CHILD(add_made)
     __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
     CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }
+
+/* A call between the places of another one does not wait for it. */
+TEST_IN_CHILD(touch)
+{
+    struct rex_place around[] = {{.begin = 6, .end = 8}, {.begin = 2, .end = 4}}, between = {.begin = 4, .end = 6};
+    struct rex_claim one = {.place = around, .count = 2, .call = REX_CALL_ENDS}, other = {.place = &between, .count = 1, .call = REX_CALL_ENDS};
+    start();
+    rex_present_pin(&one);
+    rex_present_pin(&other);
+}

@@ -196,6 +196,7 @@ static const struct {
      {0, 64, 1, TO | IN(0)},
      "does not lie in the row that it is a member of: memory elsewhere needs an attached pointer"},
     {UPDATE, {0, 57, 8, TO | IN(0)}, NULL},
+    {UPDATE, {0, 0, 8, TO | IN(1)}, "is a member of a row that does not come before it"},
     {BEGIN, {0, 100, 0, TO | IN(0)}, NULL},
     {LAUNCH, {0, 100, 8, LITERAL | IN(0)}, NULL},
     {BEGIN, {0, NOWHERE, 1, TO}, "begins at NULL"},
