@@ -166,16 +166,15 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 
 /*
  * nvcc's images have none. To look inside of them takes most of the time of a registration: once is
- * enough.
+ * enough. What is wrong with an image is said when it is opened.
  */
 static bool may_have_modes(const unsigned char *bytes, size_t size)
 {
     struct rex_elf elf;
     Elf64_Shdr symbols, names;
-    if (rex_elf_open(&elf, bytes, size) != 0 || !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||
-        !rex_elf_section(&elf, symbols.sh_link, &names) || names.sh_type != SHT_STRTAB)
-        return true; /* the reader says what is wrong */
-    return memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
+    return rex_elf_open(&elf, bytes, size) == 0 && rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) &&
+           rex_elf_section(&elf, symbols.sh_link, &names) && names.sh_type == SHT_STRTAB &&
+           memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
                   sizeof REX_EXEC_MODE_SUFFIX) != NULL;
 }
 

@@ -183,7 +183,7 @@ void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kern
     for (uint32_t i = 0; i < more->count && i < REX_KERNEL_LIST_MAX; i++)
         rex_kernel_list_add(list, more->kernel[i].name, more->kernel[i].registration);
     if (more->count > REX_KERNEL_LIST_MAX)
-        list->count = REX_KERNEL_LIST_MAX + 1;
+        list->count = more->count;
 }
 
 void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT])

@@ -241,28 +241,45 @@ TEST(test_trees)
         in_root(&trees[i], bind_in);
 }
 
-/* rules.mk leads calls of open() here: no libomptarget is opened. */
-static int open_fails; /* errno; 0: none */
+/* rules.mk leads calls here: no libomptarget is opened, or there is no memory, at first for librex's constructor. */
+enum { NO_MEMORY = -1 };
+static int failure; /* errno of open(); 0: none */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
-    if (open_fails == 0 || strstr(path, "/libomptarget.so") == NULL)
+    if (failure <= 0 || strstr(path, "/libomptarget.so") == NULL)
         return __real_open(path, flags, 0);
-    errno = open_fails;
+    errno = failure;
     return -1;
+}
+
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size)
+{
+    return failure == NO_MEMORY ? NULL : __real_realloc(block, size);
+}
+typedef void handler(void);
+int __real_pthread_atfork(handler *before, handler *after, handler *in_child);
+int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child);
+int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child)
+{
+    static int calls;
+    return calls++ == 0 || failure == NO_MEMORY ? ENOMEM : __real_pthread_atfork(before, after, in_child);
 }
 
 static void look_in_vain(const void *tree)
 {
-    static const int errors[] = {ENOMEM, EMFILE, EIO, EACCES};
+    /* At first there is no memory for what is done at a fork, and last for the list of what is found. */
+    static const int errors[] = {NO_MEMORY, ENOMEM, EMFILE, EIO, EACCES, NO_MEMORY};
     enter_root();
     CHECK(dlopen(((const struct tree *)tree)->openmp, RTLD_NOW | RTLD_GLOBAL) != NULL);
     for (size_t i = 0; i < COUNT(errors); i++) {
-        open_fails = errors[i];
+        failure = errors[i];
         REFUSED(rex_runtime_bind());
     }
-    open_fails = 0;
+    failure = 0;
     CHECK_EQUAL(rex_runtime_bind(), 0);
 }
 

@@ -541,10 +541,10 @@ TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
         {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 1}, .trip_count = 1000},
         {.key = &env__id__, .teams = {0}, .threads = {96}, .trip_count = 1000},
         {.key = &env__id__, .teams = {7}, .threads = {0}},
-        {.key = &env__id__, .teams = {7, 3, 1}, .threads = {96, 1, 1}},
-        {.key = &env__id__, .teams = {7, 1, 3}, .threads = {96, 1, 1}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 3, 1}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 3}},
+        {.key = &env__id__, .teams = {7, 2}, .threads = {96}},
+        {.key = &env__id__, .teams = {7, 0, 2}, .threads = {96}},
+        {.key = &env__id__, .teams = {7}, .threads = {96, 2}},
+        {.key = &env__id__, .teams = {7}, .threads = {96, 0, 2}},
         {.key = &env__id__, .teams = {7}, .threads = {96}, .dynamic_memory = 64}};
     static const struct rex_launch_config unlike[] = {
         {.key = &env__id__, .teams = {UINT32_MAX, 1, 1}, .threads = {96, 1, 1}},

@@ -142,6 +142,7 @@ TEST(always_copies)
     REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
         REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
+        REX_MAP(in, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TO(x, n)));
         fill(x, 1000);
         LAUNCH(add, quiet);
         check_values(x, 0, n, 1000);
@@ -151,6 +152,8 @@ TEST(always_copies)
             LAUNCH(add, always);
             check_values(x, 0, n, i + 1);
             fill(x, i);
+            LAUNCH(add, in);
+            check_values(x, 0, n, i); /* which is not copied out */
             REX_MAP(both, REX_VALUE(n), REX_ALWAYS(REX_TO(x, n)), REX_FROM(y, n));
             LAUNCH(copy, both);
             check_values(y, 0, n, i);
