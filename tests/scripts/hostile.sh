@@ -7,12 +7,11 @@ needs valgrind
 needs_no_sanitizer
 check=$build/tools/rex-check
 
-for count in 200 800 1500 6000 100000; do
+for count in 100 200 400 500 800 1500 2000 6000 100000; do
     mkdir "$work/$count"
     case $count in 100000) set -- one_key.o tables.o ;; *) set -- ;; esac
     tests/fuzz/hostile "$work/$count" "$count" "$@"
 done
-: >"$work/empty"
 
 # grow MOST SMALL START COMMAND FILE...: FILE and four times that, as COMMAND reads it; what the start of it takes does not count
 grow() {
@@ -39,29 +38,44 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@" "$fi
 
 # ---- readers of images -------------------------------------------------------------------------------------------------
 
-for target in cubin hostimage list; do
-    reader=$build/tests/fuzz/counted/$target
-    start=$(instructions "$reader" "$work/empty")
-    for file in "$work"/1500/*."$(echo $target | sed s/image//)"; do grow 500 1500 "$start" "$reader" "${file##*/}"; done
+# counts_of READER FOLDER FILE...: what each takes, a line each, in one run, since valgrind needs a third of a second to start
+counts_of() (
+    reader=$1
+    cd "$work/$2"
+    shift 2
+    valgrind --tool=callgrind --toggle-collect=fuzz_bytes --dump-after=fuzz_bytes --combine-dumps=yes --callgrind-out-file=parts \
+        "$build/tests/fuzz/counted/$reader" "$@" >replayed 2>&1 || cat replayed >&2
+    sed -n 's/^totals: \([1-9]\)/\1/p' parts
+)
+for reader in cubin hostimage list library; do
+    small=500
+    # Below 1500 some names are not long enough to be looked through.
+    # shellcheck disable=SC2046
+    case $reader in
+    library) small=1500 && set -- $(cd "$work/$small" && echo *names.host) ;;
+    *) set -- $(cd "$work/$small" && echo *."$(echo $reader | sed s/image//)") ;;
+    esac
+    counts_of "$reader" "$small" "$@" >"$work/one"
+    counts_of "$reader" $((4 * small)) "$@" >"$work/four"
+    printf '%s\n' "$@" | paste -d ' ' - "$work/one" "$work/four" >"$work/both"
+    while read -r name one four; do in_proportion 500 "$reader $name" "$one" "$four"; done <"$work/both"
 done
-start=$(instructions "$build/tests/fuzz/counted/library" "$work/empty")
-for file in "$work"/1500/*names.host; do grow 500 1500 "$start" "$build/tests/fuzz/counted/library" "${file##*/}"; done
 
 # ---- rex-check, which looks into all images of a file, and says which name was probably meant -------------------------
 
-for count in 200 800 1500 6000; do cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"; done
+for count in 100 200 400 500 800 2000 6000; do cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"; done
 for name in large_members.fatbin members.fatbin many_kernels.fatbin few_kernels.fatbin; do
-    grow 500 1500 0 "$check" program.o $name
-    for count in 1500 6000; do bounded 2 $count $name "$check" program.o; done
+    grow 500 500 0 "$check" program.o $name
+    for count in 2000 6000; do bounded 2 $count $name "$check" program.o; done
 done
 grow 500 200 0 "$check" program.o other_names.image
 bounded 1 6000 other_names.image "$check" program.o
 start=$(instructions "$check" --version)
-for files in keys.o imports.o one_key.o tables.o 'keys.o image.so' 'keys.o drifted.so' image.so '--source source.c source.cu' \
+for files in imports.o one_key.o tables.o 'keys.o image.so' 'keys.o drifted.so' '--source source.c source.cu' \
     '--source endless.c endless.cu'; do
     # Sorting takes a little more than four times. The files are words.
     # shellcheck disable=SC2086
-    grow 600 200 "$start" "$check" $files
+    grow 600 100 "$start" "$check" $files
 done
 # The square of 100 000 does not come to an end.
 for name in one_key.o tables.o; do bounded 1 100000 $name "$check" -q; done

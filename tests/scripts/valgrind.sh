@@ -3,10 +3,14 @@
 # and the loader lose is theirs, though librex called them: the innermost function that is not one like malloc or memcpy decides.
 . tests/support/lib.sh
 needs valgrind
-# program/test: each runs in a process of its own, which takes some seconds to start.
-tests='badinput/unusable_images badinput/bad_tables badinput/bad_packets
-    register/lazy_launch_registers modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
-    queues/bad_input queues/branches pinned/allocated pinned/wrong'
+# A program's tests run in one process, which takes some seconds to start.
+cat >"$work/tests" <<'TESTS'
+badinput unusable_images bad_tables bad_packets
+register lazy_launch_registers
+modules several_beside_the_header_s_own globals_after_fini_beside_a_module
+queues bad_input branches
+pinned allocated wrong
+TESTS
 
 tests/llvm >/dev/null
 wanted=22
@@ -23,22 +27,21 @@ done
 
 # As many at once as there are cores. The variables are the inner shell's.
 # shellcheck disable=SC2016
-for test in $tests; do
-    for release in $releases; do echo "$release $test"; done
-done | xargs -n 2 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
-    program=${4%/*} test=${4#*/}
-    run=$1/$3-$program-$test
-    "$0" "$3" valgrind --quiet --num-callers=40 --fullpath-after= --leak-check=full \
+for release in $releases; do sed "s/^/$release /" "$work/tests"; done | xargs -L 1 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
+    program=$2/tests/runtime/$4/$4 run=$1/$3-$4
+    release=$3
+    shift 4
+    "$0" "$release" valgrind --quiet --num-callers=40 --fullpath-after= --leak-check=full \
         --show-leak-kinds=definite,indirect,possible --log-file="$run.log" \
-        "$2/tests/runtime/$program/$program" "$test" >"$run.out" 2>&1 && : >"$run.passed"
+        "$program" "$@" >"$run.out" 2>&1 && : >"$run.passed"
     :' tests/llvm "$work" "$O"
 
 # A block of a log is a finding.
 for release in $releases; do
-    for test in $tests; do
-        run=$work/$release-${test%/*}-${test#*/}
+    while read -r program tests; do
+        run=$work/$release-$program
         if [ ! -e "$run.passed" ]; then
-            echo "--- $test on LLVM $release failed under valgrind"
+            echo "--- $program ($tests) on LLVM $release failed under valgrind"
             tail -n 25 "$run.out"
             failed=1
         fi
@@ -57,6 +60,6 @@ for release in $releases; do
                 ours = $0 ~ /librex\/[a-z]+\/[a-z]+\.[ch]:[0-9]+|librex\.so/
             }
             END { finish(); exit found }
-        ' "$run.log" || { echo "--- made by librex: $test on LLVM $release"; failed=1; }
-    done
+        ' "$run.log" || { echo "--- made by librex: $program on LLVM $release"; failed=1; }
+    done <"$work/tests"
 done
