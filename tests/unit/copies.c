@@ -129,6 +129,25 @@ TEST(test_start_few)
         " bytes were not copied by threads, but by the driver: no thread could be started\n"));
 }
 
+static _Atomic int works[3];
+
+static void count_work(unsigned number, void *job)
+{
+    CHECK(job == works);
+    works[number]++;
+}
+
+/* Each thread works once for each job. */
+TEST_IN_CHILD(work_once)
+{
+    CHECK(rex_copy_threads_take());
+    for (int jobs = 1; jobs < 20; jobs++) {
+        rex_copy_threads_run(3, count_work, works);
+        CHECK(works[0] == jobs && works[1] == jobs && works[2] == jobs);
+    }
+    rex_copy_threads_give();
+}
+
 /* What lies beyond the device's memory is an error, and nothing is copied. */
 TEST_IN_CHILD(copy_beyond)
 {

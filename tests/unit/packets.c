@@ -533,6 +533,15 @@ static bool is_remembered(void)
     return rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env))->key == REX_KERNEL_ID(env);
 }
 
+static int shapes_remembered(void)
+{
+    int count = 0;
+    const struct rex_shape *shape = rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env))->shapes;
+    for (; shape != NULL; shape = shape->next)
+        count++;
+    return count;
+}
+
 /* A launch like the one before is sent without checks. The packet is the same. Negative: on a GPU. */
 TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
 {
@@ -570,6 +579,12 @@ TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
     }
     for (size_t i = 0; i < COUNT(unlike) - (number > 0); i++)
         CHECK_EQUAL(rex_launch(&unlike[i], &args), REX_EINVAL);
+    /* Rows of other sizes are checked, too; four kinds of them are remembered. */
+    for (int64_t size = 1; size <= 8 && release > 17; size++) {
+        args.sizes[0] = size;
+        CHECK_EQUAL(rex_launch(&alike[0], &args), 0);
+        CHECK_EQUAL(shapes_remembered(), size < REX_SHAPES ? size : REX_SHAPES);
+    }
 }
 
 /* The same image as an older rex/kernel.h made it: the functions that stand for kernels have another name. */

@@ -449,7 +449,7 @@ TEST(test_rows)
     } cases[] = {
         {text, 8, 0x21, 8},        {text, 8, 0x3, 8},          {text, 8, 0x22, 0},          {text, 8, 0x20, 0},
         {text, 8, 0x121, 0},       {text, 8, 0xa1, 0},         {dimensions, 2, PARTS | 1, 3 * 24},
-        {dimensions, 0, PARTS | 1, 0}, {dimensions, -1, PARTS | 1, 0}, {huge, 2, PARTS | 1, INT64_MAX},
+        {dimensions + 1, 1, PARTS | 1, 24}, {dimensions, 0, PARTS | 1, 0}, {dimensions, -1, PARTS | 1, 0}, {huge, 2, PARTS | 1, INT64_MAX},
     };
     void *begin[ROWS];
     int64_t sizes[ROWS], types[ROWS];
