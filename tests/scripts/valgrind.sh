@@ -5,7 +5,7 @@
 needs valgrind
 # A program's tests run in one process, which takes some seconds to start.
 cat >"$work/tests" <<'TESTS'
-badinput unusable_images bad_tables bad_packets
+badinput unusable_images one_key_in_two_modules bad_packets
 register lazy_launch_registers
 modules several_beside_the_header_s_own globals_after_fini_beside_a_module
 queues bad_input branches

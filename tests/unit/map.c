@@ -188,9 +188,9 @@ static int map_itself(struct rex_map_builder *builder, void *element)
 {
     static int depth;
     if (levels >= 0 && depth >= levels)
-        return rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO));
+        return rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TOFROM));
     depth++;
-    int result = rex_map_add_mapped(builder, map_itself, rex_row_of(element, element, 1, REX_MAP_TO), 1);
+    int result = rex_map_add_mapped(builder, map_itself, rex_row_of(element, element, 1, REX_MAP_TOFROM), 1);
     depth--;
     return result;
 }
@@ -219,6 +219,11 @@ TEST(sections)
     const int64_t size = sizeof *lists;
     struct section sections[] = {
         {"good", map_list, REX_TOFROM(lists, 2), size, 0, 0},
+        /* What the section does not copy, its elements do not; how it copies, they do. */
+        {"to", map_list, REX_TO(lists, 2), size, 0, 0},
+        {"from", map_list, REX_FROM(lists, 2), size, 0, 0},
+        {"deleted", map_list, REX_DELETE(lists, 2), size, 0, 0},
+        {"in every way", map_list, REX_ALWAYS(REX_PRESENT(REX_CLOSE(REX_HOLD(REX_ALLOC(lists, 2))))), size, 0, 0},
         {"empty", map_list, REX_TOFROM(none, 0), size, 0, 0},
         {"no mapper", NULL, REX_TOFROM(lists, 2), size, 0, 0},
         {"at NULL", map_list, REX_TOFROM(none, 2), size, 0, 0},

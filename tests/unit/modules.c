@@ -136,6 +136,9 @@ TEST_IN_CHILD(bad_bounds)
         memcpy(&modules[i].entries_end, &to, sizeof to);
         REFUSED(rex_module_register(&modules[i], NULL));
     }
+    first.struct_size = 8;
+    REFUSED(rex_module_register(&first, NULL));
+    first.struct_size = sizeof first;
     CHECK_EQUAL(the_record()->count, 0);
     modules[COUNT(bounds) - 1].entries_begin = NULL; /* there is no such memory */
     CHECK(rex_kernel_name(&keys[3]) == NULL);

@@ -1,5 +1,6 @@
 /*
- * What a kernel receives: every argument, the grid and the block, for plain and env kernels, on every release.
+ * What a kernel receives: every argument, the grid and the block, for plain and env kernels, on every release. Which grid is asked for where
+ * the packet, the call or neither has one: unit/packets and unit/bydriver.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -107,32 +108,6 @@ TEST(a_name_in_tor)
     assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
     assert_non_null(strstr(rex_last_error(), "\"collector\": LLVM 18 takes a kernel whose name ends in \"tor\""));
     assert_int_equal(report.calls, 0);
-}
-
-/* x from the packet, from the call where the packet has none, and from neither. More: unit/packets. */
-TEST(grid_of_packet_or_call)
-{
-    static const struct {
-        int32_t teams, threads, call_teams, call_threads;
-        int64_t trip_count;
-        uint32_t expected_teams, expected_threads;
-    } cases[] = {
-        {0, 0, 5, 96, 0, 5, 96},    {0, 32, 5, 96, 0, 5, 32},    {7, 32, -1, -1, 0, 7, 32},
-        {0, 0, 0, 0, 1000, 8, 128}, {0, 0, -1, -1, 0, 128, 128}, {300, 1024, 1, 1, 0, 300, 1024},
-    };
-    struct report report;
-    struct rows rows;
-    start();
-    for (size_t f = 0; f < FORMS; f++)
-        for (size_t i = 0; i < sizeof cases / sizeof *cases && runs(&forms[f]); i++) {
-            struct __tgt_kernel_arguments packet =
-                packet_for(&report, &rows, cases[i].teams, cases[i].threads);
-            packet.Tripcount = cases[i].trip_count;
-            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads,
-                                                 forms[f].key, &packet),
-                             0);
-            check_grid(&report, (const uint32_t[]){cases[i].expected_teams, 1, 1}, (const uint32_t[]){cases[i].expected_threads, 1, 1});
-        }
 }
 
 /* LLVM 23 and 24 launch plain kernels by packets of version 1, which have one dimension. */

@@ -15,9 +15,7 @@ REX_KERNEL(multiply);
 
 static int multiply(int64_t value, int64_t *product)
 {
-    struct rows rows = {0};
-    add_literal(&rows, &value, sizeof value);
-    add_row(&rows, product, sizeof *product, PARAMETER | TOFROM);
+    struct rows rows = rows_of(&value, product);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 32);
     return rex_direct___tgt_target_kernel(-1, 1, 32, REX_KERNEL_ID(multiply), &packet);
 }

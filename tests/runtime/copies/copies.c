@@ -31,6 +31,7 @@ static void fill(unsigned char *bytes, size_t size, size_t seed)
 static void start(void)
 {
     OK(rex_offload_init());
+    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     OK(rex_queue_create(&queue, -1, "copies", 0));
     assert_non_null(device = rex_device_alloc(MOST, -1));
 }
@@ -101,7 +102,6 @@ TEST(order)
     struct rex_graph *graph;
     size_t seed = 7;
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     OK(rex_queue_create(&other, -1, "other", 0));
     OK(rex_event_create(&event));
     OK(rex_queue_host_func(other, change_host, &seed));
@@ -188,7 +188,6 @@ TEST(pieces)
 TEST(mixed)
 {
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(region, REX_ALLOC(host, MOST));
     OK(rex_data_enter(-1, &region));
     void *on_device = rex_mapped_ptr(host, -1);
@@ -282,7 +281,6 @@ static void change_device(size_t seed)
 TEST(held)
 {
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(region, REX_TOFROM(host, MOST));
     REX_MAP(holds, rex_row_with(REX_TOFROM(host, MOST), REX_MAP_OMPX_HOLD));
     for (int held_first = 0; held_first < 2; held_first++) {
@@ -312,7 +310,6 @@ TEST(begun_by_others)
     void *base[] = {host}, *begin[] = {host + 8};
     int64_t size[] = {8}, type[] = {REX_MAP_ALLOC};
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(region, REX_TOFROM(host, MOST));
     OK(rex_data_enter(-1, &region));
     __tgt_target_data_begin(-1, 1, base, begin, size, type);
@@ -330,7 +327,6 @@ TEST(ended_by_its_base)
 {
     unsigned char *inner = host + 64, *other = expected + 64;
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     REX_MAP(whole, rex_row_of(host, inner, MOST - 64, TOFROM));
     REX_MAP(empty, rex_row_of(host, host, 0, REX_MAP_ALLOC));
     REX_MAP(filler, REX_TOFROM(other, MOST - 64));
@@ -357,7 +353,6 @@ TEST(failing_once, .gpu = ON_GPU)
     if (breaks == NULL || what == NULL)
         return; /* it is for the next test */
     start();
-    OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
     use_region(0, NULL);
     if (strcmp(what, "region") == 0) {
         use_region(0, breaks);

@@ -45,10 +45,7 @@ static void start_both(void)
 static int launch(struct rex_module *module, void *key, int64_t value)
 {
     int64_t result = -1;
-    struct rows rows = {.count = 2,
-                        .value = {rex_pack_literal_arg_bytes(&value, sizeof value), &result},
-                        .size = {8, 8},
-                        .type = {PARAMETER | LITERAL, PARAMETER | FROM}};
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     int returned = rex_module_launch(module, -1, 1, 1, key, &packet);
     return returned != 0 ? returned : result != value * value;

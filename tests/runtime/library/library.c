@@ -9,41 +9,31 @@
 
 enum { N = 1000 };
 static const char images[] = "rex_lib_nvidia.cubin:rex_lib_host.so";
-static double numbers[N];
+static double numbers[N], *device;
+static struct rex_library *library;
+static struct rex_queue *queue;
 
-static struct rex_library *load(void)
+/* With an image in memory, or NULL: in a file. */
+static void start(const void *image, size_t size)
 {
-    struct rex_library *library = NULL;
-    assert_int_equal(rex_library_load(&library, -1, NULL, 0, images), 0);
-    return library;
-}
-
-static struct rex_queue *new_queue(void)
-{
-    struct rex_queue *queue = NULL;
+    assert_int_equal(rex_library_load(&library, -1, image, size, image != NULL ? "generated" : images), 0);
     assert_int_equal(rex_queue_create(&queue, -1, "named", 0), 0);
-    return queue;
-}
-
-static double *fill(struct rex_queue *queue)
-{
-    double *device = rex_device_alloc(sizeof numbers, -1);
+    device = rex_device_alloc(sizeof numbers, -1);
     assert_non_null(device);
     for (int i = 0; i < N; i++)
         numbers[i] = i;
     assert_int_equal(rex_queue_copy_to(queue, device, numbers, sizeof numbers), 0);
-    return device;
 }
 
-static int scale(struct rex_queue *queue, struct rex_library *library, double factor, double *device)
+static int scale(double factor, double *x)
 {
     struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
     int32_t n = N;
-    void *arguments[] = {&n, &factor, &device};
+    void *arguments[] = {&n, &factor, &x};
     return launch_library_in(queue, library, &launch, arguments, 3);
 }
 
-static void check(struct rex_queue *queue, double *device, double factor)
+static void check(double factor)
 {
     assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
@@ -51,7 +41,7 @@ static void check(struct rex_queue *queue, double *device, double factor)
         assert_true(numbers[i] == i * factor);
 }
 
-static void end(struct rex_queue *queue, struct rex_library *library, double *device)
+static void end(void)
 {
     rex_device_free(device, -1);
     assert_int_equal(rex_queue_destroy(queue), 0);
@@ -60,16 +50,14 @@ static void end(struct rex_queue *queue, struct rex_library *library, double *de
 
 TEST(in_a_queue)
 {
-    struct rex_library *library = load();
-    struct rex_queue *queue = new_queue();
-    double *device = fill(queue);
-    assert_int_equal(scale(queue, library, 2, device), 0);
-    assert_int_equal(scale(queue, library, 1.5, device), 0);
-    check(queue, device, 3);
+    start(NULL, 0);
+    assert_int_equal(scale(2, device), 0);
+    assert_int_equal(scale(1.5, device), 0);
+    check(3);
     assert_null(rex_library_kernel(library, "scale__kernle__"));
     assert_int_equal(rex_last_error_code(), REX_ENOKERNEL);
     assert_non_null(strstr(rex_last_error(), "the nearest name in it is \"scale__kernel__\""));
-    end(queue, library, device);
+    end();
 }
 
 /* A kernel that no table of entries could have, whose arguments are narrower than those of a host
@@ -77,10 +65,8 @@ TEST(in_a_queue)
 TEST(of_another_compiler, .gpu = ON_REAL_GPU)
 {
     enum { SHARED = 64 * 1024 };
-    struct rex_library *library = load();
-    struct rex_queue *queue = new_queue();
+    start(NULL, 0);
     struct rex_graph *graph = NULL;
-    double *device = fill(queue);
     int32_t n = N, first = SHARED / sizeof(double) - N, last = N - 1;
     float factor = 2, less = 0.25f;
     void *arguments[] = {&n, &first, &factor, &device, &last};
@@ -91,7 +77,7 @@ TEST(of_another_compiler, .gpu = ON_REAL_GPU)
     assert_int_equal(launch_library_in(queue, library, &launch, arguments, 5), 0);
     assert_int_equal(rex_graph_end(&graph, queue), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
-    check(queue, device, 4);
+    check(4);
     REX_MAP(other, REX_VALUE(n), REX_VALUE(first), REX_VALUE(less), REX_VALUE(device),
             REX_VALUE(last));
     assert_int_equal(rex_graph_set_args(graph, 0, &other), 0);
@@ -101,38 +87,34 @@ TEST(of_another_compiler, .gpu = ON_REAL_GPU)
     for (int i = 0; i < N; i++)
         assert_true(numbers[i] == N - 1 - i);
     rex_graph_destroy(graph);
-    end(queue, library, device);
+    end();
 }
 
 /* The signature says what each argument is. */
 TEST(against_the_signature)
 {
-    struct rex_library *library = load();
-    struct rex_queue *queue = new_queue();
-    double *device = fill(queue);
+    start(NULL, 0);
     int before = rex_last_error_code();
-    assert_int_equal(scale(queue, library, 2, (double *)8), REX_EPARAMS);
+    assert_int_equal(scale(2, (double *)8), REX_EPARAMS);
     assert_int_not_equal(before, REX_EPARAMS);
     assert_non_null(strstr(rex_last_error(), "argument 3 of scale is a value of 8 bytes, its parameter is a pointer"));
     const struct rex_image_view *view = rex_library_view(library);
     const struct rex_image_symbol *kernel = rex_image_view_find(view, "scale__kernel__");
     assert_int_equal(kernel->parameters - kernel->env, 3);
     assert_int_equal(kernel->parameter[kernel->env].kind, REX_KIND_I32);
-    check(queue, device, 1);
-    end(queue, library, device);
+    check(1);
+    end();
 }
 
 TEST(in_a_graph)
 {
-    struct rex_library *library = load();
-    struct rex_queue *queue = new_queue();
+    start(NULL, 0);
     struct rex_graph *graph = NULL;
-    double *device = fill(queue);
     assert_int_equal(rex_graph_begin(queue), 0);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(scale(queue, library, 2, device), 0);
+        assert_int_equal(scale(2, device), 0);
     assert_int_equal(rex_graph_end(&graph, queue), 0);
-    check(queue, device, 1);
+    check(1);
     /* What a graph has of a library stays. */
     assert_int_equal(rex_library_unload(library), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
@@ -141,7 +123,7 @@ TEST(in_a_graph)
     REX_MAP(other, REX_VALUE(n), REX_VALUE(half), REX_VALUE(device));
     assert_int_equal(rex_graph_set_args(graph, 1, &other), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
-    check(queue, device, 16);
+    check(16);
     rex_device_free(device, -1);
     rex_graph_destroy(graph);
     assert_int_equal(rex_queue_destroy(queue), 0);
@@ -151,22 +133,18 @@ TEST(in_a_graph)
 TEST(from_memory)
 {
     struct bytes image = read_bytes(default_image().text);
-    struct rex_library *library = NULL;
-    assert_int_equal(rex_library_load(&library, -1, image.bytes, image.size, "generated"), 0);
+    start(image.bytes, image.size);
     memset(image.bytes, 0xee, image.size);
     free(image.bytes);
-    struct rex_queue *queue = new_queue();
-    double *device = fill(queue);
-    assert_int_equal(scale(queue, library, 3, device), 0);
-    check(queue, device, 3);
-    end(queue, library, device);
+    assert_int_equal(scale(3, device), 0);
+    check(3);
+    end();
 }
 
 /* Whoever looks, there is one copy of a global. */
 TEST(globals)
 {
-    struct rex_library *library = load();
-    struct rex_queue *queue = new_queue();
+    start(NULL, 0);
     struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "count_call__kernel__"), 1, 1);
     int64_t by = 2, seen = 0;
     void *arguments[] = {&by}, *address = NULL;
@@ -179,5 +157,5 @@ TEST(globals)
     assert_int_equal(seen, 42);
     assert_int_equal(rex_library_global(&address, &size, library, rex_device_count(), "calls"), REX_EABSENT);
     assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
-    end(queue, library, NULL);
+    end();
 }

@@ -1,6 +1,6 @@
 /*
  * Mappers: expanded by rex_map_add_mapped() and on the runtime's request, of structs with pointers and of structs that point to such structs;
- * what they leave behind on the device, which must be nothing; and mappers that are wrong.
+ * what they leave behind on the device, which must be nothing; and mappers that are wrong. unit/map has the rows that they make.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -157,65 +157,6 @@ static struct rex_map build(rex_mapper *mapper, struct rex_row row, size_t eleme
 static struct rex_map build_leaves(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count)
 {
     return build(mapper, REX_SECTION(type, leaf, 0, count), sizeof *leaf);
-}
-
-/* ---- columns --------------------------------------------------------------------------------------------------------------- */
-
-static void check_row(const struct rex_map *map, int32_t row, const void *base, const void *begin, size_t size, int64_t type)
-{
-    assert_ptr_equal(map->base[row], base);
-    assert_ptr_equal(map->begin[row], begin);
-    assert_int_equal(map->sizes[row], size);
-    assert_int_equal(map->types[row], type);
-}
-
-TEST(rows_of_a_section)
-{
-    const int64_t member = REX_MAP_MEMBER_OF(0);
-    struct leaf *leaf = grow_leaves(3);
-    struct rex_map map = build(map_leaf, REX_TOFROM(leaf, 3), sizeof *leaf);
-    assert_int_equal(map.count, 6);
-    check_row(&map, 0, leaf, leaf, 3 * sizeof *leaf, REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT);
-    check_row(&map, 1, &leaf[0], &leaf[0], sizeof *leaf, member | 0x3);
-    check_row(&map, 2, &leaf[1], &leaf[1], sizeof *leaf, member | 0x3);
-    check_row(&map, 3, &leaf[1].values, leaf[1].values, 8, member | 0x13);
-    check_row(&map, 4, &leaf[2], &leaf[2], sizeof *leaf, member | 0x3);
-    check_row(&map, 5, &leaf[2].values, leaf[2].values, 16, member | 0x13);
-    rex_map_free(&map);
-
-    /* What the section does not copy, its elements do not; how it copies, they do. */
-    static const struct {
-        int64_t section, element;
-    } cases[] = {
-        {REX_MAP_TO, REX_MAP_TO},
-        {REX_MAP_FROM, REX_MAP_FROM},
-        {REX_MAP_ALLOC, REX_MAP_ALLOC},
-        {REX_MAP_DELETE, REX_MAP_DELETE},
-        {REX_MAP_TO | REX_MAP_ALWAYS, REX_MAP_TO | REX_MAP_ALWAYS},
-        {REX_MAP_TO | REX_MAP_PRESENT | REX_MAP_CLOSE | REX_MAP_OMPX_HOLD, REX_MAP_TO | REX_MAP_PRESENT | REX_MAP_CLOSE | REX_MAP_OMPX_HOLD},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        map = build_leaves(map_leaf, cases[i].section, leaf + 1, 1);
-        assert_int_equal(map.types[1], member | cases[i].element);
-        assert_int_equal(map.types[2], member | REX_MAP_PTR_AND_OBJ | cases[i].element);
-        rex_map_free(&map);
-    }
-    fell_leaves(leaf, 3);
-}
-
-TEST(rows_of_nested_sections)
-{
-    struct leaf *leaf = grow_leaves(3);
-    struct branch branch = {3, leaf, 0};
-    struct rex_map map = build(map_branch, REX_TO(&branch, 1), sizeof branch);
-    assert_int_equal(map.count, 8);
-    check_row(&map, 0, &branch, &branch, sizeof branch, REX_MAP_IMPLICIT | REX_MAP_TARGET_PARAM);
-    check_row(&map, 1, &branch, &branch, sizeof branch, REX_MAP_MEMBER_OF(0) | 0x1);
-    check_row(&map, 2, &branch.leaf, leaf, 3 * sizeof *leaf, REX_MAP_MEMBER_OF(0) | REX_MAP_IMPLICIT | 0x10);
-    check_row(&map, 3, &leaf[0], &leaf[0], sizeof *leaf, REX_MAP_MEMBER_OF(2) | 0x1);
-    check_row(&map, 7, &leaf[2].values, leaf[2].values, 16, REX_MAP_MEMBER_OF(2) | 0x11);
-    rex_map_free(&map);
-    fell_leaves(leaf, 3);
 }
 
 /* ---- expanded -------------------------------------------------------------------------------------------------------------- */

@@ -127,13 +127,11 @@ TEST(arguments)
             REX_MAP(env_args, REX_VALUE(n), REX_VALUE(addend), REX_ALLOC(value, VALUES));
             REX_MAP(axpy_args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
             REX_MAP(section_args, REX_VALUE(lower), REX_VALUE(length), REX_SECTION(REX_MAP_ALLOC, value, lower, length));
-            REX_MAP(struct_args, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
-                    REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
             OK(launch_in(queue, &env, &env_args));
             OK(launch_in(queue, &section, &section_args));
             OK(launch_in(queue, &axpy, &axpy_args));
             OK(launch_in(queue, &axpy, &axpy_args));
-            OK(launch_in(queue, &in_struct, &struct_args));
+            OK(launch_in(queue, &in_struct, &structure));
             struct rex_launch_config narrow = rex_launch_config_of(REX_KERNEL_ID(narrow), 1, 1);
             REX_MAP(narrow_args, REX_ALLOC(&sum, 1), REX_VALUE(number), REX_VALUE(half),
                     REX_VALUE(a));
@@ -731,12 +729,13 @@ TEST(one_queue_for_all_threads)
 
 /* ---- errors that come later ------------------------------------------------------------------ */
 
-static void put_fault(struct rex_queue *queue)
+/* NULL: waited for. */
+static int put_fault(struct rex_queue *queue)
 {
     int64_t nowhere = 16;
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
     REX_MAP(args, REX_VALUE(nowhere));
-    OK(launch_in(queue, &launch, &args));
+    return queue != NULL ? launch_in(queue, &launch, &args) : rex_launch(&launch, &args);
 }
 
 /* libomptarget, which would abort, is not asked to do anything on the device; what is mapped can be
@@ -764,21 +763,18 @@ static void check_lost(const struct rex_map *region, void *memory)
 TEST(fault_later, .gpu = ON_GPU)
 {
     static int64_t value[VALUES];
-    int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("faulty", 0);
     REX_MAP(region, REX_TOFROM(value, VALUES));
     OK(rex_data_enter(-1, &region));
     void *memory = rex_device_alloc(16, -1);
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
-    REX_MAP(args, REX_VALUE(nowhere));
     OK(put_follow(queue, value, VALUES, 1));
-    put_fault(queue);
+    OK(put_fault(queue));
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\": ");
     assert_non_null(strstr(rex_last_error(), "\"fault__kernel__\""));
     assert_non_null(strstr(rex_last_error(), "\"follow__kernel__\""));
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\"");
     FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "queue \"faulty\"");
-    FAILS(rex_launch(&launch, &args), REX_ECUDA, "\"faulty\"");
+    FAILS(put_fault(NULL), REX_ECUDA, "\"faulty\"");
     check_lost(&region, memory);
     FAILS(rex_queue_destroy(queue), REX_ECUDA, "\"fault__kernel__\"");
     check_lost(&region, memory);
@@ -801,7 +797,7 @@ static void find_out(int way)
     void *memory = rex_device_alloc(16, -1);
     if (way == 2)
         OK(rex_graph_begin(queue));
-    put_fault(queue);
+    OK(put_fault(queue));
     if (way == 2) {
         OK(rex_graph_end(&graph, queue));
         OK(rex_graph_launch(graph, queue));
@@ -839,11 +835,8 @@ TEST(fault_in_graph, .gpu = ON_GPU)
 
 TEST(fault_at_once, .gpu = ON_GPU)
 {
-    int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("stepwise", REX_QUEUE_BLOCKING);
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
-    REX_MAP(args, REX_VALUE(nowhere));
-    FAILS(launch_in(queue, &launch, &args), REX_ECUDA, "launched since the last wait: \"fault__kernel__\"");
+    FAILS(put_fault(queue), REX_ECUDA, "launched since the last wait: \"fault__kernel__\"");
     _exit(0);
 }
 

@@ -68,12 +68,7 @@ struct worker {
 static const char *launch(int64_t value)
 {
     int64_t result = -1;
-    struct rows rows = {0};
-    rows.count = 2;
-    rows.value[0] = rex_pack_literal_arg_bytes(&value, sizeof value);
-    rows.size[0] = sizeof value, rows.type[0] = PARAMETER | LITERAL;
-    rows.value[1] = &result;
-    rows.size[1] = sizeof result, rows.type[1] = PARAMETER | FROM;
+    struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 32);
     int answer = __tgt_target_kernel(-1, 1, 32, REX_KERNEL_ID(square), &packet);
     if (expect_failure) {
