@@ -113,7 +113,7 @@ static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_S
     if (more < 0)
         return rex_elf_refuse(elf, "the attributes of a kernel are cut off");
     kernel->parameters = (uint16_t)(count < REX_PARAMETERS_UNKNOWN ? count : 0);
-    if (rex_view_add_parameters(view, kernel->parameters, &kernel->first) != 0)
+    if (!rex_view_add_parameters(view, kernel->parameters, &kernel->first))
         return -1;
     for (at = begin; next_attribute(&at, end, &attribute) > 0;) {
         if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12)
@@ -161,8 +161,8 @@ static bool is_variable(const Elf64_Sym *symbol)
     return type == STT_OBJECT || type == STT_CUDA_OBJECT;
 }
 
-static int add_symbol(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
-                      const char *name)
+static void add_symbol(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
+                       const char *name)
 {
     bool kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
     const struct rex_image_symbol found = {
@@ -172,9 +172,8 @@ static int add_symbol(struct rex_view *view, const struct rex_elf *elf, const El
         .parameters = REX_PARAMETERS_UNKNOWN,
         .exec_mode = kernel ? -1 : byte_of(elf, symbol, 0),
         .environment_mode = kernel ? 0 : byte_of(elf, symbol, MODE_IN_ENVIRONMENT)};
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || (!kernel && !is_variable(symbol)))
-        return 0;
-    return rex_view_add(view, &found);
+    if (symbol->st_shndx != SHN_UNDEF && *name != '\0' && (kernel || is_variable(symbol)))
+        rex_view_add(view, &found);
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -205,9 +204,8 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
     if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return rex_elf_refuse(elf, "it has no symbols");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) &&
-            add_symbol(view, elf, &symbol, name) != 0)
-            return -1;
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
+            add_symbol(view, elf, &symbol, name);
     if (rex_view_index(view) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {

@@ -18,7 +18,7 @@
 #define ENTRY_NAME 8            /* offset of the name */
 #define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
-static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
+static void add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     const struct rex_image_symbol found = {.name = name,
@@ -30,8 +30,8 @@ static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char
         rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
         rex_name_after(name, CALL_PREFIX) != NULL ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
-        return 0;
-    return rex_view_add(view, &found);
+        return;
+    rex_view_add(view, &found);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -75,7 +75,8 @@ static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf6
         return 0;
     if (symbol->st_size > 1 && bytes[1] == '(')
         return rex_elf_refuse(elf, "it was compiled with rex/kernel.h of librex 0.1: rebuild it");
-    return rex_signature_read_numbers(view, kernel, bytes, symbol->st_size);
+    rex_signature_read_numbers(view, kernel, bytes, symbol->st_size);
+    return 0;
 }
 
 /*
@@ -183,9 +184,8 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
         return rex_elf_refuse(elf, "it exports nothing");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) &&
-            add_symbol(view, &symbol, name) != 0)
-            return -1;
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
+            add_symbol(view, &symbol, name);
     if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)

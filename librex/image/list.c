@@ -157,7 +157,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     int result = item.kind == REX_IMAGE_PTX ? rex_ptx_read(view, bytes, size)
                                             : read_elf(view, &elf, bytes, size);
-    if (result == 0) {
+    if (result == 0 && !view->incomplete) {
         rex_view_show(view);
         return REX_OK;
     }

@@ -185,39 +185,37 @@ static bool read_variable(struct text *text, struct variable *variable)
     return ends;
 }
 
-static int add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
-                         const struct variable *variable, uint64_t *offset)
+static void add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
+                          const struct variable *variable, uint64_t *offset)
 {
     uint32_t at;
     uint64_t alignment = variable->alignment > 0 ? variable->alignment : 1;
     *offset = (*offset + alignment - 1) / alignment * alignment;
     if (*offset + variable->size > UINT16_MAX || kernel->parameters >= REX_PARAMETERS_UNKNOWN - 1)
-        return 0; /* more than a kernel can have */
-    if (rex_view_add_parameters(view, 1, &at) != 0)
-        return -1;
+        return; /* more than a kernel can have */
+    if (!rex_view_add_parameters(view, 1, &at))
+        return;
     view->parameters[at] =
         (struct rex_image_parameter){.offset = (uint16_t)*offset, .size = (uint16_t)variable->size};
     if (kernel->parameters == 0)
         kernel->first = at;
     kernel->parameters++;
     *offset += variable->size;
-    return 0;
 }
 
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
-static int read_kernel(struct rex_view *view, struct text *text)
+static void read_kernel(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
     struct variable variable;
     uint64_t offset = 0;
     if (!next(text) || !is_word(*text->token))
-        return 0;
+        return;
     kernel.name = name(text);
     bool more = next(text);
     if (more && *text->token == '(') {
         while ((more = read_variable(text, &variable)) && variable.name != NULL) {
-            if (add_parameter(view, &kernel, &variable, &offset) != 0)
-                return -1;
+            add_parameter(view, &kernel, &variable, &offset);
             if (*text->token != ',')
                 break;
         }
@@ -232,7 +230,7 @@ static int read_kernel(struct rex_view *view, struct text *text)
         else
             bounds = bounds && *text->token == ',';
     }
-    return rex_view_add(view, &kernel);
+    rex_view_add(view, &kernel);
 }
 
 /*
@@ -253,16 +251,16 @@ static int16_t first_byte(const struct text *text)
     return (int16_t)((negative ? 0 - value : value) & 0xff);
 }
 
-static int read_global(struct rex_view *view, struct text *text)
+static void read_global(struct rex_view *view, struct text *text)
 {
     struct variable variable;
     if (!read_variable(text, &variable) || variable.name == NULL)
-        return 0;
+        return;
     const struct rex_image_symbol global = {.name = variable.name,
                                             .size = variable.size,
                                             .parameters = REX_PARAMETERS_UNKNOWN,
                                             .exec_mode = first_byte(text)};
-    return rex_view_add(view, &global);
+    rex_view_add(view, &global);
 }
 
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
@@ -277,10 +275,10 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
     struct text text = {.at = view->text, .end = view->text + size};
     while (next(&text)) {
         bool variable = !elsewhere && (is(&text, ".global") || is(&text, ".const"));
-        if (depth == 0 && is(&text, ".entry") && read_kernel(view, &text) != 0)
-            return -1;
-        if (depth == 0 && variable && read_global(view, &text) != 0)
-            return -1;
+        if (depth == 0 && is(&text, ".entry"))
+            read_kernel(view, &text);
+        if (depth == 0 && variable)
+            read_global(view, &text);
         elsewhere = is(&text, ".extern");
         depth += *text.token == '{';
         depth -= *text.token == '}' && depth > 0;

@@ -167,11 +167,11 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
     return true;
 }
 
-static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
+static void tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
 {
     unsigned long form = 0, number = 0;
     if (kernel == NULL || !next_number(&numbers, &form) || form > 3)
-        return 0;
+        return;
     bool env = form & 1; /* the runtime's parameter is in front */
     size_t count = env;
     struct numbers rest = numbers;
@@ -179,18 +179,18 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
         count++;
     bool ends = rest.end != NULL ? rest.at == rest.end : strcmp(rest.at, "EE") == 0;
     if (!ends || count > MOST_PARAMETERS)
-        return 0;
+        return;
     /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
     if (view->kind == REX_IMAGE_HOST && kernel->parameters == REX_PARAMETERS_UNKNOWN) {
-        if (rex_view_add_parameters(view, count, &kernel->first) != 0)
-            return -1;
+        if (!rex_view_add_parameters(view, count, &kernel->first))
+            return;
         kernel->parameters = (uint16_t)count;
         for (size_t i = 0; i < count; i++)
             view->parameters[kernel->first + i] =
                 (struct rex_image_parameter){.offset = (uint16_t)(8 * i), .size = 8};
     }
     if (kernel->parameters != count)
-        return 0;
+        return;
     if (env)
         set(&view->parameters[kernel->first], FORM_0_1, REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
@@ -199,7 +199,6 @@ static int tell(struct rex_view *view, struct rex_image_symbol *kernel, struct n
     kernel->signature = count == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;
-    return 0;
 }
 
 /* ---- told to a view -------------------------------------------------------------------------- */
@@ -213,8 +212,8 @@ void rex_signature_read_mangled(struct rex_view *view, const char *mangled)
         tell(view, rex_view_kernel(view, kernel, length), (struct numbers){numbers, NULL});
 }
 
-int rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
-                               const char *bytes, size_t size)
+void rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
+                                const char *bytes, size_t size)
 {
-    return tell(view, kernel, (struct numbers){bytes, bytes + size});
+    tell(view, kernel, (struct numbers){bytes, bytes + size});
 }

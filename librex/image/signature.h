@@ -21,12 +21,12 @@ bool rex_signature_is_mangled(const char *name);
  * For the readers, once the parameters of all kernels are known: the signature MANGLED, or of
  * KERNEL the SIZE bytes of numbers at BYTES, tells a kernel's form and the kinds of its parameters.
  * A signature that is malformed, or not of a kernel with as many parameters, tells nothing. One
- * with a parameter that is wider than the image's tells nothing either, and a warning says so. 0 or
- * -1, as rex_view_add_parameters(), which numbers alone may need.
+ * with a parameter that is wider than the image's tells nothing either, and a warning says so.
+ * Numbers may need rex_view_add_parameters().
  */
 void rex_signature_read_mangled(struct rex_view *view, const char *mangled);
-int rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
-                               const char *bytes, size_t size);
+void rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
+                                const char *bytes, size_t size);
 
 /* PARAMETER in words: "pointer", "double", or "struct of 4 bytes", which is put into TEXT. */
 #define REX_PARAMETER_MAX 40

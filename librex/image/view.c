@@ -19,44 +19,53 @@
 bool rex_view_may_take(struct rex_view *view, size_t bytes)
 {
     view->overfull = view->overfull || bytes > view->most - view->taken;
+    view->incomplete |= view->overfull;
     view->taken += view->overfull ? 0 : bytes;
     return !view->overfull;
 }
 
-int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
+/* ITEMS with room for ROOM more of SIZE bytes; NULL where there is no memory for them. */
+static void *grown(struct rex_view *view, void *items, size_t room, size_t size)
+{
+    void *more = reallocarray(items, room, size);
+    view->incomplete |= more == NULL;
+    return more;
+}
+
+void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
 {
     if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names))
-        return -1;
+        return;
     if (view->count == view->room) {
         size_t room = view->room == 0 ? 16 : view->room * 2;
-        struct rex_image_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        view->symbols = grown;
+        void *more = grown(view, view->symbols, room, sizeof *symbol);
+        if (more == NULL)
+            return;
+        view->symbols = more;
         view->room = room;
     }
     view->symbols[view->count++] = *symbol;
-    return 0;
 }
 
-int rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first)
+bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first)
 {
     size_t wanted = view->parameter_count + count;
+    view->incomplete |= wanted > UINT32_MAX;
     if (wanted > UINT32_MAX || !rex_view_may_take(view, count * sizeof *view->parameters))
-        return -1;
+        return false;
     if (wanted > view->parameter_room) {
         size_t room = wanted < 16 ? 32 : wanted * 2;
-        struct rex_image_parameter *grown = reallocarray(view->parameters, room, sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        view->parameters = grown;
+        void *more = grown(view, view->parameters, room, sizeof *view->parameters);
+        if (more == NULL)
+            return false;
+        view->parameters = more;
         view->parameter_room = room;
     }
     if (count > 0)
         memset(view->parameters + view->parameter_count, 0, count * sizeof *view->parameters);
     *first = (uint32_t)view->parameter_count;
     view->parameter_count = wanted;
-    return 0;
+    return true;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ struct rex_view {
     unsigned char *own; /* the image's bytes, where they belong to the view */
     size_t taken, most; /* bytes of all these but the last, and how many there may be */
     bool overfull;      /* there would have been more */
+    bool incomplete;    /* memory ran out, or it is overfull: what is missing is not used */
 };
 
 /*
@@ -81,14 +82,17 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
  * For the readers: add a symbol; then, once, make all of them known by their names. Some globals
- * tell of kernels: until rex_view_index() the modes of each global are its bytes 0 and 2. 0 or -1:
- * out of memory, or ->overfull.
+ * tell of kernels: until rex_view_index() the modes of each global are its bytes 0 and 2. Where there
+ * is no room, the view is incomplete from then on. 0 or -1: there is no memory.
  */
-int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
+void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);
 
-/* For the readers: COUNT more parameters, zeroed; the first is *FIRST. 0 or -1, likewise. */
-int rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
+/*
+ * For the readers: COUNT more parameters, zeroed; the first is *FIRST. False where there is no
+ * room, likewise.
+ */
+bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
 
 /*
  * The kernel that the symbol called NAME is about, which is the kernel's name with SUFFIX behind

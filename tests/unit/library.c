@@ -177,6 +177,8 @@ TEST_IN_CHILD(on_another_device)
     start(22);
     struct rex_library *library = load(CUBIN), *other = NULL;
     struct rex_launch_config launch = launch_of(library, "none__kernel__");
+    CHECK_EQUAL(rex_library_load(&other, the_record()->devices, NULL, 0, CUBIN), REX_OK); /* nothing, for the host */
+    CHECK_EQUAL(rex_library_unload(other), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     for (int device = 0; device < 2; device++) {
         struct rex_queue *queue = NULL;
