@@ -24,7 +24,7 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes)
     return !view->overfull;
 }
 
-/* ITEMS with room for ROOM more of SIZE bytes; NULL where there is no memory for them. */
+/* ITEMS with room for ROOM of SIZE bytes; NULL where there is no memory for them. */
 static void *grown(struct rex_view *view, void *items, size_t room, size_t size)
 {
     void *more = reallocarray(items, room, size);
