@@ -166,7 +166,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 
 /*
  * nvcc's images have none. To look inside of them takes most of the time of a registration: once is
- * enough. What is wrong with an image is said when it is opened.
+ * enough. The reader says what is wrong with an image.
  */
 static bool may_have_modes(const unsigned char *bytes, size_t size)
 {
