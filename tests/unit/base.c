@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/settings.h"
+#include "rex/inspect.h"
 #include "support/messages.h"
 
 MESSAGES("inspect");
@@ -67,6 +68,12 @@ TEST(test_nearest)
         else
             says("\"%s\" for \"%s\": not near", pairs[i][1], pairs[i][0]);
     }
+    /* A longer name than any compiler's is near to none. */
+    char wanted[231] = "", other[271] = "";
+    memset(wanted, 'a', sizeof wanted - 1);
+    memset(other, 'b', sizeof other - 1);
+    memset(other, 'a', sizeof wanted - 1);
+    assert_null(rex_nearest_name(wanted, (const char *const[]){other}, 1));
 }
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
