@@ -590,6 +590,16 @@ TEST_OF_EACH(turn_over, int, release, 18, 22)
     expect_sent(release == 18, release != 18);
 }
 
+/* Where a kernel loses the device, libomptarget does not end what was mapped for its launch: it would abort. */
+TEST_IN_CHILD(lose_what_is_mapped)
+{
+    start(18);
+    map_on_device(0, y, sizeof y);
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
+    CHECK_EQUAL(launch_attached(), REX_ECUDA);
+    CHECK(the_record()->counts[FAKE_BEGIN] > 0 && the_record()->counts[FAKE_END] == 0);
+}
+
 /* ---- memory that is kept, and small updates ------------------------------------------------------------------------------------------- */
 
 /* The memory of a launch is kept for the next one, until the program wants it. */

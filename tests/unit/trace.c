@@ -275,6 +275,7 @@ static off_t written(void)
     static off_t before;
     struct stat status;
     CHECK_EQUAL(stat(path, &status), 0);
+    CHECK_EQUAL(status.st_mode & 0111, 0);
     off_t more = status.st_size - before;
     before = status.st_size;
     return more;
