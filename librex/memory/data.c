@@ -204,8 +204,6 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
     int number = 0, result = rex_device_offload(device, &number);
-    if (result == REX_OK)
-        result = rex_device_lost(number, "data end");
     return result == REX_OK ? end(device, map, number, "data end") : result;
 }
 
