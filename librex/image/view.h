@@ -82,8 +82,8 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
  * For the readers: add a symbol; then, once, make all of them known by their names. Some globals
- * tell of kernels: until rex_view_index() the modes of each global are its bytes 0 and 2. Where there
- * is no room, the view is incomplete from then on. 0 or -1: there is no memory.
+ * tell of kernels: until rex_view_index() the modes of each global are its bytes 0 and 2. A view
+ * without room for a symbol is incomplete from then on. 0 or -1: there is no memory.
  */
 void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_view *view);

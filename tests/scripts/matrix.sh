@@ -1,7 +1,9 @@
 #!/bin/sh
 # Programs that each clang built, on each release's libomptarget, under rex-run: they compute the right values, or are refused with the
 # release to use. tests/clang has the programs, and a table of what is expected: nothing else may happen, a wrong value least of all.
+# `make check` tries the releases that differ most.
 . tests/support/lib.sh
+[ -n "${TEST_ALL-}" ] || export LLVM_RELEASES="${LLVM_RELEASES:-14 18 19 24}"
 rex_run=$build/tools/rex-run
 [ "$(uname -m)" = x86_64 ] || skip 'the programs of tests/clang are for x86-64'
 
