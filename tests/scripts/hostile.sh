@@ -9,7 +9,14 @@ check=$build/tools/rex-check
 
 for count in 100 200 400 500 800 1500 2000 6000 100000; do
     mkdir "$work/$count"
-    case $count in 100000) set -- one_key.o tables.o ;; *) set -- ;; esac
+    case $count in
+    200 | 800) set -- other_names.image program.c ;;
+    1500)
+        set -- program.c large_members.fatbin members.fatbin many_kernels.fatbin few_kernels.fatbin \
+            colliding_names.host long_entry_names.host overlapping_names.host ;;
+    100000) set -- one_key.o tables.o ;;
+    *) set -- ;;
+    esac
     tests/fuzz/hostile "$work/$count" "$count" "$@"
 done
 
@@ -49,7 +56,7 @@ counts_of() (
 )
 for reader in cubin hostimage list library; do
     small=500
-    # Below 1500 some names are not long enough to be looked through.
+    # With fewer names the search for the nearest one does not give up yet, and takes the square.
     # shellcheck disable=SC2046
     case $reader in
     library) small=1500 && set -- $(cd "$work/$small" && echo *names.host) ;;
@@ -63,10 +70,10 @@ done
 
 # ---- rex-check, which looks into all images of a file, and says which name was probably meant -------------------------
 
-for count in 100 200 400 500 800 2000 6000; do cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"; done
+for count in 200 800 1500 6000; do cc -w -fPIC -c -o "$work/$count/program.o" "$work/$count/program.c"; done
 for name in large_members.fatbin members.fatbin many_kernels.fatbin few_kernels.fatbin; do
-    grow 500 500 0 "$check" program.o $name
-    for count in 2000 6000; do bounded 2 $count $name "$check" program.o; done
+    grow 500 1500 0 "$check" program.o $name
+    for count in 1500 6000; do bounded 2 $count $name "$check" program.o; done
 done
 grow 500 200 0 "$check" program.o other_names.image
 bounded 1 6000 other_names.image "$check" program.o

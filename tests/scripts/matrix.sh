@@ -3,7 +3,7 @@
 # release to use. tests/clang has the programs, and a table of what is expected: nothing else may happen, a wrong value least of all.
 # `make check` tries the releases that differ most.
 . tests/support/lib.sh
-[ -n "${TEST_ALL-}" ] || export LLVM_RELEASES="${LLVM_RELEASES:-14 18 19 24}"
+export LLVM_RELEASES="${LLVM_RELEASES:-${TEST_CORNERS-}}"
 rex_run=$build/tools/rex-run
 [ "$(uname -m)" = x86_64 ] || skip 'the programs of tests/clang are for x86-64'
 

@@ -2,7 +2,7 @@
 # librex's maps against clang's own lowering: `make oracle`, as one test; in `make check` on the releases that differ most.
 set -eu
 cd "$(dirname "$0")/../.."
-[ -n "${TEST_ALL-}" ] || export LLVM_RELEASES="${LLVM_RELEASES:-14 18 19 24}"
+export LLVM_RELEASES="${LLVM_RELEASES:-${TEST_CORNERS-}}"
 tests/llvm
 status=0
 "${MAKE:-make}" --no-print-directory CC="${CC:-gcc}" oracle-programs >/dev/null || status=$?

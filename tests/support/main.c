@@ -21,10 +21,10 @@ int main(int argc, char **argv)
     int status = before_tests != NULL ? before_tests(argc, argv) : -1;
     if (status >= 0)
         return status;
+    if (argc < 2)
+        return run_test_apart != NULL ? run_apart() : run_all_tests();
     int failed = 0;
     for (int i = 1; i < argc; i++)
         failed |= run_tests_of(argv[i]);
-    if (argc > 1)
-        return failed;
-    return run_test_apart != NULL ? run_apart() : run_all_tests();
+    return failed;
 }

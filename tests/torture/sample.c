@@ -23,7 +23,10 @@ void sample_add_none(struct sample *sample, size_t scenario)
     add(sample, scenario, (struct plan){.call = -1}, 0);
 }
 
-/* Elsewhere librex takes these two errors of the driver's for any other: cuda/nogpu.c, imagefit.c. */
+/*
+ * librex tells two errors of the driver from others in one place each: CUDA_ERROR_NOT_INITIALIZED
+ * where the driver starts, CUDA_ERROR_NO_BINARY_FOR_GPU where an image is loaded.
+ */
 static bool is_likely(const struct call *call, int code)
 {
     bool starts = strncmp(call->name, "cuInit", 6) == 0 || strncmp(call->name, "cuDevice", 8) == 0,

@@ -221,6 +221,14 @@ static inline void copy_file(const char *from, const char *to)
     free(bytes);
 }
 
+/* The same one again: whatever was opened since has been closed. */
+static inline int lowest_descriptor(void)
+{
+    int descriptor = dup(STDERR_FILENO);
+    close(descriptor);
+    return descriptor;
+}
+
 /* How often PART occurs in TEXT. */
 static inline int occurrences(const char *text, const char *part)
 {

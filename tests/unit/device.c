@@ -234,13 +234,12 @@ static void in_state(const void *context)
     use_gpu(strcmp(given->fails, "0") == 0 ? 0 : 90);
     /* Nothing is closed to root. */
     CHECK(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
-    int lowest = dup(STDERR_FILENO);
-    close(lowest);
+    int lowest = lowest_descriptor();
     if (given->group == 0)
         REFUSED(first_gpu());
     else
         CHECK(first_gpu() < 0);
-    CHECK_EQUAL(dup(STDERR_FILENO), lowest);
+    CHECK_EQUAL(lowest_descriptor(), lowest);
 }
 
 #define CLOSED(...) .fails = "100", .version = NVRM, .closed = __VA_ARGS__

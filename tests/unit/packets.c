@@ -528,16 +528,20 @@ TEST_ON_FAKES(host_image, ALL_RELEASES)
         CHECK_EQUAL(call->packet.version, 5);
 }
 
+static const struct rex_kernel *last_launch(void)
+{
+    return rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env));
+}
+
 static bool is_remembered(void)
 {
-    return rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env))->key == REX_KERNEL_ID(env);
+    return last_launch()->key == REX_KERNEL_ID(env);
 }
 
 static int shapes_remembered(void)
 {
     int count = 0;
-    const struct rex_shape *shape = rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env))->shapes;
-    for (; shape != NULL; shape = shape->next)
+    for (const struct rex_shape *shape = last_launch()->shapes; shape != NULL; shape = shape->next)
         count++;
     return count;
 }

@@ -25,13 +25,6 @@ static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCAL
                                         "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
                                         "SLURM_STEP_TASKS_PER_NODE"};
 
-static int lowest_descriptor(void)
-{
-    int descriptor = dup(STDIN_FILENO);
-    close(descriptor);
-    return descriptor;
-}
-
 /* Whatever the LIMIT, 0 for none: no more than the process is bound to, and at least 1. */
 static void expect(int limit)
 {
@@ -65,7 +58,7 @@ static void take_steps(const struct step *steps, size_t count)
         write_file(steps[i].file, steps[i].text);
         expect(steps[i].limit);
     }
-    assert_int_equal(lowest_descriptor(), lowest); /* all files are closed */
+    assert_int_equal(lowest_descriptor(), lowest);
     remove_folder(root);
 }
 
