@@ -661,6 +661,14 @@ TEST_IN_CHILD(update_together)
         CHECK_EQUAL(updates_by_runtime(&three), 1);
     CHECK_EQUAL(updates_by_runtime(&three), 0);
     CHECK_EQUAL(updates_by_runtime(&back), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */
+    /* A mapper knows what to copy, and libomptarget what a pointer is. */
+    back.mappers = (void *[]){x, NULL};
+    CHECK_EQUAL(updates_by_runtime(&back), 1);
+    back.mappers[0] = NULL;
+    CHECK_EQUAL(updates_by_runtime(&back), 0);
+    back.types[1] |= REX_MAP_PTR_AND_OBJ;
+    CHECK_EQUAL(updates_by_runtime(&back), 1);
 }
 
 /* A row whose first or last byte is pinned libomptarget copies, and of several rows those alone. */

@@ -61,6 +61,7 @@ static inline uint64_t map_on_device(int slot, const void *host, size_t size)
     memcpy(&push, &found, sizeof push);
     CHECK(retain(&context, 0) == 0 && push(context) == 0);
     CHECK_EQUAL(allocate(&device, size), 0);
+    --*(int *)in_driver("fake_cuda_current");
     the_record()->mappings[slot] = (struct fake_mapping){(uintptr_t)host, size, device};
     return device;
 }
