@@ -195,9 +195,7 @@ TEST(test_trees)
           {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}},
          NULL},
         /* There is no libomp, wherever libomptarget is. */
-        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
-          {"usr/lib/libomptarget.so.22", OMPTARGET(22)}},
-         NULL},
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomptarget.so.22", OMPTARGET(22)}}, NULL},
         /* It is in the folder of the one that is the second best; of one release the first by path
            is better. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},

@@ -193,9 +193,8 @@ TEST_FOR_EACH(overlap, given, overlaps)
 }
 
 /* LLVM 18 loads no image once a device was used, by whatever call. */
-static void use_device(const void *context)
+TEST_OF_EACH(use_device, int, way, BEGIN, END, EXIT, UPDATE, WAYS)
 {
-    const int way = *(const int *)context;
     start(18);
     REX_MAP(map, REX_TO(bytes, 8));
     map_bytes(0, 0, 8, 0x10000000);
@@ -259,12 +258,6 @@ TEST_IN_CHILD(check_raw_calls)
     CHECK_EQUAL(rex_module_check_map(&module, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
     CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, base, sizes, types), REX_EDEVICE);
-}
-
-TEST(test_calls)
-{
-    for (int way = 0; way <= WAYS; way++)
-        in_child(use_device, &way);
 }
 
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */
@@ -384,12 +377,8 @@ TEST(test_lists)
     rex_kernel_list_text(&list, text);
     assert_int_equal(strlen(text), REX_KERNEL_LIST_TEXT - 1);
     assert_int_equal(text[REX_KERNEL_LIST_TEXT], '!');
-    struct {
-        struct rex_kernel_list list;
-        const void *behind;
-    } full = {.list.count = REX_KERNEL_LIST_MAX + 1, .behind = &full};
-    full.list.kernel[REX_KERNEL_LIST_MAX - 1].registration = full.behind;
-    rex_kernel_list_forget(&full.list, full.behind);
-    assert_ptr_equal(full.behind, &full);
-    assert_null(full.list.kernel[REX_KERNEL_LIST_MAX - 1].registration);
+    struct rex_kernel_list two[] = {{.kernel[REX_KERNEL_LIST_MAX - 1].registration = (const void *)name, .count = REX_KERNEL_LIST_MAX + 1},
+                                    {.kernel[0].name = name}};
+    rex_kernel_list_forget(two, (const void *)name);
+    assert_true(two[0].kernel[REX_KERNEL_LIST_MAX - 1].registration == NULL && two[1].kernel[0].name == name);
 }
