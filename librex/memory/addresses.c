@@ -67,7 +67,7 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
     enum rex_presence presence = rex_memory_find(begin, size, number, &device);
     if (presence == REX_ABSENT && rex_presence_after_load(begin, size, number) == REX_PRESENT_WHOLE)
         presence = rex_memory_find(begin, size, number, &device);
-    if (presence != REX_PRESENT_WHOLE || device == NULL)
+    if (presence != REX_PRESENT_WHOLE)
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
     struct rex_found_mapping *mapping = slot_for(addresses, at, end, generation);
@@ -144,9 +144,8 @@ bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const vo
                                  size_t size, int number)
 {
     void *device = NULL;
-    if (begin == NULL || addresses->ranges == 0)
-        return addresses->ranges > 0;
-    if (rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
+    if (addresses->ranges == 0 ||
+        rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
         return false;
     uint64_t at = (uint64_t)(uintptr_t)device;
     for (uint32_t i = 0; i < addresses->ranges; i++)
@@ -162,9 +161,8 @@ bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *beg
     if (addresses->lost)
         return true;
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (addresses->mapping[i].used &&
-            (begin == NULL ||
-             (addresses->mapping[i].begin < at + size && at < addresses->mapping[i].end)))
+        if (addresses->mapping[i].used && addresses->mapping[i].begin < at + size &&
+            at < addresses->mapping[i].end)
             return true;
     return rex_addresses_ranges_in_use(addresses, begin, size, number);
 }

@@ -79,15 +79,15 @@ uint64_t rex_addresses_generation(bool remember);
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Whether SIZE bytes of the host at BEGIN (NULL: any), or their device memory on device NUMBER, are
- * marked as used.
+ * Whether SIZE bytes of the host at BEGIN, or their device memory on device NUMBER, are marked as
+ * used.
  */
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
 /*
- * Whether SIZE bytes of the host at BEGIN (NULL: any) are mapped to a range that was marked as used
- * by its device address. Device NUMBER may be another than that of the mappings here.
+ * Whether SIZE bytes of the host at BEGIN are mapped to a range that was marked as used by its
+ * device address. Device NUMBER may be another than that of the mappings here.
  */
 bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
                                  size_t size, int number);

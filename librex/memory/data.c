@@ -5,7 +5,6 @@
  */
 #include "memory/data.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -249,14 +248,12 @@ int rex_module_data_update(struct rex_module *module, int64_t device, const stru
 __attribute__((destructor)) static void warn_of_regions(void)
 {
     struct rex_mapping first;
-    char more[64] = "";
     size_t count = rex_mappings_left(&first);
-    if (count > 1)
-        snprintf(more, sizeof more, ", and %zu more mapping%s", count - 1, count > 2 ? "s" : "");
     if (count > 0)
         rex_log(REX_LOG_WARN,
-                "a region was never ended: %zu bytes at %p are still mapped on device %d%s",
-                (size_t)(first.end - first.begin), (void *)first.begin, first.number, more);
+                "a region was never ended: %zu bytes at %p are still mapped on device %d (mappings "
+                "left: %zu)",
+                (size_t)(first.end - first.begin), (void *)first.begin, first.number, count);
 }
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
@@ -296,7 +293,7 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
     int result = rex_module_ready_for_data(module, "rex_module_check_map");
     if (result == REX_OK)
         result = rex_check_data_call(device, count, base, begin, sizes, types);
-    if (result == REX_OK && count > 0 && rex_rows_wanted() && !rex_calls_logged()) {
+    if (result == REX_OK && rex_rows_wanted() && !rex_calls_logged()) {
         struct __tgt_kernel_arguments packet =
             rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);
         rex_rows_log("data call", device, &packet);

@@ -203,7 +203,7 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
 
 static int make_room(struct rex_new_rows *all)
 {
-    size_t room = all->room > 0 ? 2 * all->room : 4 * REX_NEW_ON_STACK;
+    size_t room = 4 * all->room;
     struct rex_new_row *rows = realloc(all->rows, room * sizeof *rows);
     if (rows == NULL)
         return rex_fail_memory(room * sizeof *rows, "the rows of a call");
@@ -216,8 +216,7 @@ static int make_room(struct rex_new_rows *all)
 
 int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row)
 {
-    size_t room = all->rows != NULL ? all->room : REX_NEW_ON_STACK;
-    int result = all->count < room ? REX_OK : make_room(all);
+    int result = all->count < all->room ? REX_OK : make_room(all);
     if (result == REX_OK)
         rex_new_rows_all(all)[all->count++] = row;
     return result;

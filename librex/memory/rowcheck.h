@@ -104,7 +104,8 @@ struct rex_new_rows {
 static inline void rex_new_rows_open(struct rex_new_rows *all)
 {
     all->rows = NULL;
-    all->count = all->room = 0;
+    all->count = 0;
+    all->room = REX_NEW_ON_STACK;
 }
 
 static inline struct rex_new_row *rex_new_rows_all(struct rex_new_rows *all)

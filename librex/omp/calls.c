@@ -3,8 +3,8 @@
  *
  * libomptarget's own calls come back through the forwarders, because it is linked without
  * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
- * __tgt_target_kernel. A nested call is neither traced nor logged, and does not enter the present
- * table. librex calls the innermost functions.
+ * __tgt_target_kernel. A nested call is neither traced nor logged; in the present table it is a part
+ * of the outer one. librex calls the innermost functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -64,7 +64,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
                         int64_t device, bool later)
 {
     struct rex_map map = map_of(packet);
-    if (!bound.watched || rex_trace_depth > 0 || !rex_has_columns(&map))
+    if (!bound.watched || !rex_has_columns(&map))
         return false;
     rex_present_enter(call, &map, device);
     if (later)

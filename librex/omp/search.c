@@ -129,10 +129,9 @@ static int named_release(const struct rex_elf *elf)
     Elf64_Shdr dynamic, strings;
     Elf64_Dyn entry;
     int number = 0;
-    if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) ||
-        !rex_elf_section(elf, dynamic.sh_link, &strings))
-        return 0;
-    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
+    bool has_names = rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) &&
+                     rex_elf_section(elf, dynamic.sh_link, &strings);
+    for (size_t i = 0; has_names && number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
         const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
                                ? rex_elf_string(elf, &strings, entry.d_un.d_val)
                                : NULL;

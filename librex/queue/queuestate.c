@@ -161,9 +161,10 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
  */
 static bool may_use(const struct rex_queue *queue, const void *begin, size_t size, int number)
 {
-    if (number == queue->gpu.number || begin == NULL)
-        return begin == NULL ||
-               rex_addresses_in_use(&queue->gpu.addresses, begin, size, queue->gpu.number);
+    if (begin == NULL)
+        return true;
+    if (number == queue->gpu.number)
+        return rex_addresses_in_use(&queue->gpu.addresses, begin, size, number);
     return rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
 }
 

@@ -10,6 +10,7 @@
 #include <link.h>
 
 #include "omp/forward.h"
+#include "omp/search.h"
 #include "rex/inspect.h"
 #include "support/messages.h"
 
@@ -193,8 +194,8 @@ TEST(test_trees)
           {"usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19")},
           {"usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19")}},
          NULL},
-        /* There is no libomp. */
-        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}}, NULL},
+        /* There is no libomp, wherever libomptarget is. */
+        {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomptarget.so.22", OMPTARGET(22)}}, NULL},
         /* It is in the folder of the one that is the second best; of one release the first by path
            is better. */
         {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
@@ -310,17 +311,19 @@ static int exchange(unsigned char *bytes, size_t size, const char *old, const ch
     return count;
 }
 
-/* The tag of the dynamic entry that names the library itself becomes TAG. */
+/* The dynamic entry that names the library itself comes first, and its tag becomes TAG. */
 static void rename_entry(unsigned char *bytes, int64_t tag)
 {
     const ElfW(Ehdr) *header = (const void *)bytes;
     const ElfW(Phdr) *part = (const void *)(bytes + header->e_phoff);
     while (part->p_type != PT_DYNAMIC)
         part++;
-    ElfW(Dyn) *entry = (void *)(bytes + part->p_offset);
+    ElfW(Dyn) *first = (void *)(bytes + part->p_offset), *entry = first, other = *first;
     while (entry->d_tag != DT_SONAME)
         entry++;
-    entry->d_tag = tag;
+    *first = *entry;
+    first->d_tag = tag;
+    *entry = other;
 }
 
 static const struct file {
@@ -349,7 +352,7 @@ static const struct file {
 
 TEST(test_files)
 {
-    char folder[PATH_MAX], path[PATH_MAX + 32];
+    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
     make_folder(folder);
     snprintf(path, sizeof path, "%s/library", folder);
     for (size_t i = 0; i < COUNT(files); i++) {
@@ -361,9 +364,10 @@ TEST(test_files)
             rename_entry(bytes, file->tag);
         write_bytes(path, bytes, size);
         free(bytes);
-        int release = rex_runtime_tell(path);
-        says("%s, %s %lld: %s %d", file->from, file->new, (long long)file->tag,
-             release > 0 ? "LLVM" : rex_last_error(), release);
+        const struct rex_release *told = NULL;
+        int result = rex_search_tell(path, &told, why, sizeof why);
+        says("%s, %s %lld: LLVM %d%s%s", file->from, file->new, (long long)file->tag, result == REX_OK ? told->number : result,
+             *why != '\0' ? ": " : "", why);
     }
     remove_folder(folder);
 }

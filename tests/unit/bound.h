@@ -87,13 +87,13 @@ static inline void *in_driver(const char *name)
     return address;
 }
 
+/* Its function NAME, a pointer of that TYPE. */
+#define DRIVERS(type, name) (((union { void *address; __typeof__(type) function; }){in_driver(name)}).function)
+
 /* How often its function NAME was called, */
 static inline int driver_calls(const char *name)
 {
-    int (*count)(const char *);
-    void *address = in_driver("fake_cuda_calls");
-    memcpy(&count, &address, sizeof count);
-    return count(name);
+    return DRIVERS(int (*)(const char *), "fake_cuda_calls")(name);
 }
 
 /* and how many of its objects there are. */
@@ -105,20 +105,15 @@ static inline int driver_objects(void)
 /* How often the contexts of its devices are kept. */
 static inline int context_users(void)
 {
-    int (*users)(void);
-    void *address = in_driver("fake_cuda_context_users");
-    memcpy(&users, &address, sizeof users);
-    return users();
+    return DRIVERS(int (*)(void), "fake_cuda_context_users")();
 }
 
 /* Flags of the first one's, -1 while it is not active. */
 static inline int context_flags(void)
 {
-    int (*get)(int device, unsigned *flags, int *active), active = 0;
+    int active = 0;
     unsigned flags = 0;
-    void *address = in_driver("cuDevicePrimaryCtxGetState");
-    memcpy(&get, &address, sizeof get);
-    CHECK_EQUAL(get(0, &flags, &active), 0);
+    CHECK_EQUAL(DRIVERS(int (*)(int, unsigned *, int *), "cuDevicePrimaryCtxGetState")(0, &flags, &active), 0);
     return active ? (int)flags : -1;
 }
 

@@ -128,10 +128,7 @@ static char *stretches(void)
 
 static void pin(void *address, size_t size)
 {
-    int (*function)(void *, size_t, unsigned);
-    void *found = in_driver("cuMemHostRegister_v2");
-    memcpy(&function, &found, sizeof function);
-    CHECK_EQUAL(function(address, size, 0), 0);
+    CHECK_EQUAL(DRIVERS(int (*)(void *, size_t, unsigned), "cuMemHostRegister_v2")(address, size, 0), 0);
 }
 
 /* The first half of a row is pinned, or the second: the processor does not touch it, and no graph, which it would do so for, is made. */
@@ -273,9 +270,8 @@ static void meet_fault(const void *context)
 }
 
 /* A wait that fails by itself, and not the device. */
-static void meet_failed_wait(const void *unused)
+TEST_IN_CHILD(meet_failed_wait)
 {
-    (void)unused;
     start(22);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
@@ -329,7 +325,6 @@ TEST(test_faults)
         if (child.status != 0)
             fail_msg("%s with %llu, %s: %d\n%s", fault.call, (unsigned long long)fault.n, fault.order, child.status, child.output);
     }
-    in_child(meet_failed_wait, NULL);
 }
 
 /* Of two rows the second finds no memory: the first is given back. */
@@ -655,12 +650,18 @@ TEST_IN_CHILD(update_together)
     REX_MAP(alone, REX_TO(x, 8));
     REX_MAP(three, REX_TO(x, 8), REX_TO(x + 10, 1), REX_TO(x + 20, 8));
     REX_MAP(back, REX_FROM(x, 8), REX_FROM(x + 20, 8));
+    back.mappers = (void *[]){NULL, NULL};
     for (int i = 0; i < 300; i++)
         CHECK_EQUAL(updates_by_runtime(&alone), 1);
     for (int i = 1; i < 200 / 2; i++)
         CHECK_EQUAL(updates_by_runtime(&three), 1);
     CHECK_EQUAL(updates_by_runtime(&three), 0);
     CHECK_EQUAL(updates_by_runtime(&back), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */
+    back.mappers[0] = x; /* which alone knows what is copied */
+    CHECK_EQUAL(updates_by_runtime(&back), 1);
+    three.types[1] |= REX_MAP_PTR_AND_OBJ;
+    CHECK_EQUAL(updates_by_runtime(&three), 1);
 }
 
 /* A row whose first or last byte is pinned libomptarget copies, and of several rows those alone. */

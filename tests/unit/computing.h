@@ -11,19 +11,13 @@
 /* Bytes of device memory that are allocated, and users of contexts. */
 static inline size_t device_bytes(void)
 {
-    size_t (*count)(void);
-    void *found = in_driver("fake_cuda_allocated");
-    memcpy(&count, &found, sizeof count);
-    return count();
+    return DRIVERS(size_t (*)(void), "fake_cuda_allocated")();
 }
 
 /* Where the fake has SIZE bytes of device memory at ADDRESS. */
 static inline void *at_device(uint64_t address, size_t size)
 {
-    void *(*find)(uint64_t, size_t);
-    void *found = in_driver("fake_cuda_memory");
-    memcpy(&find, &found, sizeof find);
-    return find(address, size);
+    return DRIVERS(void *(*)(uint64_t, size_t), "fake_cuda_memory")(address, size);
 }
 
 static inline uint64_t word(void *const *parameters, size_t i)
@@ -35,10 +29,7 @@ static inline uint64_t word(void *const *parameters, size_t i)
 static inline void name_kernel(const char *kernel, void (*function)(const unsigned *, const unsigned *, void **), size_t count,
                                const size_t *widths_of)
 {
-    void (*give)(const char *, void (*)(const unsigned *, const unsigned *, void **), size_t, const size_t *);
-    void *found = in_driver("fake_cuda_kernel");
-    memcpy(&give, &found, sizeof give);
-    give(kernel, function, count, widths_of);
+    DRIVERS(void (*)(const char *, __typeof__(function), size_t, const size_t *), "fake_cuda_kernel")(kernel, function, count, widths_of);
 }
 
 /* Launches that libomptarget got. */
@@ -50,17 +41,8 @@ static inline uint32_t by_runtime(void)
 /* SIZE bytes at HOST are mapped, to new memory of the fake's. */
 static inline uint64_t map_on_device(int slot, const void *host, size_t size)
 {
-    uint64_t device = 0;
-    int (*allocate)(uint64_t *, size_t);
-    void *found = in_driver("cuMemAlloc_v2"), *context = NULL;
-    memcpy(&allocate, &found, sizeof allocate);
-    int (*retain)(void **, int), (*push)(void *);
-    found = in_driver("cuDevicePrimaryCtxRetain");
-    memcpy(&retain, &found, sizeof retain);
-    found = in_driver("cuCtxPushCurrent_v2");
-    memcpy(&push, &found, sizeof push);
-    CHECK(retain(&context, 0) == 0 && push(context) == 0);
-    CHECK_EQUAL(allocate(&device, size), 0);
+    uint64_t device = (uintptr_t)rex_device_alloc(size, 0);
+    CHECK(device != 0);
     the_record()->mappings[slot] = (struct fake_mapping){(uintptr_t)host, size, device};
     return device;
 }

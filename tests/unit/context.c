@@ -19,12 +19,9 @@
 /* What the CUDA runtime does at its first call. */
 static void activate(unsigned with)
 {
-    int (*set)(int device, unsigned flags), (*retain)(void **context, int device);
-    void *context, *address = in_driver("cuDevicePrimaryCtxSetFlags_v2");
-    memcpy(&set, &address, sizeof set);
-    address = in_driver("cuDevicePrimaryCtxRetain");
-    memcpy(&retain, &address, sizeof retain);
-    CHECK(set(0, with) == 0 && retain(&context, 0) == 0);
+    void *context;
+    CHECK_EQUAL(DRIVERS(int (*)(int, unsigned), "cuDevicePrimaryCtxSetFlags_v2")(0, with), 0);
+    CHECK_EQUAL(DRIVERS(int (*)(void **, int), "cuDevicePrimaryCtxRetain")(&context, 0), 0);
 }
 
 static void begin(const char *wait)

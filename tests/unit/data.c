@@ -84,6 +84,8 @@ TEST_IN_CHILD(each_call)
             CHECK(last->base[i] == map.base[i] && last->begin[i] == map.begin[i] && last->sizes[i] == map.sizes[i] &&
                   last->types[i] == map.types[i]);
     }
+    the_record()->devices = 0;
+    REFUSED(call(EXIT, 5, &map), REX_EDEVICE, "device number 5: there are 0 devices; 0 is the host");
 }
 
 static int sum(int one, int other)
@@ -191,9 +193,8 @@ TEST_FOR_EACH(overlap, given, overlaps)
 }
 
 /* LLVM 18 loads no image once a device was used, by whatever call. */
-static void use_device(const void *context)
+TEST_OF_EACH(use_device, int, way, BEGIN, END, EXIT, UPDATE, WAYS)
 {
-    const int way = *(const int *)context;
     start(18);
     REX_MAP(map, REX_TO(bytes, 8));
     map_bytes(0, 0, 8, 0x10000000);
@@ -206,7 +207,7 @@ static void tell_address(enum fake_function function)
 {
     const struct fake_packet *packet = &the_record()->calls[the_record()->count - 1].packet;
     if (function == FAKE_BEGIN && packet->rows == 1 && packet->types[0] == REX_MAP_RETURN_PARAM)
-        packet->base[0] = after(packet->base[0], (char *)packet->base[0] < bytes + 64 ? AWAY : 2 * AWAY);
+        packet->base[0] = after(packet->base[0], (char *)packet->base[0] < bytes + 128 ? AWAY : 2 * AWAY);
 }
 
 /*
@@ -223,12 +224,11 @@ TEST_FOR_EACH(end_apart, given, ends)
 {
     start(given->release);
     the_record()->on_data = tell_address;
-    map_bytes(0, 0, 64, 0x10000000);
-    map_bytes(1, 64, 8, 0x20000000);
-    map_bytes(2, 128, 8, 0x30000000);
-    struct rex_row pointee = {bytes + 128, bytes, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF(1)}, member = AT(56, 4, MEMBER);
-    REX_MAP(around, rex_row_object(bytes + 16, 8, given->type), REX_TO(bytes + 128, 8), pointee, REX_TO(bytes + 72, 8));
-    REX_MAP(beside, rex_row_object(bytes + 56, 8, given->type), REX_TO(bytes + 64, 8), member);
+    map_bytes(0, 64, 64, 0x10000000);
+    map_bytes(1, 128, 8, 0x20000000);
+    struct rex_row pointee = {bytes, bytes + 64, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF(1)}, member = AT(120, 4, MEMBER);
+    REX_MAP(around, rex_row_object(bytes + 80, 8, given->type), REX_TO(bytes, 8), pointee, REX_TO(bytes + 136, 8));
+    REX_MAP(beside, rex_row_object(bytes + 120, 8, given->type), REX_TO(bytes + 128, 8), member);
     int32_t ended[] = {0, 0, 0, 0};
     around.count = 3; /* behind which there is another row */
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &around), REX_OK);
@@ -238,7 +238,7 @@ TEST_FOR_EACH(end_apart, given, ends)
         if (each->function != FAKE_END || each->sizes[0] == 0) /* a look-up */
             continue;
         ended[each->packet.rows]++;
-        CHECK(each->begin[0] != bytes + 72);
+        CHECK(each->begin[0] != bytes + 136);
     }
     CHECK(the_record()->count <= FAKE_CALLS && ended[1] == given->apart && ended[3] == (given->apart > 0 ? 1 : 2));
 }
@@ -258,12 +258,6 @@ TEST_IN_CHILD(check_raw_calls)
     CHECK_EQUAL(rex_module_check_map(&module, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
     CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, base, sizes, types), REX_EDEVICE);
-}
-
-TEST(test_calls)
-{
-    for (int way = 0; way <= WAYS; way++)
-        in_child(use_device, &way);
 }
 
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */
@@ -326,9 +320,10 @@ TEST_IN_CHILD(copy)
     CHECK_EQUAL(rex_device_copy_to(memory + 8, bytes, 16, 1), REX_OK);
     CHECK(the_record()->copied[0] == 1 && the_record()->copied[1] == DEVICES);
     CHECK(memory[7] == 1 && memory[8] == 3 && memory[23] == 3 && memory[24] == 1);
-    CHECK_EQUAL(rex_device_copy_from(bytes + 8, memory + 7, 2, 1), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(bytes + 8, memory + 7, 1, 1), REX_OK);
     CHECK(the_record()->copied[0] == DEVICES && the_record()->copied[1] == 1);
-    CHECK(bytes[7] == 3 && bytes[8] == 1 && bytes[9] == 3 && bytes[10] == 3);
+    CHECK(bytes[7] == 3 && bytes[8] == 1 && bytes[9] == 3);
+    CHECK(rex_device_copy_peer(other, 2, memory + 8, 1, 1) == REX_OK && other[0] == 3);
     the_record()->copy_result = 1;
     REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME, failed, "rex_device_copy_to", 16, "between the host and device 1");
     REFUSED(rex_device_copy_from(bytes, other, 16, 2), REX_ERUNTIME, failed, "rex_device_copy_from", 16, "between the host and device 2");
@@ -382,4 +377,8 @@ TEST(test_lists)
     rex_kernel_list_text(&list, text);
     assert_int_equal(strlen(text), REX_KERNEL_LIST_TEXT - 1);
     assert_int_equal(text[REX_KERNEL_LIST_TEXT], '!');
+    struct rex_kernel_list two[] = {{.kernel[REX_KERNEL_LIST_MAX - 1].registration = (const void *)name, .count = REX_KERNEL_LIST_MAX + 1},
+                                    {.kernel[0].name = name}};
+    rex_kernel_list_forget(two, (const void *)name);
+    assert_true(two[0].kernel[REX_KERNEL_LIST_MAX - 1].registration == NULL && two[1].kernel[0].name == name);
 }

@@ -59,7 +59,7 @@ static int push_many(struct rex_map_builder *builder, void *context)
 static int push_past_the_end(struct rex_map_builder *builder, void *context)
 {
     builder->row = INT32_MAX;
-    return push_many(builder, context);
+    return push_one(builder, context);
 }
 
 /* Each time by so many rows more. */
@@ -73,18 +73,20 @@ static int push_more(struct rex_map_builder *builder, void *context)
 TEST(rows)
 {
     int64_t growing[] = {0, 1}, shrinking[] = {3, -1};
-    int64_t ones = 1, most = REX_PARENT_MAX, too_many = most + 1, large = 3 * most;
+    int64_t most = REX_PARENT_MAX, too_many = most + 1, large = 3 * most;
     struct rex_row negative = rex_row_of(AT(8), AT(8), -8, REX_MAP_TO), later = rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(5));
+    struct rex_row plain = rex_row_of(AT(8), AT(8), 8, REX_MAP_TO), ones = rex_row_with(plain, REX_MAP_MEMBER_OF_MASK);
     REX_MAP(one, REX_VALUE(1));
     REX_MAP(loose, rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(0)));
     REX_MAP(member, REX_VALUE(1), rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_MAP_TO), 0));
-    REX_MAP(all_ones, rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF_MASK | REX_MAP_TO));
+    REX_MAP(all_ones, ones);
     builds("nothing", NULL, NULL, NULL, NULL);
     builds("a negative size", &one, push_one, &negative, NULL);
     builds("a member of a later row", &one, push_one, &later, NULL);
     builds("a member of itself before", &loose, NULL, NULL, NULL);
     builds("a member of itself behind", &one, NULL, NULL, &loose);
-    builds("no number for a row", NULL, push_past_the_end, &ones, NULL);
+    builds("no number for a row", NULL, push_past_the_end, &plain, NULL);
+    builds("all ones are no parent before, either", NULL, push_past_the_end, &ones, NULL);
     builds("the last parent", NULL, push_many, &most, &member);
     builds("one too many", NULL, push_many, &too_many, &member);
     builds("all ones are no parent", NULL, push_many, &large, &all_ones);

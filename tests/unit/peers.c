@@ -53,10 +53,7 @@ static void finish(void)
 /* What the fake has at the beginning of a device's memory. */
 static char first_byte(int device)
 {
-    void *(*find)(uint64_t, size_t);
-    void *address = in_driver("fake_cuda_memory");
-    memcpy(&find, &address, sizeof find);
-    char *bytes = find((uintptr_t)memory[device], BYTES);
+    char *bytes = DRIVERS(void *(*)(uint64_t, size_t), "fake_cuda_memory")((uintptr_t)memory[device], BYTES);
     CHECK(bytes != NULL);
     return bytes[0];
 }

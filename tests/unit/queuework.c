@@ -99,6 +99,11 @@ TEST(use_ranges)
         rex_addresses_use_range(&addresses, 10000 * i, 10);
     assert_int_equal(addresses.ranges, REX_DEVICE_RANGES);
     assert_int_equal(addresses.range[REX_DEVICE_RANGES - 1].end, 10000 * REX_DEVICE_RANGES + 10);
+    addresses.mapping[REX_FOUND_MAPPINGS - 1] = (struct rex_found_mapping){8, 16, 100, 5, false};
+    assert_int_equal(rex_addresses_look_up(&addresses, 12, 4, 0, 5), 112); /* libomptarget, of which there is none, is not asked */
+    assert_true(rex_addresses_in_use(&addresses, (void *)15, 1, 0));
+    rex_addresses_unmark(&addresses);
+    assert_false(rex_addresses_in_use(&addresses, (void *)15, 1, 0));
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
