@@ -179,8 +179,7 @@ void rex_addresses_unmark(struct rex_addresses *addresses)
 static bool use(struct rex_addresses *to, const struct rex_found_mapping *mapping)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end &&
-            to->mapping[i].generation != 0) {
+        if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end) {
             to->mapping[i].used = true;
             return true;
         }

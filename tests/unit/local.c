@@ -109,6 +109,8 @@ TEST_IN_CHILD(no_gpu)
     setenv("REX_REQUIRE_GPU", "1", 1);
     CHECK_EQUAL(rex_device_for_rank(), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    CHECK_EQUAL(rex_device_for_rank(), 1);
 }
 
 /* ---- a GPU that is required ---------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "inqueue.h"
 #include "memory/addresses.h"
+#include "omp/present.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 
@@ -99,11 +100,65 @@ TEST(use_ranges)
         rex_addresses_use_range(&addresses, 10000 * i, 10);
     assert_int_equal(addresses.ranges, REX_DEVICE_RANGES);
     assert_int_equal(addresses.range[REX_DEVICE_RANGES - 1].end, 10000 * REX_DEVICE_RANGES + 10);
-    addresses.mapping[REX_FOUND_MAPPINGS - 1] = (struct rex_found_mapping){8, 16, 100, 5, false};
-    assert_int_equal(rex_addresses_look_up(&addresses, 12, 4, 0, 5), 112); /* libomptarget, of which there is none, is not asked */
-    assert_true(rex_addresses_in_use(&addresses, (void *)15, 1, 0));
-    rex_addresses_unmark(&addresses);
-    assert_false(rex_addresses_in_use(&addresses, (void *)15, 1, 0));
+}
+
+static char host[(REX_FOUND_MAPPINGS + 1) * 16] __attribute__((aligned(4096)));
+
+static bool finds(struct rex_addresses *in, size_t at, size_t size, uint64_t generation, uintptr_t device)
+{
+    return rex_addresses_find(in, host + at, size, 0, generation) == device + at;
+}
+
+static bool uses(const struct rex_addresses *in, size_t at, size_t size)
+{
+    return rex_addresses_in_use(in, host + at, size, 0);
+}
+
+/* What was found stays where it was, until its slot is needed. In use is what was looked for since no work was left, in any generation. */
+TEST_IN_CHILD(find_memory)
+{
+    enum { LAST = REX_FOUND_MAPPINGS * 16 };
+    static struct rex_addresses queue, graph;
+    const uintptr_t first = 1 << 20, moved = 1 << 21;
+    start(22);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    struct fake_mapping *mapping = the_record()->mappings;
+    *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, first};
+    for (size_t at = 0; at < LAST; at += 16)
+        CHECK(finds(&queue, at, 16, 1, first));
+    mapping->device = moved;
+    CHECK(finds(&queue, 0, 16, 1, first) && finds(&queue, LAST - 8, 8, 1, first) && finds(&queue, 15, 1, 1, first));
+    CHECK(uses(&queue, LAST - 1, 1) && !uses(&queue, LAST, 1));
+    CHECK(finds(&queue, LAST, 16, 1, moved));
+    CHECK(uses(&queue, LAST + 16, 1) && !rex_addresses_renew(&queue, 0, 1)); /* what lost its slot may be anywhere */
+    rex_addresses_unmark(&queue);
+    CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, moved) && finds(&queue, 8, 8, 2, moved));
+    CHECK(uses(&queue, 0, 9) && !uses(&queue, 0, 8) && uses(&queue, 15, 1) && !uses(&queue, 16, 16));
+    /* Of the same memory are those that have both ends in common. */
+    CHECK(finds(&queue, 48, 16, 1, first) && finds(&queue, 48, 15, 2, moved) && finds(&queue, 49, 15, 2, moved));
+    CHECK(finds(&queue, 48, 16, 1, first) && !uses(&queue, 64, 1));
+
+    /* A mapping that librex has seen begin is found whole. */
+    rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0}, 1);
+    CHECK(finds(&graph, 20, 1, 1, moved) && uses(&graph, LAST + 15, 1));
+    rex_addresses_unmark(&graph);
+    rex_addresses_use_all(&graph, &queue);
+    CHECK(uses(&graph, LAST, 1) && graph.mapping[1].generation == 0);
+    CHECK(rex_addresses_renew(&graph, 0, 2) && finds(&graph, 30, 1, 2, moved));
+    mapping->device = first;
+    CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, moved));
+    rex_addresses_unmark(&queue);
+    rex_addresses_use_all(&queue, &graph);
+    CHECK(uses(&queue, LAST, 1) && !queue.lost);
+
+    rex_addresses_unmark(&graph);
+    rex_addresses_use_range(&graph, first + 100, 10);
+    CHECK(!uses(&graph, 99, 1) && uses(&graph, 99, 2) && uses(&graph, 109, 1) && !uses(&graph, 110, 1));
+    mapping->size = 0;
+    CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3));
+    graph.lost = true;
+    rex_addresses_use_all(&queue, &graph);
+    CHECK(queue.lost && queue.ranges == 1);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/thread.h"
+#include "omp/flight.h"
 #include "plain.h"
 #include "rex/inspect.h"
 #include "rex/launch.h"
@@ -188,6 +189,21 @@ TEST_IN_CHILD(ends_beside)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(the_record()->registered, 1);
+}
+
+/* A fork lets nobody in beside a registration. */
+TEST_IN_CHILD(forks_alone)
+{
+    start(22);
+    uint32_t before = the_record()->count;
+    CHECK_EQUAL(rex_flight_register("alone"), REX_OK);
+    if (fork() == 0)
+        _exit(0);
+    CHECK_EQUAL(pthread_create(&inside, NULL, launch_and_stay, NULL), 0);
+    usleep(20000);
+    CHECK_EQUAL(the_record()->count, before);
+    rex_flight_registered();
+    CHECK_EQUAL(pthread_join(inside, NULL), 0);
 }
 
 /* ---- the end of a thread --------------------------------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver log sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver log queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: memory runs out where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
 # copies: no thread starts where a test says so, and there are as many processors.
