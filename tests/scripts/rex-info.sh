@@ -142,6 +142,7 @@ cuda;22;FAKE_CUDA_NAME_FAILS=719;.gpus[0].error;GPU 0: cuDeviceGetName: CUDA_ERR
 cuda-old;22;;.driver.trouble | contains("cuFuncGetParamInfo, which came with CUDA 12.4");true
 cuda-old;19;;.driver.trouble | contains("cuMemAllocAsync, which came with CUDA 11.2");true
 cuda-old;16;;.driver.trouble;$missing
+cuda-old;16;LD_LIBRARY_PATH=$build/tests/fake/cuda;.driver.trouble;null
 FACTS
 
 # What helps goes by words of the error. These are those of other machines.
