@@ -3,8 +3,8 @@
  *
  * libomptarget's own calls come back through the forwarders, because it is linked without
  * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
- * __tgt_target_kernel. A nested call is neither traced nor logged; in the present table it is a part
- * of the outer one. librex calls the innermost functions.
+ * __tgt_target_kernel. A nested call is neither traced nor logged. In the present table it is a
+ * part of the outer one. librex calls the innermost functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -243,7 +243,7 @@ TEST(test_trees)
 }
 
 /* rules.mk leads calls here: no libomptarget is opened, or there is no memory, at first for librex's constructor. */
-enum { NO_MEMORY = -1 };
+enum { NO_MEMORY = -1, NOT_LOADED = -2 };
 static int failure; /* errno of open(); 0: none */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -261,6 +261,12 @@ void *__wrap_realloc(void *block, size_t size)
 {
     return failure == NO_MEMORY ? NULL : __real_realloc(block, size);
 }
+void *__real_dlopen(const char *path, int flags), *__wrap_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags)
+{
+    bool fails = failure == NOT_LOADED && path != NULL && strstr(path, "/libomptarget.so") != NULL;
+    return __real_dlopen(fails ? "Too many open files" : path, flags); /* the loader's words have the name in them */
+}
 typedef void handler(void);
 int __real_pthread_atfork(handler *before, handler *after, handler *in_child);
 int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child);
@@ -273,7 +279,7 @@ int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child)
 static void look_in_vain(const void *tree)
 {
     /* At first there is no memory for what is done at a fork, and last for the list of what is found. */
-    static const int errors[] = {NO_MEMORY, ENOMEM, EMFILE, EIO, EACCES, NO_MEMORY};
+    static const int errors[] = {NO_MEMORY, ENOMEM, EMFILE, EIO, EACCES, NOT_LOADED, NO_MEMORY};
     enter_root();
     CHECK(dlopen(((const struct tree *)tree)->openmp, RTLD_NOW | RTLD_GLOBAL) != NULL);
     for (size_t i = 0; i < COUNT(errors); i++) {

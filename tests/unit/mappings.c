@@ -7,6 +7,7 @@
  */
 #include "bound.h"
 
+#include "base/thread.h"
 #include "omp/mappings.h"
 #include "plain.h"
 #include "rex/launch.h"
@@ -210,4 +211,33 @@ TEST_IN_CHILD(touch)
     start();
     rex_present_pin(&one);
     rex_present_pin(&other);
+}
+
+static void *pointer;
+static struct rex_place at_pointer;
+static struct rex_claim by_driver = {.place = &at_pointer, .count = 1, .call = REX_CALL_BY_DRIVER};
+static bool is_over;
+
+static void *end_launch(void *unused)
+{
+    usleep(20000);
+    __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+    rex_present_unpin(&by_driver);
+    return unused;
+}
+
+/* A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and so does one without memory for its claim. */
+TEST_OF_EACH(wait_for_driver, bool, has_memory, true, false)
+{
+    pthread_t other;
+    REX_MAP(map, {&pointer, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
+    start();
+    at_pointer = (struct rex_place){.begin = (uintptr_t)&pointer, .end = (uintptr_t)(&pointer + 1)};
+    rex_present_pin(&by_driver);
+    CHECK_EQUAL(pthread_create(&other, NULL, end_launch, NULL), 0);
+    rex_thread.part = has_memory ? rex_thread.part : NULL;
+    rex_thread.ends = has_memory ? 0 : UINT8_MAX;
+    rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
+    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
+    CHECK_EQUAL(pthread_join(other, NULL), 0);
 }

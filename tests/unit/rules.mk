@@ -31,9 +31,9 @@ $(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create,--wrap=rex_process
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
-# binding: no file is opened, and memory runs out, where a test says so. librex itself is one of the files that are no libomptarget.
+# binding: no file is opened or loaded, and memory runs out, where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
-$(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=realloc,--wrap=pthread_atfork
+$(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen,--wrap=realloc,--wrap=pthread_atfork
 # device: the driver cannot be opened where a test says so, and for what reason; memory runs out.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror,--wrap=malloc
 # trace: a file takes a part of the bytes at a time, and is closed with an error where a test says so.
