@@ -648,7 +648,7 @@ TEST_IN_CHILD(update_together)
     start(22);
     begin_region(x, sizeof x);
     REX_MAP(alone, REX_TO(x, 8));
-    REX_MAP(three, REX_TO(x, 8), REX_TO(x + 10, 1), REX_TO(x + 20, 8));
+    REX_MAP(three, REX_TO(x, 8), REX_TO((char *)(x + 10), 1), REX_TO(x + 20, 8));
     REX_MAP(back, REX_FROM(x, 8), REX_FROM(x + 20, 8));
     back.mappers = (void *[]){NULL, NULL};
     for (int i = 0; i < 300; i++)

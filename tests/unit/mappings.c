@@ -215,28 +215,35 @@ TEST_IN_CHILD(touch)
 
 static void *pointer;
 static struct rex_place at_pointer;
-static struct rex_claim by_driver = {.place = &at_pointer, .count = 1, .call = REX_CALL_BY_DRIVER};
+enum { BY_DRIVER, WITHOUT_MEMORY, AFTER_BEGIN };
+static struct rex_claim of_other = {.place = &at_pointer, .count = 1};
 static bool is_over;
 
 static void *end_launch(void *unused)
 {
     usleep(20000);
     __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
-    rex_present_unpin(&by_driver);
+    rex_present_unpin(&of_other);
     return unused;
 }
 
-/* A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and so does one without memory for its claim. */
-TEST_OF_EACH(wait_for_driver, bool, has_memory, true, false)
+/*
+ * A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and so does one without memory for its claim.
+ * It waits for a begin that maps the pointer, which is in the index before it is copied.
+ */
+TEST_OF_EACH(wait_for_others, int, way, BY_DRIVER, WITHOUT_MEMORY, AFTER_BEGIN)
 {
     pthread_t other;
     REX_MAP(map, {&pointer, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
     at_pointer = (struct rex_place){.begin = (uintptr_t)&pointer, .end = (uintptr_t)(&pointer + 1)};
-    rex_present_pin(&by_driver);
+    of_other.call = way == AFTER_BEGIN ? REX_CALL_BEGINS : REX_CALL_BY_DRIVER;
+    rex_present_pin(&of_other);
+    if (way == AFTER_BEGIN)
+        rex_mapping_made(&pointer, sizeof pointer, 0);
     CHECK_EQUAL(pthread_create(&other, NULL, end_launch, NULL), 0);
-    rex_thread.part = has_memory ? rex_thread.part : NULL;
-    rex_thread.ends = has_memory ? 0 : UINT8_MAX;
+    rex_thread.part = way == WITHOUT_MEMORY ? NULL : rex_thread.part;
+    rex_thread.ends = way == WITHOUT_MEMORY ? UINT8_MAX : 0;
     rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
     CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
     CHECK_EQUAL(pthread_join(other, NULL), 0);

@@ -17,21 +17,13 @@
 /* Of tests/data/kernels.cu, and of limits.cu. */
 static char plain_id, env_id, wide_id, narrow_first_id, bounded_id;
 static double table[4];
-#define ENTRY(key, name, size)                                                                     \
-    {                                                                                              \
-        (key), (char *)(uintptr_t)(name), (size), 0, 0                                             \
-    }
-static struct __tgt_offload_entry entries[] = {
-    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
-    ENTRY(&wide_id, "wide__kernel__", 0), ENTRY(&table, "table", sizeof table)};
-static struct __tgt_offload_entry other_entries[] = {
-    ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
+#define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
+static struct __tgt_offload_entry entries[] = {ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
+                                               ENTRY(&wide_id, "wide__kernel__", 0), ENTRY(&table, "table", sizeof table)};
+static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)};
-#define MODULE(first, count, image)                                                                \
-    {                                                                                              \
-        .struct_size = sizeof(struct rex_module), .entries_begin = (first),                        \
-        .entries_end = (first) + (count), .image_name = "tests/data/" image                        \
-    }
+#define MODULE(first, count, image) \
+    {.struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count), .image_name = "tests/data/" image}
 static struct rex_module module = MODULE(entries, 3, "sm_90.cubin");
 static struct rex_module with_globals = MODULE(entries, 4, "sm_90.cubin");
 static struct rex_module other_module = MODULE(other_entries, 1, "sm_90.cubin");
@@ -44,8 +36,7 @@ static void start(int release)
     use_release(release);
 }
 
-static struct rex_queue *new_queue(struct rex_module *of, int device, const char *name,
-                                   unsigned flags)
+static struct rex_queue *new_queue(struct rex_module *of, int device, const char *name, unsigned flags)
 {
     struct rex_queue *queue = NULL;
     CHECK_EQUAL(rex_module_queue_create(&queue, of, device, name, flags, NULL), REX_OK);
@@ -117,48 +108,43 @@ static bool uses(const struct rex_addresses *in, size_t at, size_t size)
 /* What was found stays where it was, until its slot is needed. In use is what was looked for since no work was left, in any generation. */
 TEST_IN_CHILD(find_memory)
 {
-    enum { LAST = REX_FOUND_MAPPINGS * 16 };
+    enum { LAST = REX_FOUND_MAPPINGS * 16, FIRST = 1 << 20, MOVED = 1 << 21 };
     static struct rex_addresses queue, graph;
-    const uintptr_t first = 1 << 20, moved = 1 << 21;
     start(22);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     struct fake_mapping *mapping = the_record()->mappings;
-    *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, first};
+    *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, FIRST};
     for (size_t at = 0; at < LAST; at += 16)
-        CHECK(finds(&queue, at, 16, 1, first));
-    mapping->device = moved;
-    CHECK(finds(&queue, 0, 16, 1, first) && finds(&queue, LAST - 8, 8, 1, first) && finds(&queue, 15, 1, 1, first));
-    CHECK(uses(&queue, LAST - 1, 1) && !uses(&queue, LAST, 1));
-    CHECK(finds(&queue, LAST, 16, 1, moved));
-    CHECK(uses(&queue, LAST + 16, 1) && !rex_addresses_renew(&queue, 0, 1)); /* what lost its slot may be anywhere */
+        CHECK(finds(&queue, at, 16, 1, FIRST));
+    mapping->device = MOVED;
+    CHECK(finds(&queue, LAST - 8, 8, 1, FIRST) && finds(&queue, 0, 16, 1, FIRST) && finds(&queue, 15, 1, 1, FIRST) && !uses(&queue, LAST, 1));
+    CHECK(finds(&queue, LAST, 16, 1, MOVED) && uses(&queue, LAST + 16, 1)); /* what lost its slot may be anywhere */
+    CHECK(!rex_addresses_renew(&queue, 0, 1));
     rex_addresses_unmark(&queue);
-    CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, moved) && finds(&queue, 8, 8, 2, moved));
+    CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, MOVED) && finds(&queue, 8, 8, 2, MOVED));
     CHECK(uses(&queue, 0, 9) && !uses(&queue, 0, 8) && uses(&queue, 15, 1) && !uses(&queue, 16, 16));
     /* Of the same memory are those that have both ends in common. */
-    CHECK(finds(&queue, 48, 16, 1, first) && finds(&queue, 48, 15, 2, moved) && finds(&queue, 49, 15, 2, moved));
-    CHECK(finds(&queue, 48, 16, 1, first) && !uses(&queue, 64, 1));
+    CHECK(finds(&queue, 48, 16, 1, FIRST) && finds(&queue, 48, 15, 2, MOVED) && finds(&queue, 49, 15, 2, MOVED));
+    CHECK(finds(&queue, 48, 16, 1, FIRST) && !uses(&queue, 64, 1));
 
     /* A mapping that librex has seen begin is found whole. */
     rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0}, 1);
-    CHECK(finds(&graph, 20, 1, 1, moved) && uses(&graph, LAST + 15, 1));
+    CHECK(finds(&graph, 20, 1, 1, MOVED));
     rex_addresses_unmark(&graph);
     rex_addresses_use_all(&graph, &queue);
-    CHECK(uses(&graph, LAST, 1) && graph.mapping[1].generation == 0);
-    CHECK(rex_addresses_renew(&graph, 0, 2) && finds(&graph, 30, 1, 2, moved));
-    mapping->device = first;
-    CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, moved));
-    rex_addresses_unmark(&queue);
-    rex_addresses_use_all(&queue, &graph);
-    CHECK(uses(&queue, LAST, 1) && !queue.lost);
-
+    CHECK(uses(&graph, LAST + 15, 1) && graph.mapping[1].generation == 0);
+    CHECK(rex_addresses_renew(&graph, 0, 2) && finds(&graph, 30, 1, 2, MOVED));
+    mapping->device = FIRST;
+    CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, MOVED));
     rex_addresses_unmark(&graph);
-    rex_addresses_use_range(&graph, first + 100, 10);
+    rex_addresses_use_range(&graph, FIRST + 100, 10);
     CHECK(!uses(&graph, 99, 1) && uses(&graph, 99, 2) && uses(&graph, 109, 1) && !uses(&graph, 110, 1));
     mapping->size = 0;
     CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3));
+    rex_addresses_unmark(&queue);
     graph.lost = true;
     rex_addresses_use_all(&queue, &graph);
-    CHECK(queue.lost && queue.ranges == 1);
+    CHECK(queue.mapping[1].end == graph.mapping[0].end && queue.mapping[1].used && queue.lost && queue.ranges == 1);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -221,8 +207,7 @@ struct pair {
 };
 static struct pair seen; /* the first parameter of the last launch */
 
-static void watch(const char *kernel, const unsigned *grid, const unsigned *block,
-                  void **parameters)
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
 {
     (void)kernel;
     CHECK(grid[0] == 2 && grid[1] == 3 && grid[2] == 5);
@@ -239,8 +224,7 @@ TEST_IN_CHILD(keep_wide_values)
     uint64_t *out = NULL;
     start(22);
     struct rex_queue *queue = new_queue(&module, 0, "wide", 0);
-    struct rex_launch_config launch = {
-        .key = &wide_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
+    struct rex_launch_config launch = {.key = &wide_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
     REX_MAP(args, REX_BY_VALUE(pair), REX_IS_DEVICE_PTR(out));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     for (int i = 0; i < LAUNCHES; i++) {
@@ -248,9 +232,7 @@ TEST_IN_CHILD(keep_wide_values)
         CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     }
     pair = (struct pair){0.5, 1e300};
-    void (**watcher)(const char *, const unsigned *, const unsigned *, void **) =
-        in_driver("fake_cuda_watch");
-    *watcher = watch;
+    *(__typeof__(&watch) *)in_driver("fake_cuda_watch") = watch;
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK(seen.one == LAUNCHES - 1 && seen.other == 1 - LAUNCHES);
     CHECK_EQUAL(rex_graph_set_args(graph, 7, &args), REX_OK);
@@ -269,8 +251,7 @@ TEST_IN_CHILD(keep_wide_values)
 TEST_ON_FAKES(load_in_time, 19, 22)
 {
     start(release);
-    struct rex_queue *queue = new_queue(&module, 0, "held up", 0),
-                     *second = new_queue(&other_module, 0, "second", 0);
+    struct rex_queue *queue = new_queue(&module, 0, "held up", 0), *second = new_queue(&other_module, 0, "second", 0);
     CHECK_EQUAL(put(queue, &module, &plain_id, 0), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     int loads = driver_calls("cuModuleLoadData");
