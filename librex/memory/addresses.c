@@ -55,7 +55,6 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
     if (old->generation != 0)
         /* the recent sections refer to the slot by number, in other generations, too */
         memset(addresses->recent, 0, sizeof addresses->recent);
-    old->used = false;
     return old;
 }
 
@@ -71,8 +70,7 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
     struct rex_found_mapping *mapping = slot_for(addresses, at, end, generation);
-    *mapping =
-        (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, mapping->used};
+    *mapping = (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, true};
     return mapping;
 }
 

@@ -24,12 +24,9 @@ enum { MOST = 8 << 20, SIZE = (6 << 20) + 5 };
 
 /* So many threads can still be started; -1: any number. */
 static _Atomic int threads_left = -1;
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*begin)(void *), void *argument)
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
     if (threads_left == 0)
         return EAGAIN;
@@ -57,8 +54,7 @@ static void fill(unsigned char *bytes, size_t size, unsigned seed)
 
 static unsigned char *new_bytes(size_t size)
 {
-    unsigned char *bytes =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(bytes != MAP_FAILED);
     return bytes;
 }
@@ -205,18 +201,16 @@ static void fail_at(const void *context)
 TEST(test_failures)
 {
     static const char *const calls[] = {
-        "cuMemHostAlloc",        "cuStreamCreate",          "cuEventCreate",
-        "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",       "cuEventRecord",
-        "cuEventSynchronize",    "cuStreamSynchronize",     "cuCtxPushCurrent",
-        "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain"};
+        "cuMemHostAlloc", "cuStreamCreate",     "cuEventCreate",       "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+        "cuEventRecord",  "cuEventSynchronize", "cuStreamSynchronize", "cuCtxPushCurrent",  "cuPointerGetAttribute",
+        "cuDevicePrimaryCtxRetain"};
     static const char told[] = "not copied by threads, but by the driver: ";
     setenv("REX_LOG", "info", 1);
     for (size_t i = 0; i < COUNT(calls); i++)
         for (int number = 0; number < 6; number++) {
             struct failure failure = {calls[i], number};
             const char *why = strstr(run_child_well(calls[i], fail_at, &failure), told);
-            assert_true(why == NULL ||
-                        strncmp(why + strlen(told), calls[i], strlen(calls[i])) == 0);
+            assert_true(why == NULL || strncmp(why + strlen(told), calls[i], strlen(calls[i])) == 0);
         }
     unsetenv("REX_LOG");
 }
@@ -356,8 +350,7 @@ TEST_IN_CHILD(copy_at_once)
     int status;
     start("2");
     for (unsigned i = 0; i < COPIERS; i++) {
-        copiers[i] = (struct copier){
-            .number = i, .queue = new_queue(), .from = new_bytes(SIZE), .to = new_bytes(SIZE)};
+        copiers[i] = (struct copier){.number = i, .queue = new_queue(), .from = new_bytes(SIZE), .to = new_bytes(SIZE)};
         copiers[i].device = rex_device_alloc(SIZE, 0);
         CHECK(copiers[i].device != NULL);
     }
@@ -398,8 +391,7 @@ static void copy_traced(const void *threads)
 /* The same lines, whoever copies. */
 TEST(test_trace)
 {
-    static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"",
-                                         "\"copy to device\"", "\"copy from device\""};
+    static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"", "\"copy to device\"", "\"copy from device\""};
     char folder[PATH_MAX];
     int driver[COUNT(traced)];
     make_folder(folder);

@@ -215,11 +215,10 @@ TEST_IN_CHILD(touch)
 
 static void *pointer;
 static struct rex_place at_pointer;
-enum { BY_DRIVER, WITHOUT_MEMORY, AFTER_BEGIN };
 static struct rex_claim of_other = {.place = &at_pointer, .count = 1};
 static bool is_over;
 
-static void *end_launch(void *unused)
+static void *end_other(void *unused)
 {
     usleep(20000);
     __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
@@ -228,22 +227,22 @@ static void *end_launch(void *unused)
 }
 
 /*
- * A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and so does one without memory for its claim.
- * It waits for a begin that maps the pointer, which is in the index before it is copied.
+ * A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and for a begin that maps it, where it is in
+ * the index before it is copied. One without memory for its claim waits even for an update.
  */
-TEST_OF_EACH(wait_for_others, int, way, BY_DRIVER, WITHOUT_MEMORY, AFTER_BEGIN)
+TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, REX_CALL_BEGINS, REX_CALL_UPDATES)
 {
     pthread_t other;
     REX_MAP(map, {&pointer, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
     at_pointer = (struct rex_place){.begin = (uintptr_t)&pointer, .end = (uintptr_t)(&pointer + 1)};
-    of_other.call = way == AFTER_BEGIN ? REX_CALL_BEGINS : REX_CALL_BY_DRIVER;
+    of_other.call = call;
     rex_present_pin(&of_other);
-    if (way == AFTER_BEGIN)
+    if (call == REX_CALL_BEGINS)
         rex_mapping_made(&pointer, sizeof pointer, 0);
-    CHECK_EQUAL(pthread_create(&other, NULL, end_launch, NULL), 0);
-    rex_thread.part = way == WITHOUT_MEMORY ? NULL : rex_thread.part;
-    rex_thread.ends = way == WITHOUT_MEMORY ? UINT8_MAX : 0;
+    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
+    rex_thread.part = call == REX_CALL_UPDATES ? NULL : rex_thread.part;
+    rex_thread.ends = call == REX_CALL_UPDATES ? UINT8_MAX : 0;
     rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
     CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
     CHECK_EQUAL(pthread_join(other, NULL), 0);

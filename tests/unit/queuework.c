@@ -43,25 +43,17 @@ static struct rex_queue *new_queue(struct rex_module *of, int device, const char
     return queue;
 }
 
-/* A kernel whose parameters are a value and an address. */
+/* A kernel whose parameters are a value and an address, behind one that is narrow if it is that kernel. */
 static int put(struct rex_queue *queue, struct rex_module *of, const void *key, uint32_t memory)
 {
     struct rex_launch_config launch = rex_launch_config_of(key, 1, 32);
-    uint64_t value = 1, *out = NULL;
-    launch.device = rex_queue_device(queue);
-    launch.dynamic_memory = memory;
-    REX_MAP(args, REX_VALUE(value), REX_IS_DEVICE_PTR(out));
-    return launch_module_in(queue, of, &launch, &args);
-}
-
-static int put_narrow(struct rex_queue *queue, struct rex_module *of)
-{
-    struct rex_launch_config launch = rex_launch_config_of(&narrow_first_id, 1, 32);
     int one = 1;
     uint64_t value = 2, *out = NULL;
     launch.device = rex_queue_device(queue);
-    REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_IS_DEVICE_PTR(out));
-    return launch_module_in(queue, of, &launch, &args);
+    launch.dynamic_memory = memory;
+    REX_MAP(args, REX_VALUE(value), REX_IS_DEVICE_PTR(out));
+    REX_MAP(narrow, REX_VALUE(one), REX_VALUE(value), REX_IS_DEVICE_PTR(out));
+    return launch_module_in(queue, of, &launch, key == &narrow_first_id ? &narrow : &args);
 }
 
 /* ---- what is in use ------------------------------------------------------------------------- */
@@ -118,14 +110,14 @@ TEST_IN_CHILD(find_memory)
         CHECK(finds(&queue, at, 16, 1, FIRST));
     mapping->device = MOVED;
     CHECK(finds(&queue, LAST - 8, 8, 1, FIRST) && finds(&queue, 0, 16, 1, FIRST) && finds(&queue, 15, 1, 1, FIRST) && !uses(&queue, LAST, 1));
-    CHECK(finds(&queue, LAST, 16, 1, MOVED) && uses(&queue, LAST + 16, 1)); /* what lost its slot may be anywhere */
-    CHECK(!rex_addresses_renew(&queue, 0, 1));
+    CHECK(finds(&queue, LAST, 0, 1, MOVED) && uses(&queue, LAST + 16, 1) && !rex_addresses_renew(&queue, 0, 1)); /* one has lost its slot */
     rex_addresses_unmark(&queue);
     CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, MOVED) && finds(&queue, 8, 8, 2, MOVED));
     CHECK(uses(&queue, 0, 9) && !uses(&queue, 0, 8) && uses(&queue, 15, 1) && !uses(&queue, 16, 16));
     /* Of the same memory are those that have both ends in common. */
     CHECK(finds(&queue, 48, 16, 1, FIRST) && finds(&queue, 48, 15, 2, MOVED) && finds(&queue, 49, 15, 2, MOVED));
-    CHECK(finds(&queue, 48, 16, 1, FIRST) && !uses(&queue, 64, 1));
+    CHECK(finds(&queue, 48, 16, 1, FIRST) && !uses(&queue, 64, 1) && finds(&queue, LAST, 16, 2, MOVED));
+    CHECK(finds(&queue, 0, 1, 2, MOVED) && finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
 
     /* A mapping that librex has seen begin is found whole. */
     rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0}, 1);
@@ -133,26 +125,21 @@ TEST_IN_CHILD(find_memory)
     rex_addresses_unmark(&graph);
     rex_addresses_use_all(&graph, &queue);
     CHECK(uses(&graph, LAST + 15, 1) && graph.mapping[1].generation == 0);
-    CHECK(rex_addresses_renew(&graph, 0, 2) && finds(&graph, 30, 1, 2, MOVED));
+    CHECK(rex_addresses_renew(&graph, 0, 2));
     mapping->device = FIRST;
     CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, MOVED));
     rex_addresses_unmark(&graph);
     rex_addresses_use_range(&graph, FIRST + 100, 10);
     CHECK(!uses(&graph, 99, 1) && uses(&graph, 99, 2) && uses(&graph, 109, 1) && !uses(&graph, 110, 1));
     mapping->size = 0;
-    CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3));
     rex_addresses_unmark(&queue);
+    CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3) && finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
     graph.lost = true;
     rex_addresses_use_all(&queue, &graph);
     CHECK(queue.mapping[1].end == graph.mapping[0].end && queue.mapping[1].used && queue.lost && queue.ranges == 1);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
-
-static unsigned dynamic_memory(void)
-{
-    return *(unsigned *)in_driver("fake_cuda_dynamic_memory");
-}
 
 /* In a queue, in a graph, and in one that was given other arguments. */
 TEST_IN_CHILD(ask_dynamic_memory)
@@ -161,17 +148,18 @@ TEST_IN_CHILD(ask_dynamic_memory)
     struct rex_graph *graph = NULL;
     start(22);
     struct rex_queue *queue = new_queue(&module, 0, "dynamic memory", 0);
+    const unsigned *asked = in_driver("fake_cuda_dynamic_memory");
     REX_MAP(args, REX_VALUE(value), REX_IS_DEVICE_PTR(out));
     CHECK_EQUAL(put(queue, &module, &plain_id, 1024), REX_OK);
-    CHECK_EQUAL(dynamic_memory(), 1024);
+    CHECK_EQUAL(*asked, 1024);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(put(queue, &module, &plain_id, 2048), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
-    CHECK_EQUAL(dynamic_memory(), 2048);
+    CHECK_EQUAL(*asked, 2048);
     CHECK_EQUAL(put(queue, &module, &plain_id, 0), REX_OK);
-    CHECK_EQUAL(dynamic_memory(), 0);
+    CHECK_EQUAL(*asked, 0);
     CHECK_EQUAL(rex_graph_set_args(graph, 0, &args), REX_OK);
-    CHECK_EQUAL(dynamic_memory(), 2048);
+    CHECK_EQUAL(*asked, 2048);
     rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
@@ -183,8 +171,7 @@ TEST_IN_CHILD(ask_dynamic_memory)
 TEST_OF_EACH(ask_for_shared_memory, const char *, check, "on", "off")
 {
     static const struct {
-        uint32_t bytes;
-        uint32_t asked; /* by then */
+        uint32_t bytes, asked; /* by then */
     } launches[] = {{47 << 10, 0}, {48 << 10, 1}, {(48 << 10) + 1, 2}, {48 << 10, 2}, {0, 2}};
     uint64_t *out = NULL;
     setenv("REX_CHECK", check, 1);
@@ -202,10 +189,9 @@ TEST_OF_EACH(ask_for_shared_memory, const char *, check, "on", "off")
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-struct pair {
+static struct pair {
     double one, other;
-};
-static struct pair seen; /* the first parameter of the last launch */
+} seen; /* the first parameter of the last launch */
 
 static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
 {
@@ -256,7 +242,7 @@ TEST_ON_FAKES(load_in_time, 19, 22)
     *(int *)in_driver("fake_cuda_busy") = 1;
     int loads = driver_calls("cuModuleLoadData");
     CHECK_EQUAL(put(second, &module, &env_id, 0), REX_OK);
-    CHECK_EQUAL(put_narrow(second, &other_module), REX_OK);
+    CHECK_EQUAL(put(second, &other_module, &narrow_first_id, 0), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), loads);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_late_loads"), 0);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
@@ -286,8 +272,8 @@ TEST_IN_CHILD(two_gpus)
     CHECK_EQUAL(rex_queue_destroy(far), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     CHECK_EQUAL(put(first, &module, &plain_id, 0), REX_OK);
-    CHECK_EQUAL(put_narrow(second, &older), REX_OK);
-    CHECK_EQUAL(put_narrow(stranger, &older), REX_OK);
+    CHECK_EQUAL(put(second, &older, &narrow_first_id, 0), REX_OK);
+    CHECK_EQUAL(put(stranger, &older, &narrow_first_id, 0), REX_OK);
     CHECK_EQUAL(put(first, &module, &plain_id, 0), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(first), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(second), REX_OK);
@@ -303,8 +289,7 @@ TEST_IN_CHILD(have_globals)
 {
     struct rex_graph *graph = NULL;
     start(22);
-    struct rex_queue *queue = new_queue(&with_globals, 0, "plain", 0),
-                     *own = new_queue(&with_globals, 0, "own", REX_QUEUE_OWN_GLOBALS);
+    struct rex_queue *queue = new_queue(&with_globals, 0, "plain", 0), *own = new_queue(&with_globals, 0, "own", REX_QUEUE_OWN_GLOBALS);
     CHECK(rex_graph_begin(queue) == REX_OK && rex_graph_begin(own) == REX_OK);
     CHECK_EQUAL(put(queue, &with_globals, &plain_id, 0), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": its module has device globals");
@@ -314,11 +299,9 @@ TEST_IN_CHILD(have_globals)
     CHECK(rex_graph_end(&graph, own) == REX_OK && rex_graph_launches(graph) == 1);
     rex_graph_destroy(graph);
     setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
-    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA,
-               "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED");
+    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA, "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:719:0", 1);
-    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA,
-               "queue \"own\": cuCtxPushCurrent: CUDA_ERROR_LAUNCH_FAILED");
+    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA, "queue \"own\": cuCtxPushCurrent: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
