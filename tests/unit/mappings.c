@@ -213,7 +213,6 @@ TEST_IN_CHILD(touch)
     rex_present_pin(&other);
 }
 
-static void *pointer;
 static struct rex_place at_pointer;
 static struct rex_claim by_driver = {.place = &at_pointer, .count = 1, .call = REX_CALL_BY_DRIVER};
 static bool is_over;
@@ -230,9 +229,9 @@ static void *end_launch(void *unused)
 TEST_OF_EACH(wait_for_driver, bool, has_memory, true, false)
 {
     pthread_t other;
-    REX_MAP(map, {&pointer, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
+    REX_MAP(map, {bytes + CELL, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
-    at_pointer = (struct rex_place){.begin = (uintptr_t)&pointer, .end = (uintptr_t)(&pointer + 1)};
+    at_pointer = (struct rex_place){.begin = (uintptr_t)bytes + CELL, .end = (uintptr_t)bytes + 2 * CELL};
     rex_present_pin(&by_driver);
     CHECK_EQUAL(pthread_create(&other, NULL, end_launch, NULL), 0);
     rex_thread.part = has_memory ? rex_thread.part : NULL;
