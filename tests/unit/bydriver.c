@@ -449,6 +449,16 @@ TEST_IN_CHILD(allow_distant_device)
     expect_sent(0, 1);
 }
 
+/* rex_module_init() loads librex's own copy of the image, and the first launch loads none. */
+TEST_IN_CHILD(load_before_launch)
+{
+    start(22);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
+}
+
 /* A module with device globals, which libomptarget launches. */
 static char plain_id;
 static struct __tgt_offload_entry plain_entry[] = {ENTRY(&plain_id, "plain")};
