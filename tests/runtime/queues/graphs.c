@@ -45,8 +45,6 @@ TEST(changed)
         OK(rex_graph_launch(graph, queue));
         fetch(queue, value);
         assert_int_equal(value[0], followed(before, 3));
-        FAILS(set_follow(graph, 3, value, 1), REX_EINVAL, "launch 3, and the graph has 3");
-        FAILS(rex_graph_set_args(NULL, 0, NULL), REX_EINVAL, "NULL");
         static int64_t absent[VALUES];
         FAILS(set_follow(graph, 0, absent, 1), REX_EABSENT, "map row 2");
         rex_graph_destroy(graph);
@@ -172,14 +170,12 @@ TEST(branches)
         OK(launch_in(left, &launch, &args));
         OK(put_follow(right, c, VALUES, 22)); /* nobody waits for it but the end of the graph */
         FAILS(rex_graph_end(&graph, right), REX_EINVAL, "queue \"right\" has not begun a capture");
-        FAILS(rex_event_sync(done), REX_EINVAL, "in a graph");
         OK(rex_graph_end(&graph, left));
         assert_int_equal(rex_graph_launches(graph), 5);
         OK(put_follow(right, a, VALUES, 5)); /* no longer captured: at once */
         OK(rex_queue_sync(right));
         OK(rex_graph_launch(graph, left));
         OK(rex_queue_sync(left));
-        FAILS(rex_queue_wait_event(right, done), REX_EINVAL, "whose capture has ended");
         rex_graph_destroy(graph);
     }
     assert_int_equal(a[9], 5 * 3 + 10);

@@ -18,7 +18,6 @@ REX_KERNEL(narrow);
 REX_KERNEL(hold);
 REX_KERNEL(meet);
 REX_KERNEL(fault);
-REX_KERNEL(grid);
 
 enum { STEPS = 300 };
 
@@ -145,24 +144,6 @@ TEST(arguments)
     assert_true(sum == -4.0);
     for (int i = 0; i < 100; i++)
         assert_int_equal(pointee[i], 5);
-    OK(rex_queue_destroy(queue));
-}
-
-/* y and z of the grid reach the GPU whatever the release. */
-TEST(three_dimensions)
-{
-    static int64_t extent[6];
-    struct rex_queue *queue = new_queue("grid", 0);
-    struct rex_launch_config launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
-    REX_MAP(region, REX_FROM(extent, 6));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(args, REX_ALLOC(extent, 6));
-        OK(launch_in(queue, &launch, &args));
-        OK(rex_queue_sync(queue));
-    }
-    static const int64_t expected[] = {5, 4, 3, 32, 2, 1};
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(extent[i], gpu_is_real() ? expected[i] : 1);
     OK(rex_queue_destroy(queue));
 }
 
