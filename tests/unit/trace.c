@@ -236,6 +236,7 @@ TEST(test_broken_clocks)
     for (size_t i = 0; i < COUNT(clocks); i++) {
         assert_string_equal(in_child(trace_broken, clocks[i].broken), "");
         assert_int_equal(in_file(path, "\"name\":\"graph launch\""), 1);
+        assert_int_equal(in_file(path, "\"name\":\"plain__kernel__\""), clocks[i].kernels);
         assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"plain__kernel__\""), clocks[i].kernels);
         assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"graph of 2 launches\""), clocks[i].graphs);
     }
