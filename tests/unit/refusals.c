@@ -78,6 +78,8 @@ static void launching(struct rex_queue *queue)
     REX_MAP(absent, REX_VALUE(INT64_C(1)), REX_TO(&launch.device, 1));
     if (!rex_queue_is_synchronous(queue))
         REFUSED(launch_in(queue, &launch, &absent));
+    launch.key = &launch;
+    REFUSED(launch_in(queue, &launch, &absent));
 }
 
 static void updating(struct rex_queue *queue)

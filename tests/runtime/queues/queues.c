@@ -126,6 +126,10 @@ TEST(arguments)
             REX_MAP(env_args, REX_VALUE(n), REX_VALUE(addend), REX_ALLOC(value, VALUES));
             REX_MAP(axpy_args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
             REX_MAP(section_args, REX_VALUE(lower), REX_VALUE(length), REX_SECTION(REX_MAP_ALLOC, value, lower, length));
+            env.threads[0] = 100000;
+            if (gpu_present()) /* the queue works on */
+                FAILS(launch_in(queue, &env, &env_args), REX_ECUDA, "100000 x 1 x 1 threads");
+            env.threads[0] = 128;
             OK(launch_in(queue, &env, &env_args));
             OK(launch_in(queue, &section, &section_args));
             OK(launch_in(queue, &axpy, &axpy_args));
@@ -262,41 +266,7 @@ TEST(associated)
     OK(rex_queue_destroy(queues[1]));
 }
 
-/* ---- bad input ------------------------------------------------------------------------------- */
-
-/* unit/refusals has more. Whatever is refused, the queue works on. */
-TEST(bad_input)
-{
-    static int64_t value[VALUES];
-    static char stray;
-    int64_t n = VALUES, one = 1;
-    struct rex_queue *queue = new_queue("bad", 0);
-    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow)), unknown = launch_of(&stray);
-    struct rex_launch_config huge = rex_launch_config_of(REX_KERNEL_ID(follow), 1, 100000);
-    REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(good, REX_VALUE(n), REX_VALUE(one), REX_ALLOC(value, VALUES));
-        REX_MAP(few, REX_VALUE(n), REX_ALLOC(value, VALUES));
-        REX_MAP(always, REX_VALUE(n), REX_VALUE(one), REX_ALWAYS(REX_TOFROM(value, VALUES)));
-        REX_MAP(copied, REX_VALUE(n), REX_VALUE(one), REX_FIRSTPRIVATE(value));
-        FAILS(launch_in(queue, &launch, &always), REX_EINVAL, "map row 2 asks for a copy at every launch");
-        FAILS(launch_in(queue, &launch, &copied), REX_EINVAL, "map row 2 is private");
-        OK(launch_in(queue, &launch, &good));
-        if (gpu_present()) {
-            /* One row less would do for an env kernel, had this one not been launched as a plain one. */
-            FAILS(launch_in(queue, &launch, &few), REX_EPARAMS,
-                  "\"follow__kernel__\" has 3 parameters, none of them the runtime's");
-            FAILS(launch_in(queue, &huge, &good), REX_ECUDA, "100000 x 1 x 1 threads");
-        }
-        FAILS(launch_in(queue, &unknown, &good), REX_EKEY, "host key");
-        OK(rex_queue_sync(queue));
-        OK(launch_in(queue, &launch, &good));
-        OK(rex_queue_sync(queue));
-    }
-    for (int i = 0; i < VALUES; i++)
-        assert_int_equal(value[i], 4);
-    OK(rex_queue_destroy(queue));
-}
+/* ---- where nothing is launched --------------------------------------------------------------- */
 
 /* Nothing is launched, and there is nothing to copy: on the host what is mapped is the host's
  * memory. */
