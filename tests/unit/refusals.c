@@ -184,7 +184,7 @@ static void graphs(struct rex_queue *queue)
 {
     struct rex_queue *other;
     struct rex_event *before, *inside;
-    struct rex_graph *empty = NULL, *graph = NULL;
+    struct rex_graph *empty = NULL, *graph = NULL, *others = NULL;
     REFUSED(rex_graph_end(&empty, queue));
     CHECK_EQUAL(rex_queue_create(&other, 0, "other", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&before), REX_OK);
@@ -198,10 +198,16 @@ static void graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(inside, queue), REX_OK);
     while_captured(queue, other, before, empty);
+    /* Of two captures at once an event of one is none of the other, and either may end first. */
+    CHECK(rex_graph_begin(other) == REX_OK && rex_event_record(before, other) == REX_OK);
+    REFUSED(rex_queue_wait_event(queue, before));
+    REFUSED(rex_queue_wait_event(other, inside));
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&others, other), REX_OK);
     after_capture(queue, inside);
     too_many_queues(queue, inside);
     rex_graph_destroy(graph);
+    rex_graph_destroy(others);
     rex_graph_destroy(empty);
     rex_graph_destroy(NULL);
     rex_event_destroy(inside);

@@ -308,8 +308,6 @@ static void count_said(enum rex_log_level level, const char *message, void *time
     *(int *)times += strstr(message, "queues do everything at once") != NULL;
 }
 
-/* The log says at level info that queues do everything at once: on the host device, and there once.
- */
 TEST(names_of_their_own)
 {
     struct rex_queue *queue[2];
@@ -326,6 +324,8 @@ TEST(names_of_their_own)
         OK(rex_queue_destroy(queue[i]));
 }
 
+/* The log says at level info that queues do everything at once: on the host device, and there once.
+ */
 TEST(said_once)
 {
     int times = 0;
