@@ -148,7 +148,7 @@ COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo demo-mpi run-demo-mpi check check-all check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage
+.PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep
 .PHONY: print-O library tools examples test-programs run-demo run-check run-check-all run-check-gpu
 FORCE:
 
@@ -361,7 +361,6 @@ tsan:  ## unit and runtime tests with ThreadSanitizer
 
 fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
 fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
-fuzz-coverage: library  ## lines of the readers that the inputs kept in tests/fuzz/corpus run
 
 html:  ## the manual as linked pages with a search, in build/html (installs missing packages)
 	@tools/deps html

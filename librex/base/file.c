@@ -202,7 +202,7 @@ static int why_not_open(const char *path)
 static int open_path(struct rex_output *output, int flags)
 {
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666);
-    output->descriptor = descriptor < 0 ? -1 : move_away(descriptor);
+    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor);
     if (output->descriptor < 0)
         return why_not_open(output->path);
     fcntl(output->descriptor, F_SETFL, FLAGS);

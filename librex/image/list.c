@@ -232,9 +232,8 @@ static int add_containers(struct rex_list *list, const char *name)
          result == REX_OK && read_header(list->bytes + at, list->size - at, &header) &&
          header.version != 0;
          at += header.size)
-        result = header.size >= sizeof header && header.size <= list->size - at
-                     ? add_container(list, at, header.size, name)
-                     : cut_off(name);
+        result = header.size <= list->size - at ? add_container(list, at, header.size, name)
+                                                : cut_off(name);
     return result;
 }
 

@@ -116,7 +116,7 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
         return false;
     const char *digits = rex_name_after(text.word, "sm_");
     char *end;
-    if (digits == NULL || !isdigit((unsigned char)*digits))
+    if (digits == NULL)
         return false;
     unsigned long number = strtoul(digits, &end, 10);
     if (number == 0 || number > UINT32_MAX || strspn(end, "af") != strlen(end) || strlen(end) > 1)
@@ -269,7 +269,7 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
     bool elsewhere = false; /* .extern: declared here, defined in another file */
     /* To the driver's compiler a text ends at the first NUL: a hole may follow, of any size. */
     size = strnlen(bytes, size);
-    if (!rex_view_may_take(view, size + 1) || (view->text = malloc(size + 1)) == NULL)
+    if (!rex_view_may_take(view, size) || (view->text = malloc(size)) == NULL)
         return -1;
     memcpy(view->text, bytes, size);
     struct text text = {.at = view->text, .end = view->text + size};

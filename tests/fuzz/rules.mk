@@ -53,7 +53,7 @@ EXTRA += $(FUZZ) $(counted)
 # make fuzz: with clang, whose libFuzzer this is
 
 FUZZ_CC ?= clang-19
-.PHONY: run-fuzz run-fuzz-keep run-fuzz-coverage
+.PHONY: run-fuzz run-fuzz-keep
 fuzz_make = $(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
 fuzz:
 	@tools/deps fuzz
@@ -66,9 +66,3 @@ fuzz-keep:
 	@+$(fuzz_make) run-fuzz-keep
 run-fuzz-keep: fuzz-programs
 	@$(test_env) tests/fuzz/run --keep $(if $(K),-k '$(K)')
-
-fuzz-coverage:
-	@tools/deps
-	@+$(submake) CC=gcc SAN= CFLAGS='-O0 -g --coverage' run-fuzz-coverage
-run-fuzz-coverage: fuzz-programs
-	@$(test_env) tests/fuzz/coverage

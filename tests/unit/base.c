@@ -68,12 +68,13 @@ TEST(test_nearest)
         else
             says("\"%s\" for \"%s\": not near", pairs[i][1], pairs[i][0]);
     }
-    /* A longer name than any compiler's is near to none. */
-    char wanted[231] = "", other[271] = "";
-    memset(wanted, 'a', sizeof wanted - 1);
-    memset(other, 'b', sizeof other - 1);
-    memset(other, 'a', sizeof wanted - 1);
-    assert_null(rex_nearest_name(wanted, (const char *const[]){other}, 1));
+    /* The longest names that are compared, and one that is longer than any compiler's: it is near to none. */
+    char wanted[257], other[257];
+    for (int longer = 0; longer < 3; longer++) {
+        snprintf(wanted, sizeof wanted, "%0*d", 255 + (longer == 1), 1);
+        snprintf(other, sizeof other, "%0*d", 255 + (longer == 2), 2);
+        assert_int_equal(rex_nearest_name(wanted, (const char *const[]){other}, 1) != NULL, longer == 0);
+    }
 }
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */

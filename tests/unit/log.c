@@ -26,6 +26,7 @@ static void note(enum rex_log_level level, const char *message, void *context)
 {
     (void)context;
     says("%d %s", (int)level, message);
+    errno = EDOM; /* which nobody sees */
 }
 
 /* The program's own calls, with every kind of row. */
@@ -105,7 +106,9 @@ TEST_IN_CHILD(program)
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, 0x10000000};
     CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
     CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
+    errno = 77;
     CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), 0);
+    CHECK_EQUAL(errno, 77);
     *(int *)in_driver("fake_cuda_busy") = 1;
     CHECK_EQUAL(rex_library_unload(library), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), 0);

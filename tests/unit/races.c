@@ -88,6 +88,7 @@ static void stay(void)
 {
     pthread_barrier_wait(&is_inside);
     pthread_barrier_wait(&may_leave);
+    usleep(10000); /* in which the others come to where they wait */
 }
 
 static void *launch_and_stay(void *unused)
@@ -178,7 +179,7 @@ static void *end_module(void *unused)
     return unused;
 }
 
-/* A thread that ends a module that another one is ending does not wait. A thread that registers it waits. */
+/* A thread that ends a module that another one is ending does not wait. A thread that registers it by a name waits. */
 TEST_IN_CHILD(ends_beside)
 {
     pthread_t other;
@@ -192,10 +193,9 @@ TEST_IN_CHILD(ends_beside)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
     pthread_barrier_wait(&may_leave);
-    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, module.image_name), REX_OK);
     pthread_join(inside, NULL);
     pthread_join(other, NULL);
-    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(the_record()->registered, 1);
 }
@@ -226,7 +226,12 @@ static void launch_again(void *value)
 
 static void *end_thread(void *unused)
 {
+    int status;
     CHECK_EQUAL(launch(), REX_OK);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(rex_thread.next != NULL); /* it has this thread alone */
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
     CHECK_EQUAL(pthread_setspecific(key, &key), 0);
     return unused;
 }

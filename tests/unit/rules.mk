@@ -36,8 +36,8 @@ $(O)/tests/unit/binding: | $(O)/librex.so
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen,--wrap=realloc,--wrap=pthread_atfork
 # device: the driver cannot be opened where a test says so, and for what reason; memory runs out.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror,--wrap=malloc
-# trace: a file is closed with an error where a test says so.
-$(O)/tests/unit/trace: unit_libs = -Wl,--wrap=close
+# trace: a file takes a part of the bytes at a time, and is closed with an error where a test says so.
+$(O)/tests/unit/trace: unit_libs = -Wl,--wrap=close,--wrap=write
 # races: no time passes where a test says so, and a thread comes in.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=rex_threads_are_in_flight
 
