@@ -165,7 +165,7 @@ static int send_from(struct rex_slot *slot, struct rex_target *target,
 static int send_in_flight(struct rex_target *target, const struct rex_launch_config *launch,
                           const struct rex_map *map, int number, bool is_mapped)
 {
-    int ordinal = -1, entered, result = rex_device_lost(number, rex_target_name(target));
+    int ordinal, entered, result = rex_device_lost(number, rex_target_name(target));
     if (result == REX_OK)
         result = rex_slot_ordinal(number, &ordinal);
     if (result == REX_OK && ordinal < 0)
@@ -184,7 +184,7 @@ static int send_in_flight(struct rex_target *target, const struct rex_launch_con
 static int send(struct rex_target *target, const struct rex_launch_config *launch,
                 const struct rex_map *map, bool is_mapped)
 {
-    int number = 0;
+    int number;
     if (rex_device_offload(target->device, &number) != REX_OK) {
         target->against = REX_AGAINST_DEVICE;
         return REX_OK;
@@ -220,7 +220,7 @@ int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_laun
  */
 static void prepare(struct rex_registration *registration)
 {
-    int number = 0, ordinal = -1, entered;
+    int number, ordinal, entered;
     if (!rex_may_go_by_driver(registration) || rex_device_offload(-1, &number) != REX_OK ||
         rex_flight_enter() != REX_OK)
         return;

@@ -5,7 +5,6 @@
  */
 #include "launch/check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -38,27 +37,22 @@ static enum rex_kernel_form form_of(const struct rex_kernel *kernel, uint32_t ro
                : REX_FORM_UNKNOWN;
 }
 
-/* Writes ", the first of them the runtime's", and the parameters as the signature tells them. */
-static void print_others(const struct rex_target *target, char *text, size_t size)
+/* Names the parameters as the signature tells them. */
+static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
 {
-    static const char *const forms[] = {[REX_FORM_PLAIN] = ", none of them the runtime's",
+    static const char *const forms[] = {[REX_FORM_UNKNOWN] = "",
+                                        [REX_FORM_PLAIN] = ", none of them the runtime's",
                                         [REX_FORM_ENV] = ", the first of them the runtime's"};
     const struct rex_signature *signature = target->kernel->signature;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
     char list[REX_SIGNATURE_MAX] = "";
     if (signature != NULL)
         rex_signature_print(signature->parameter, signature->count, list);
-    snprintf(text, size, "%s%s%s", form == REX_FORM_UNKNOWN ? "" : forms[form],
-             signature != NULL ? " " : "", list);
-}
-
-static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
-{
-    char others[REX_SIGNATURE_MAX + 40];
-    print_others(target, others, sizeof others);
-    return rex_fail(REX_EPARAMS,
-                    "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
-                    rex_target_name(target), target->kernel->parameters, others, rows, count);
+    return rex_fail(
+        REX_EPARAMS,
+        "kernel \"%s\" has %u parameters%s%s%s, and the launch %u rows for them (of %u)",
+        rex_target_name(target), target->kernel->parameters, forms[form],
+        signature != NULL ? " " : "", list, rows, count);
 }
 
 static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,

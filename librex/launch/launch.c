@@ -106,11 +106,11 @@ static struct rex_launch_config launch_of(int32_t num_teams, int32_t thread_limi
 static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
                                    int32_t thread_limit, const struct __tgt_kernel_arguments *args)
 {
-    target->against = args == NULL || args->NumArgs < 0 ? REX_AGAINST_ROWS
+    target->against = args == NULL ? REX_AGAINST_ROWS
                       : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0
                           ? REX_AGAINST_FLAGS
-                          : rex_against_all() | target->registration->against;
-    if (target->against & ~REX_AGAINST_MAPPING)
+                          : 0u;
+    if (target->against != 0)
         return REX_OK;
     struct rex_launch_config launch = launch_of(num_teams, thread_limit, args);
     struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,

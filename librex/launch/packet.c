@@ -148,9 +148,9 @@ static int send_with_row(const struct rex_target *target, struct __tgt_kernel_ar
                          bool at_end, int *returned)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
-    size_t rows = (size_t)packet->NumArgs + 1;
-    if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc(rows, 6 * sizeof *storage)) == NULL)
-        return rex_fail_memory(rows * 6 * sizeof *storage, "the rows of a launch");
+    size_t bytes = ((size_t)packet->NumArgs + 1) * 6 * sizeof *storage;
+    if (bytes > sizeof on_stack && (storage = malloc(bytes)) == NULL)
+        return rex_fail_memory(bytes, "the rows of a launch");
     add_row(packet, at_end, storage);
     int result = call(target, packet, returned);
     if (storage != on_stack)

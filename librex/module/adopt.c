@@ -63,7 +63,7 @@ static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
 static void fit(unsigned char *bytes, size_t size, const struct rex_release *release,
                 const char *binary, int number)
 {
-    char name[PATH_MAX + 32], suffix;
+    char name[REX_MESSAGE_MAX], suffix;
     unsigned architecture;
     snprintf(name, sizeof name, "%d of %s", number, binary);
     if (rex_ptx_is(bytes, size, &architecture, &suffix))
@@ -88,7 +88,7 @@ static void fit(unsigned char *bytes, size_t size, const struct rex_release *rel
 static unsigned char *fitted_copy(const void *image, size_t size, const struct rex_release *release,
                                   const char *binary, int number)
 {
-    unsigned char *bytes = malloc(size > 0 ? size : 1), *same;
+    unsigned char *bytes = malloc(size), *same;
     struct rex_span span;
     if (bytes == NULL)
         return NULL;

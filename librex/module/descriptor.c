@@ -56,16 +56,10 @@ const char *rex_entries_name(struct rex_entries table, const void *key)
     return NULL;
 }
 
-/* At least one byte, so that an empty table has its own address, too. */
-static void *room_for(size_t size)
-{
-    return malloc(size > 0 ? size : 1);
-}
-
 static int copy_as_old(struct rex_entries table, struct rex_entries *copy)
 {
     size_t count = table.size / sizeof(struct rex_new_entry), used = 0;
-    struct __tgt_offload_entry *entries = room_for(count * sizeof *entries);
+    struct __tgt_offload_entry *entries = malloc(count * sizeof *entries);
     if (entries == NULL)
         return -1;
     for (size_t i = 0; i < count; i++) {
@@ -82,7 +76,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 {
     if (old && rex_entries_are_new(table))
         return copy_as_old(table, copy);
-    void *bytes = room_for(table.size);
+    void *bytes = malloc(table.size); /* of no bytes it has an address, too */
     if (bytes == NULL)
         return -1;
     if (table.size > 0)

@@ -85,7 +85,7 @@ static int link_ptx(struct rex_module_image *image)
     if (result == 0)
         result = REX_CUDA(cuLinkComplete, state, &made, &size);
     /* The linker's CUBIN lasts as long as the linker. */
-    unsigned char *copy = result == 0 ? malloc(size > 0 ? size : 1) : NULL;
+    unsigned char *copy = result == 0 ? malloc(size) : NULL;
     if (result != 0)
         result = not_linked(result, log, image->path);
     else if (copy == NULL)

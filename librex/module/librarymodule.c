@@ -134,7 +134,6 @@ static struct rex_library *take_unused(void)
 static void give_back(struct rex_library *library, bool kept)
 {
     struct rex_registration *registration = rex_library_registration(library);
-    registration->memory_name = NULL;
     end_entries(library, kept);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
@@ -157,6 +156,7 @@ static int register_image(struct rex_library *library, const struct rex_module_i
     if (result == REX_OK)
         result = rex_module_register(&library->module, NULL);
     library->module.image = NULL;
+    registration->memory_name = NULL;
     if (result != REX_OK)
         give_back(library, registration->descriptor != before);
     return result;
@@ -171,10 +171,7 @@ static int bring_devices(const struct rex_module_image *image)
     if (rex_devices_are_there())
         return REX_OK;
     struct rex_library *first = take_unused();
-    int result = first != NULL ? register_image(first, image) : REX_ENOMEM;
-    if (result == REX_OK)
-        rex_library_registration(first)->memory_name = NULL;
-    return result;
+    return first != NULL ? register_image(first, image) : REX_ENOMEM;
 }
 
 /* ---- the driver's alone ---------------------------------------------------------------------- */
@@ -187,7 +184,6 @@ static void free_alone(struct rex_library *library)
             registration->unload(registration);
         rex_unfinished_forget(registration);
         rex_table_free(&registration->table);
-        free(registration->descriptor);
         free(registration);
     }
     end_entries(library, false);
@@ -199,18 +195,15 @@ static void free_alone(struct rex_library *library)
 static int register_alone(struct rex_library *library)
 {
     struct rex_module_image *image = &library->image;
-    struct rex_registration *registration = calloc(1, sizeof *registration);
-    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
-    if (registration == NULL || descriptor == NULL) {
-        free(registration);
-        free(descriptor);
-        return rex_fail_memory(sizeof *registration + sizeof *descriptor, "a library");
-    }
+    size_t size = sizeof(struct rex_registration) + sizeof(struct rex_descriptor);
+    struct rex_registration *registration = calloc(1, size);
+    if (registration == NULL)
+        return rex_fail_memory(size, "a library");
+    struct rex_descriptor *descriptor = (struct rex_descriptor *)(registration + 1);
     descriptor->image.ImageStart = image->bytes;
     descriptor->image.ImageEnd = image->bytes + image->size;
     registration->module = &library->module;
     registration->library = library;
-    registration->location = &rex_unknown_location;
     registration->image_path = image->path;
     registration->descriptor = descriptor;
     library->module.registration = registration;

@@ -18,7 +18,7 @@
 #include "omp/flight.h"
 #include "omp/runtime.h"
 
-ident_t rex_unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+static ident_t unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
 /* ---- the list of modules --------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
-        known->location = module->location != NULL ? module->location : &rex_unknown_location;
+        known->location = module->location != NULL ? module->location : &unknown_location;
         module->next = rex_first_module;
         __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
         __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);

@@ -55,9 +55,6 @@ void rex_modules_unclaim(struct rex_registration *registration);
 /* The module on the list that has KEY, a registered one if possible; NULL if none has it. */
 struct rex_module *rex_modules_find(const void *key);
 
-/* The source location ";unknown;unknown;0;0;;". */
-extern ident_t rex_unknown_location;
-
 /* The kernel of a launch, and the requested device: -1 or a number. */
 struct rex_target {
     struct rex_registration *registration;

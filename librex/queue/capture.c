@@ -60,13 +60,14 @@ static size_t size_of_values(const struct rex_map *map)
     return size;
 }
 
-void *rex_capture_own_map(struct rex_command *command)
+int rex_capture_own_map(struct rex_command *command, void **copy)
 {
     struct rex_map *map = &command->launch.map;
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
-    char *memory = malloc(columns + size_of_values(map) + 1);
+    size_t size = columns + size_of_values(map) + 1;
+    char *memory = malloc(size);
     if (memory == NULL)
-        return NULL;
+        return rex_fail_memory(size, "a launch in a graph");
     char *values = memory + columns; /* a multiple of 16 */
     struct rex_map own = {
         map->count, (void **)(void *)memory, (void **)(void *)memory + rows, NULL, NULL, NULL,
@@ -85,7 +86,8 @@ void *rex_capture_own_map(struct rex_command *command)
         values += ((size_t)map->sizes[i] + 15) / 16 * 16;
     }
     *map = own;
-    return memory;
+    *copy = memory;
+    return REX_OK;
 }
 
 /* ---- one command ----------------------------------------------------------------------------- */
@@ -117,9 +119,8 @@ static int append(struct rex_graph *graph, const struct rex_command *command, ui
     struct rex_command own = *command;
     void *memory = NULL;
     int result = grow(graph);
-    if (result == REX_OK && command->kind == REX_COMMAND_LAUNCH &&
-        (memory = rex_capture_own_map(&own)) == NULL)
-        result = rex_fail_memory((size_t)command->launch.map.count * 32, "a launch in a graph");
+    if (result == REX_OK && command->kind == REX_COMMAND_LAUNCH)
+        result = rex_capture_own_map(&own, &memory);
     if (result != REX_OK)
         return result;
     own.lane = lane;

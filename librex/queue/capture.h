@@ -31,7 +31,7 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 /* Make the checks of COMMAND without doing it; GRAPH is locked. Returns 0 or an error. */
 int rex_capture_check(struct rex_graph *graph, const struct rex_command *command);
 
-/* Copy the map of COMMAND, a launch, to memory that the caller frees; NULL without memory. */
-void *rex_capture_own_map(struct rex_command *command);
+/* Copies the map of COMMAND, a launch, to memory that the caller frees. Returns 0 or an error. */
+int rex_capture_own_map(struct rex_command *command, void **copy);
 
 #endif

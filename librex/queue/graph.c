@@ -181,12 +181,12 @@ static int set_arguments(struct rex_graph *graph, size_t number, const struct re
     size_t at = graph->launch[number];
     struct rex_command command = graph->command[at];
     command.launch.map = *map;
+    void *memory = NULL;
     int result = rex_capture_check(graph, &command);
+    if (result == REX_OK)
+        result = rex_capture_own_map(&command, &memory);
     if (result != REX_OK)
         return result;
-    void *memory = rex_capture_own_map(&command);
-    if (memory == NULL)
-        return rex_fail_memory((size_t)map->count * 32, "a launch in a graph");
     if (!graph->immediate)
         result = rex_graph_change(graph, number, &command);
     if (result == REX_OK) {

@@ -286,10 +286,8 @@ void rex_queue_trace_begin(struct rex_queue *queue)
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
-    int entered = queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
-    if (entered < 0)
-        return;
-    while (queue->trace->count > 0)
+    int entered = rex_context_enter(queue->gpu.context);
+    while (entered >= 0 && queue->trace->count > 0)
         write_oldest(queue->trace);
     rex_context_leave(entered);
 }

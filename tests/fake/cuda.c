@@ -118,7 +118,7 @@ int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceGetName(char *name, int size, int device)
 {
     BREAK("cuDeviceGetName");
-    snprintf(name, (size_t)size, "Fake GPU %d", device);
+    snprintf(name, (size_t)size, "Fake GPU %d%s", device, device == 3 ? " MIG 1g.12gb" : "");
     return setting("FAKE_CUDA_NAME_FAILS", 0);
 }
 

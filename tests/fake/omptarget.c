@@ -163,7 +163,7 @@ EXPORT void *omp_target_alloc(size_t size, int device);
 EXPORT void omp_target_free(void *memory, int device);
 EXPORT int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device);
 
-static const struct fake_mapping *mapping_of(const void *address)
+static struct fake_mapping *mapping_of(const void *address)
 {
     for (int i = 0; i < FAKE_MAPPINGS; i++)
         if ((uintptr_t)address - record.mappings[i].begin < record.mappings[i].size)
@@ -201,8 +201,11 @@ int omp_target_associate_ptr(const void *host, const void *on_device, size_t siz
 
 int omp_target_disassociate_ptr(const void *address, int device)
 {
-    (void)address, (void)device;
-    return 1;
+    struct fake_mapping *mapping = mapping_of(address);
+    (void)device;
+    if (mapping != NULL)
+        mapping->size = 0;
+    return mapping == NULL;
 }
 
 /* A function of the fake driver; false where that has no memory. */

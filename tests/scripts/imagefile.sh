@@ -88,6 +88,12 @@ for modes in 755/644 1777/644 757/644 755/666 755/646 775/664; do
 done
 chmod 755 .
 
+begin "kernels' modes, which LLVM 16 obeys, are hidden; no other global gets another name"
+LC_ALL=C sed 's/unbounded_exec_mode/otherwise_exec_mode/g' "$top/tests/data/limits_sm_90.cubin" >limits.cubin
+FAKE_CUDA_DEVICES=1 REX_LOG=info REX_OMPTARGET="$build/tests/fake/16/libomptarget.so.16" look entry=bounded ./limits.cubin
+says 'device image ./limits.cubin: bounded_exec_mode renamed for LLVM 16, in a private copy'
+says_no otherwise_exec_mode
+
 begin 'a file of a gigabyte, and a byte'
 cp "$top/tests/data/sm_90.cubin" .
 truncate -s $(((1 << 30) + 1)) sm_90.cubin

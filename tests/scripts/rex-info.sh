@@ -58,6 +58,10 @@ done <"$work/fields"
 
 page=librex/man/librex.7
 "$info" --abi --json >"$work/abi"
+for release in $(jq -r '.releases | keys[]' "$work/abi"); do # those that are not here, too
+    jq -r ".releases[\"$release\"] | to_entries[] | \"\(.key): \(.value)\"" "$work/abi" >"$work/adapted"
+    golden "rex-info/adapted-$release.txt" "$work/adapted"
+done
 jq -r 'def dimensions: if test("3 dimensions") then "x, y, z" else "x" end;
     .releases | to_entries[] | .value["plain kernels"] as $plain | .value["env kernels"] as $env | [.key,
         (if $plain | startswith("refused") then "driver" else "yes" end), (if $env | startswith("refused") then "driver" else "yes" end),

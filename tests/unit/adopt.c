@@ -143,11 +143,13 @@ TEST_ON_FAKES(images, ALL_RELEASES)
  * no CUBIN. */
 TEST_IN_CHILD(others)
 {
-    struct bytes newer = cubin(100), text;
+    struct bytes newer = cubin(100), foreign = cubin(90), text;
+    ((Elf64_Ehdr *)(void *)foreign.bytes)->e_machine = EM_X86_64;
     text.bytes = lasting(read_bytes("tests/data/sm_90.ptx", &text.size));
     const struct bytes given[] = {newer,
                                   text,
                                   wrap(text, 2, 2),
+                                  foreign,
                                   {(unsigned char *)(uintptr_t) "BC\xc0\xde", 4},
                                   {(unsigned char *)(uintptr_t) "", 0}};
     rex_set_log_callback(note, NULL);

@@ -45,16 +45,15 @@ static inline void use_release(int release)
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
 }
 
+/* The function at ADDRESS, a pointer of that TYPE. */
+#define FUNCTION_AT(address, type) (((union { void *at; __typeof__(type) function; }){address}).function)
+
 /* What the bound fake wrote down. */
 static inline struct fake_record *the_record(void)
 {
-    struct fake_record *(*get)(void);
     void *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
     CHECK(library != NULL);
-    void *address = dlsym(library, "fake_record");
-    CHECK(address != NULL);
-    memcpy(&get, &address, sizeof get);
-    return get();
+    return FUNCTION_AT(dlsym(library, "fake_record"), struct fake_record *(*)(void))();
 }
 
 /* The last call, which has to be of FUNCTION. */
@@ -88,7 +87,7 @@ static inline void *in_driver(const char *name)
 }
 
 /* Its function NAME, a pointer of that TYPE. */
-#define DRIVERS(type, name) (((union { void *address; __typeof__(type) function; }){in_driver(name)}).function)
+#define DRIVERS(type, name) FUNCTION_AT(in_driver(name), type)
 
 /* How often its function NAME was called, */
 static inline int driver_calls(const char *name)

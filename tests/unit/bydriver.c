@@ -11,7 +11,7 @@
 
 #include "inqueue.h"
 #include "launch/like.h"
-#include "launch/slot.h"
+#include "launch/slotgraph.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -131,18 +131,15 @@ static void pin(void *address, size_t size)
     CHECK_EQUAL(DRIVERS(int (*)(void *, size_t, unsigned), "cuMemHostRegister_v2")(address, size, 0), 0);
 }
 
-/* The first half of a row is pinned, or the second: the processor does not touch it, and no graph, which it would do so for, is made. */
-TEST_OF_EACH(use_pinned_part, int, part, 0, 1)
+/* A row's first byte is pinned, or its last: the processor does not touch it, and no graph, which it would do so for, is made. */
+TEST_OF_EACH(use_pinned_part, int, at, -16, -15, 0, 4096 - 1, 4096)
 {
-    enum { HALF = CELLS / 2 };
-    uint64_t *across = (uint64_t *)(void *)stretches() - HALF;
+    char *middle = stretches();
     start(22);
-    fill(across, y, CELLS);
-    pin(across + part * HALF, sizeof(uint64_t) * HALF);
-    for (int i = 0; i < TURNS; i++)
-        CHECK_EQUAL(launch_on(CELLS, REX_TO(across, CELLS), REX_TOFROM(y, CELLS)), REX_OK);
-    expect_axpy(across, y, CELLS, 1, TURNS);
-    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
+    pin(middle, 4096);
+    for (int i = 0; i < 2 * TURNS; i++) /* it is the first of two, and then the second */
+        CHECK_EQUAL(launch_on(0, REX_TO(middle + at, 16), REX_TO(middle + (i < TURNS ? 8192 : -8192), 16)), REX_OK);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch") > 0, at == -16 || at == 4096);
 }
 
 /* One of the six dimensions, or the dynamic memory, is another one. */
@@ -175,7 +172,7 @@ TEST_IN_CHILD(change_grids)
         /* the graph's kernel is changed where the launch differs from the one before, and is not one like it */
         CHECK_EQUAL(driver_calls("cuGraphExecKernelNodeSetParams"), i < TURNS ? 0 : (i - TURNS) / 2 + 1);
     }
-    CHECK(driver_calls("cuGraphLaunch") > 0);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), TURNS + 16 - REX_GRAPH_PAYS);
 }
 
 /* What a row has is copied, be it one byte; where no row is copied in a direction there is no call. */
@@ -186,6 +183,12 @@ TEST_IN_CHILD(copy_a_byte)
     CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 0);
     CHECK_EQUAL(launch_on(0, REX_ALLOC(x, 1), REX_FROM((char *)y, 1)), REX_OK);
     CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
+    /* and where it is the last one that a graph copies; what is launched in between is remembered beside it, and is no graph so soon */
+    fill(x, y, CELLS);
+    for (int i = 0; i < TURNS; i++)
+        CHECK(launch_on(65, REX_TO(x, 65), REX_TOFROM((char *)y, 64 * 8 + 1)) == REX_OK && launch_nothing(&plainly) == REX_OK);
+    CHECK_EQUAL((unsigned char)y[64], (unsigned char)(64 * 1000 + TURNS * 65));
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), TURNS - REX_GRAPH_PAYS);
 }
 
 /* The largest rows that a graph copies fill all the room of a launch context; where one is larger all goes by single calls. */
@@ -441,6 +444,16 @@ TEST_IN_CHILD(allow_distant_device)
     expect_sent(0, 1);
 }
 
+/* rex_module_init() loads librex's own copy of the image, and the first launch loads none. */
+TEST_IN_CHILD(load_before_launch)
+{
+    start(22);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
+    CHECK_EQUAL(launch_axpy(), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
+}
+
 /* A module with device globals, which libomptarget launches. */
 static char plain_id;
 static struct __tgt_offload_entry plain_entry[] = {ENTRY(&plain_id, "plain")};
@@ -608,7 +621,7 @@ TEST_IN_CHILD(give_kept_memory)
     void *small = rex_device_alloc(1, 0);
     CHECK(small != NULL && device_bytes() > kept);
     rex_device_free(small, 0);
-    CHECK(rex_device_alloc((64 << 20) - LARGE, 0) != NULL);
+    CHECK(rex_device_alloc(64 << 20, 0) != NULL);
 }
 
 static void map_row(enum fake_function function)
@@ -626,12 +639,14 @@ static void begin_region(void *host, size_t bytes)
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
 }
 
-/* A row that is always copied is, be it one byte that is mapped. */
+/* Of the rows that are mapped those that are always copied are, each in its direction, be it one byte. */
 TEST_IN_CHILD(copy_a_mapped_byte)
 {
     start(22);
     begin_region(x, sizeof x);
-    CHECK_EQUAL(launch_on(0, rex_row_with(REX_TOFROM((char *)x, 1), REX_MAP_ALWAYS), REX_ALLOC(y, 1)), REX_OK);
+    CHECK_EQUAL(launch_on(0, rex_row_with(REX_TO((char *)x, 1), REX_MAP_ALWAYS), rex_row_with(REX_TOFROM(x + 1, 0), REX_MAP_ALWAYS)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 0);
+    CHECK_EQUAL(launch_on(0, REX_TOFROM(x + 1, 1), rex_row_with(REX_FROM((char *)x, 1), REX_MAP_ALWAYS)), REX_OK);
     CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
 }
 

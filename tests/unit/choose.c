@@ -355,7 +355,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 /*
  * The CUBIN that an older release gets has the header that it takes. Numbers of source lines are
  * kept where the PTX has any; the context that it was compiled in is there until the image is
- * registered.
+ * registered. A folder that is gone by then is not trusted.
  */
 TEST_IN_CHILD(compiled)
 {
@@ -380,4 +380,5 @@ TEST_IN_CHILD(compiled)
         CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     }
     remove_folder(folder);
+    REFUSED(rex_source_check_owner(&(struct rex_source){.path = "gone/host.so"}));
 }

@@ -161,6 +161,7 @@ TEST_IN_CHILD(wrong_calls)
     setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
     REFUSED(rex_library_global(&address, &size, library, 0, "table"));
     REFUSED(rex_library_load(&other, 7, NULL, 0, CUBIN));
+    REFUSED(rex_library_load(&other, 0, "", 0, "of no bytes"));
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);

@@ -213,7 +213,6 @@ TEST_IN_CHILD(touch)
     rex_present_pin(&other);
 }
 
-static void *pointer;
 static struct rex_place at_pointer;
 static struct rex_claim of_other = {.place = &at_pointer, .count = 1};
 static bool is_over;
@@ -233,13 +232,13 @@ static void *end_other(void *unused)
 TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, REX_CALL_BEGINS, REX_CALL_UPDATES)
 {
     pthread_t other;
-    REX_MAP(map, {&pointer, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
+    REX_MAP(map, {bytes + CELL, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
-    at_pointer = (struct rex_place){.begin = (uintptr_t)&pointer, .end = (uintptr_t)(&pointer + 1)};
+    at_pointer = (struct rex_place){.begin = (uintptr_t)bytes + CELL, .end = (uintptr_t)bytes + 2 * CELL};
     of_other.call = call;
     rex_present_pin(&of_other);
     if (call == REX_CALL_BEGINS)
-        rex_mapping_made(&pointer, sizeof pointer, 0);
+        rex_mapping_made(bytes + CELL, CELL, 0);
     CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
     rex_thread.part = call == REX_CALL_UPDATES ? NULL : rex_thread.part;
     rex_thread.ends = call == REX_CALL_UPDATES ? UINT8_MAX : 0;

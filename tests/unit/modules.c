@@ -60,8 +60,11 @@ TEST_IN_CHILD(data_without_kernels)
     char bytes[8] = "";
     REX_MAP(map, REX_TO(bytes, 8));
     start(90, 22);
+    void *library = dlopen(FAKE("module.so"), RTLD_NOW);
     REFUSED(rex_module_data_enter(&kernelless, 0, &map));
     CHECK_EQUAL(the_record()->count, 0);
+    CHECK_EQUAL(dlclose(library), 0); /* which was looked at, and is not kept */
+    CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == NULL);
     REFUSED(rex_module_launch(&kernelless, 0, 1, 1, &keys[0], NULL));
 }
 
@@ -90,11 +93,11 @@ static const struct {
     {"a global", {PLAIN, {table, NAME("table"), sizeof table, 0, 0}}},
     /* a link's symbol in the image has another name */
     {"a link of another size", {PLAIN, {table, NAME("table"), 8, 1, 0}}},
-    {"a link", {PLAIN, {table, NAME("absent"), 8, 1, 0}}},
+    {"a link", {PLAIN, {table, NAME("absent"), 1, 1, 0}}},
     {"no link", {PLAIN, {table, NAME("absent"), 8, 2, 0}}},
 };
 
-/* They are refused again, and not half registered. */
+/* They are refused again, and not half registered. The end of a module is that of its global's mapping. */
 TEST_IN_CHILD(bad_tables)
 {
     static struct rex_module modules[COUNT(tables)];
@@ -110,7 +113,9 @@ TEST_IN_CHILD(bad_tables)
             CHECK_EQUAL(rex_module_register(&modules[i], NULL), result);
         }
         CHECK_EQUAL(the_record()->registered, result == REX_OK);
+        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)table, sizeof table, 0x10000000};
         CHECK_EQUAL(rex_module_fini(&modules[i]), 0);
+        CHECK_EQUAL(the_record()->mappings[0].size == 0, result == REX_OK);
         CHECK(strcmp(rex_module_image_path(&modules[i]), "") == 0);
     }
 }
@@ -222,6 +227,7 @@ TEST_IN_CHILD(checked_late)
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     REFUSED(launch_rows(&module, &keys[1], 2, 1));
     REFUSED(launch_rows(&module, table, 2, 1));
+    REFUSED(launch_rows(&module, in_driver("fake_cuda_busy"), 2, 1));
     CHECK_EQUAL(version_sent(&module, &keys[0], 2), 2);
     CHECK_EQUAL(version_sent(&module, &keys[3], 2), 3);
     REFUSED(launch_rows(&module, &keys[3], 0, 1));

@@ -142,7 +142,7 @@ TEST_OF_EACH(failing, const char *, call, "cuMemcpyPeerAsync", "cuDevicePrimaryC
 
 /*
  * The memory of the other device is in use as well: a mapping of it does not end, and
- * rex_device_free() waits.
+ * rex_device_free() waits, but not for copies within the queue's own device.
  */
 TEST_IN_CHILD(in_use)
 {
@@ -172,11 +172,14 @@ TEST_IN_CHILD(in_use)
     CHECK_EQUAL(rex_queue_query(queue[0]), 0);
     CHECK_EQUAL(rex_queue_sync(queue[0]), 0);
     CHECK_EQUAL(rex_module_region_end(&module, 1, &row), 0);
-    for (int i = 0; i < 4; i++)
-        CHECK_EQUAL(copy(BYTES), 0);
-    rex_device_free(memory[1], 1);
-    CHECK_EQUAL(rex_queue_query(queue[0]), 1);
-    CHECK((memory[1] = rex_device_alloc(BYTES, 1)) != NULL);
+    const int waits = driver_calls("cuStreamSynchronize");
+    for (int to = 0; to < 2; to++) {
+        for (int i = 0; i < 4; i++)
+            CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[to], to, memory[0] + 8, 0, 8), 0);
+        rex_device_free(memory[1], 1);
+        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + to);
+        CHECK((memory[1] = rex_device_alloc(BYTES, 1)) != NULL);
+    }
     finish();
 }
 

@@ -135,7 +135,7 @@ static void say_of_captures(struct rex_queue *queue, struct rex_queue *other)
     BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a launch of a graph: %s");
     BROKEN("cuEventRecord", end_branches(queue, other), "an event of a graph: %s");
     BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a wait of a graph: %s");
-    BROKEN("cuStreamEndCapture", end_branches(queue, other), "the end of a graph: %s");
+    BROKEN("cuStreamEndCapture", end_branches(other, queue), "the end of a graph: %s");
     BROKEN("cuGraphInstantiate", end_branches(queue, other), "the nodes of a graph: %s");
     BROKEN("cuGraphUpload", end_branches(queue, other), "the nodes of a graph: %s");
     /* Where something has failed before, that is what is said. */
@@ -208,6 +208,7 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_EQUAL(rex_graph_begin(idle), REX_OK);
     CHECK_EQUAL(launch(idle), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, idle), REX_OK);
+    CHECK(launch(idle) == REX_OK && rex_queue_sync(idle) == REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     CHECK_EQUAL(by_graph ? rex_graph_launch(graph, idle)

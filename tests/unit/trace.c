@@ -140,6 +140,7 @@ static void do_all(const void *trace)
     CHECK_EQUAL(rex_module_queue_create(&other, &module, 3, "host", 0, NULL), REX_OK);
     the_record()->copy_result = 1;
     CHECK_EQUAL(rex_queue_copy_to(other, cells, cells + 8, 8), REX_ERUNTIME); /* is in no trace */
+    CHECK_EQUAL(rex_queue_fill(other, cells, "", 1, 65537), REX_ERUNTIME);
     the_record()->copy_result = 0;
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
     char *memory[] = {rex_device_alloc(64, 0), rex_device_alloc(64, 1)};
@@ -187,7 +188,8 @@ TEST(test_every_byte)
     static const char golden[] = "tests/golden/trace.json";
     size_t size, expected_size;
     assert_string_equal(in_child(do_all, path),
-                        "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3 [REX_ERUNTIME]\n");
+                        "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3 [REX_ERUNTIME]\n"
+                        "librex: error: rex_device_copy_to: libomptarget could not copy 65536 bytes between the host and device 3 [REX_ERUNTIME]\n");
     char *text = (char *)read_bytes(path, &size);
     text = realloc(text, size + 1);
     assert_non_null(text);
@@ -236,10 +238,12 @@ TEST(test_broken_clocks)
         const char *broken;
         int kernels, graphs;
     } clocks[] = {{NOTHING, 2, 1},             {"cuEventCreate:2:1", 0, 0}, {"cuEventRecord:2:1", 0, 0}, {"cuEventSynchronize:2:1", 0, 0},
-                  {"cuEventCreate:2:2", 0, 1}, {"cuEventCreate:2:3", 0, 1}, {"cuEventRecord:2:2", 0, 1}, {"cuEventRecord:2:3", 0, 1}};
+                  {"cuEventCreate:2:2", 0, 1}, {"cuEventCreate:2:3", 0, 1}, {"cuEventRecord:2:2", 0, 1}, {"cuEventRecord:2:3", 0, 1},
+                  {"cuEventElapsedTime:719:0", 0, 0}};
     for (size_t i = 0; i < COUNT(clocks); i++) {
-        in_child(trace_broken, clocks[i].broken);
+        assert_string_equal(in_child(trace_broken, clocks[i].broken), "");
         assert_int_equal(in_file(path, "\"name\":\"graph launch\""), 1);
+        assert_int_equal(in_file(path, "\"name\":\"plain__kernel__\""), clocks[i].kernels);
         assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"plain__kernel__\""), clocks[i].kernels);
         assert_int_equal(in_file(path, "\"dur\":1500.000,\"name\":\"graph of 2 launches\""), clocks[i].graphs);
     }
@@ -427,17 +431,19 @@ TEST(test_strings)
 
 TEST(test_numbers)
 {
+    static const char blank[REX_LINE_MAX];
     struct rex_line line = new_line();
     rex_line_number(&line, "", INT64_MIN);
     rex_line_hexadecimal(&line, "", UINT64_MAX);
     for (int i = 0; i < 3; i++)
         rex_line_time(&line, " ", (uint64_t[]){5, 1999, 7002010}[i]);
     assert_string_equal(line.text, "-92233720368547758080xffffffffffffffff 0.005 1.999 7002.010");
+    const size_t length = line.length;
     /* As much as there is room for; what has none is left out whole. */
-    while (!line.full)
-        rex_line_text(&line, "0123456789");
-    assert_in_range(line.length, REX_LINE_MAX - 10, REX_LINE_MAX - 1);
-    assert_int_equal(line.text[line.length - 1], '9');
+    rex_line_bytes(&line, blank, REX_LINE_MAX - length);
+    assert_true(line.full && line.length == length);
+    rex_line_bytes(&line, blank, REX_LINE_MAX - length - 1);
+    assert_int_equal(line.length, REX_LINE_MAX - 1);
 }
 
 /* Bytes of rows of every type, of parts, of more than a number holds; and no more than 32 of them in words. */
@@ -541,9 +547,13 @@ TEST(test_summary)
         {.name = "axpy", .counted = REX_COUNTED_PHASE, .begin = 0, .end = 150, .to = 1},
     };
     char *name = program_invocation_short_name;
+    rex_tracing = REX_TRACE_SUMMARY;
+    rex_trace_slice(&(struct rex_slice){.name = "counted nowhere"});
     assert_string_equal(said_by(print_summary), "");
     for (size_t i = 0; i < COUNT(slices); i++)
-        rex_summary_add(&slices[i]);
+        rex_trace_slice(&slices[i]);
+    rex_tracing = REX_TRACE_NOWHERE;
+    rex_trace_slice(&slices[0]);
     program_invocation_short_name = (char[]){"a\nb"};
     const char *said = said_by(print_summary);
     program_invocation_short_name = name;

@@ -74,17 +74,3 @@ REX_DEVICE_KERNEL(fault, (int64_t) address)
 {
     *(volatile int64_t *)(uintptr_t)address = 1;
 }
-
-/* Three dimensions: every thread counts itself. */
-REX_DEVICE_KERNEL(grid, (int64_t *) extent)
-{
-#if REX_ON_GPU
-    if (threadIdx.x + threadIdx.y + threadIdx.z + blockIdx.x + blockIdx.y + blockIdx.z == 0) {
-        extent[0] = gridDim.x, extent[1] = gridDim.y, extent[2] = gridDim.z;
-        extent[3] = blockDim.x, extent[4] = blockDim.y, extent[5] = blockDim.z;
-    }
-#else
-    for (int i = 0; i < 6; i++)
-        extent[i] = 1;
-#endif
-}

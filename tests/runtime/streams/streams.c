@@ -1,7 +1,7 @@
 /*
  * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS where the
  * machine has it. A stream that librex lends, one that somebody else owns, and the driver's default
- * one. Without a GPU queues have no streams, and say so.
+ * one. Without a GPU queues have no streams: unit/peers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -115,31 +115,20 @@ static void finish(struct rex_queue *queue)
     OK(rex_offload_fini());
 }
 
-TEST(lent)
+TEST(lent, .gpu = ON_GPU)
 {
     void *stream = NULL, *context = NULL;
     struct rex_queue *queue = start();
-    if (gpu_present()) {
-        OK(rex_queue_stream(queue, &stream, &context));
-        take_turns(queue, stream, context);
-    } else {
-        FAILS(rex_queue_stream(queue, &stream, &context), REX_ENODEVICE, "is no NVIDIA GPU");
-        assert_true(stream == NULL && context == NULL);
-    }
+    OK(rex_queue_stream(queue, &stream, &context));
+    take_turns(queue, stream, context);
     finish(queue);
 }
 
-TEST(theirs)
+TEST(theirs, .gpu = ON_GPU)
 {
     void *stream = NULL, *context = NULL, *unused;
     struct rex_queue *made = NULL;
     struct rex_queue *queue = start();
-    if (!gpu_present()) {
-        FAILS(rex_queue_from_stream(&made, -1, &stream, NULL, 0), REX_ENODEVICE,
-              "is no NVIDIA GPU");
-        finish(queue);
-        return;
-    }
     OK(rex_queue_stream(queue, &unused, &context));
     OK(driver.push(context));
     OK(driver.create_stream(&stream, 1));
