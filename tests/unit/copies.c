@@ -24,9 +24,12 @@ enum { MOST = 8 << 20, SIZE = (6 << 20) + 5 };
 
 /* So many threads can still be started; -1: any number. */
 static _Atomic int threads_left = -1;
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument)
 {
     if (threads_left == 0)
         return EAGAIN;
@@ -54,7 +57,8 @@ static void fill(unsigned char *bytes, size_t size, unsigned seed)
 
 static unsigned char *new_bytes(size_t size)
 {
-    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *bytes =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(bytes != MAP_FAILED);
     return bytes;
 }
@@ -117,10 +121,12 @@ static void start_few(const void *unused)
 
 TEST(test_start_few)
 {
-    static const char said[] = " bytes were not copied by threads, but by the driver: no thread could be started\n";
+    static const char said[] =
+        " bytes were not copied by threads, but by the driver: no thread could be started\n";
     const char *output = in_child(start_few, NULL);
     assert_int_equal(occurrences(output, said), 2); /* where there was none: there and back */
-    assert_int_equal(occurrences(output, "large copies of ordinary memory are made by 1 threads"), 1);
+    assert_int_equal(occurrences(output, "large copies of ordinary memory are made by 1 threads"),
+                     1);
     assert_int_equal(occurrences(output, "large copies of ordinary memory are made by "), 2);
 }
 
@@ -151,8 +157,12 @@ TEST_IN_CHILD(copy_beyond)
     fill(host, MOST, 2);
     CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST), REX_ECUDA);
     CHECK(is_on_device(back, SIZE));
-    REX_MAP(region, REX_TO(host, MOST)); /* nothing tells librex of the program's own calls: libomptarget copies it */
-    CHECK(rex_module_data_enter(&module, 0, &region) == REX_OK && newest_call(FAKE_BEGIN)->types[0] == region.types[0]);
+    REX_MAP(
+        region,
+        REX_TO(host,
+               MOST)); /* nothing tells librex of the program's own calls: libomptarget copies it */
+    CHECK(rex_module_data_enter(&module, 0, &region) == REX_OK &&
+          newest_call(FAKE_BEGIN)->types[0] == region.types[0]);
     finish();
 }
 
@@ -200,16 +210,18 @@ static void fail_at(const void *context)
 TEST(test_failures)
 {
     static const char *const calls[] = {
-        "cuMemHostAlloc", "cuStreamCreate",     "cuEventCreate",       "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
-        "cuEventRecord",  "cuEventSynchronize", "cuStreamSynchronize", "cuCtxPushCurrent",  "cuPointerGetAttribute",
-        "cuDevicePrimaryCtxRetain"};
+        "cuMemHostAlloc",        "cuStreamCreate",          "cuEventCreate",
+        "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",       "cuEventRecord",
+        "cuEventSynchronize",    "cuStreamSynchronize",     "cuCtxPushCurrent",
+        "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain"};
     static const char told[] = "not copied by threads, but by the driver: ";
     setenv("REX_LOG", "info", 1);
     for (size_t i = 0; i < COUNT(calls); i++)
         for (int number = 0; number < 6; number++) {
             struct failure failure = {calls[i], number};
             const char *why = strstr(run_child_well(calls[i], fail_at, &failure), told);
-            assert_true(why == NULL || strncmp(why + strlen(told), calls[i], strlen(calls[i])) == 0);
+            assert_true(why == NULL ||
+                        strncmp(why + strlen(told), calls[i], strlen(calls[i])) == 0);
         }
     unsetenv("REX_LOG");
 }
@@ -349,7 +361,8 @@ TEST_IN_CHILD(copy_at_once)
     int status;
     start("2");
     for (unsigned i = 0; i < COPIERS; i++) {
-        copiers[i] = (struct copier){.number = i, .queue = new_queue(), .from = new_bytes(SIZE), .to = new_bytes(SIZE)};
+        copiers[i] = (struct copier){
+            .number = i, .queue = new_queue(), .from = new_bytes(SIZE), .to = new_bytes(SIZE)};
         copiers[i].device = rex_device_alloc(SIZE, 0);
         CHECK(copiers[i].device != NULL);
     }
@@ -390,7 +403,8 @@ static void copy_traced(const void *threads)
 /* The same lines, whoever copies. */
 TEST(test_trace)
 {
-    static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"", "\"copy to device\"", "\"copy from device\""};
+    static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"",
+                                         "\"copy to device\"", "\"copy from device\""};
     char folder[PATH_MAX];
     int driver[COUNT(traced)];
     make_folder(folder);

@@ -17,13 +17,21 @@
 /* Of tests/data/kernels.cu, and of limits.cu. */
 static char plain_id, env_id, wide_id, narrow_first_id, bounded_id;
 static double table[4];
-#define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
-static struct __tgt_offload_entry entries[] = {ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
-                                               ENTRY(&wide_id, "wide__kernel__", 0), ENTRY(&table, "table", sizeof table)};
-static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
+#define ENTRY(key, name, size)                         \
+    {                                                  \
+        (key), (char *)(uintptr_t)(name), (size), 0, 0 \
+    }
+static struct __tgt_offload_entry entries[] = {
+    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
+    ENTRY(&wide_id, "wide__kernel__", 0), ENTRY(&table, "table", sizeof table)};
+static struct __tgt_offload_entry other_entries[] = {
+    ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)};
-#define MODULE(first, count, image) \
-    {.struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count), .image_name = "tests/data/" image}
+#define MODULE(first, count, image)                                         \
+    {                                                                       \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (first), \
+        .entries_end = (first) + (count), .image_name = "tests/data/" image \
+    }
 static struct rex_module module = MODULE(entries, 3, "sm_90.cubin");
 static struct rex_module with_globals = MODULE(entries, 4, "sm_90.cubin");
 static struct rex_module other_module = MODULE(other_entries, 1, "sm_90.cubin");
@@ -36,7 +44,8 @@ static void start(int release)
     use_release(release);
 }
 
-static struct rex_queue *new_queue(struct rex_module *of, int device, const char *name, unsigned flags)
+static struct rex_queue *new_queue(struct rex_module *of, int device, const char *name,
+                                   unsigned flags)
 {
     struct rex_queue *queue = NULL;
     CHECK_EQUAL(rex_module_queue_create(&queue, of, device, name, flags, NULL), REX_OK);
@@ -70,16 +79,19 @@ TEST(use_ranges)
         size_t size;
         uint32_t ranges, which; /* the range that has it, */
         uint64_t from, to;      /* and from where to where that is then */
-    } uses[] = {{1000, 0, 0, 0, 0, 0},         {1000, 100, 1, 0, 1000, 1100}, {1100, 50, 1, 0, 1000, 1150}, {950, 50, 1, 0, 950, 1150},
-                {960, 20, 1, 0, 950, 1150},    {1151, 1, 2, 1, 1151, 1152},   {1152, 4, 2, 1, 1151, 1156},  {2000, 1, 3, 2, 2000, 2001},
-                {1999, 20, 3, 2, 1999, 2019},  {1900, 200, 3, 2, 1900, 2100}, {2000, 0, 3, 2, 1900, 2100}};
+    } uses[] = {
+        {1000, 0, 0, 0, 0, 0},         {1000, 100, 1, 0, 1000, 1100}, {1100, 50, 1, 0, 1000, 1150},
+        {950, 50, 1, 0, 950, 1150},    {960, 20, 1, 0, 950, 1150},    {1151, 1, 2, 1, 1151, 1152},
+        {1152, 4, 2, 1, 1151, 1156},   {2000, 1, 3, 2, 2000, 2001},   {1999, 20, 3, 2, 1999, 2019},
+        {1900, 200, 3, 2, 1900, 2100}, {2000, 0, 3, 2, 1900, 2100}};
     for (size_t i = 0; i < COUNT(uses); i++) {
         rex_addresses_use_range(&addresses, uses[i].begin, uses[i].size);
         assert_int_equal(addresses.ranges, uses[i].ranges);
         assert_int_equal(addresses.range[uses[i].which].begin, uses[i].from);
         assert_int_equal(addresses.range[uses[i].which].end, uses[i].to);
     }
-    for (uint32_t i = addresses.ranges; i <= REX_DEVICE_RANGES; i++) /* for the last there is no room */
+    for (uint32_t i = addresses.ranges; i <= REX_DEVICE_RANGES;
+         i++) /* for the last there is no room */
         rex_addresses_use_range(&addresses, 10000 * i, 10);
     assert_int_equal(addresses.ranges, REX_DEVICE_RANGES);
     assert_int_equal(addresses.range[REX_DEVICE_RANGES - 1].end, 10000 * REX_DEVICE_RANGES + 10);
@@ -87,7 +99,8 @@ TEST(use_ranges)
 
 static char host[(REX_FOUND_MAPPINGS + 1) * 16] __attribute__((aligned(4096)));
 
-static bool finds(struct rex_addresses *in, size_t at, size_t size, uint64_t generation, uintptr_t device)
+static bool finds(struct rex_addresses *in, size_t at, size_t size, uint64_t generation,
+                  uintptr_t device)
 {
     return rex_addresses_find(in, host + at, size, 0, generation) == device + at;
 }
@@ -109,18 +122,25 @@ TEST_IN_CHILD(find_memory)
     for (size_t at = 0; at < LAST; at += 16)
         CHECK(finds(&queue, at, 16, 1, FIRST));
     mapping->device = MOVED;
-    CHECK(finds(&queue, LAST - 8, 8, 1, FIRST) && finds(&queue, 0, 16, 1, FIRST) && finds(&queue, 15, 1, 1, FIRST) && !uses(&queue, LAST, 1));
-    CHECK(finds(&queue, LAST, 0, 1, MOVED) && uses(&queue, LAST + 16, 1) && !rex_addresses_renew(&queue, 0, 1)); /* one has lost its slot */
+    CHECK(finds(&queue, LAST - 8, 8, 1, FIRST) && finds(&queue, 0, 16, 1, FIRST) &&
+          finds(&queue, 15, 1, 1, FIRST) && !uses(&queue, LAST, 1));
+    CHECK(finds(&queue, LAST, 0, 1, MOVED) && uses(&queue, LAST + 16, 1) &&
+          !rex_addresses_renew(&queue, 0, 1)); /* one has lost its slot */
     rex_addresses_unmark(&queue);
-    CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, MOVED) && finds(&queue, 8, 8, 2, MOVED));
-    CHECK(uses(&queue, 0, 9) && !uses(&queue, 0, 8) && uses(&queue, 15, 1) && !uses(&queue, 16, 16));
+    CHECK(!uses(&queue, LAST, 16) && finds(&queue, 15, 1, 1, MOVED) &&
+          finds(&queue, 8, 8, 2, MOVED));
+    CHECK(uses(&queue, 0, 9) && !uses(&queue, 0, 8) && uses(&queue, 15, 1) &&
+          !uses(&queue, 16, 16));
     /* Of the same memory are those that have both ends in common. */
-    CHECK(finds(&queue, 48, 16, 1, FIRST) && finds(&queue, 48, 15, 2, MOVED) && finds(&queue, 49, 15, 2, MOVED));
-    CHECK(finds(&queue, 48, 16, 1, FIRST) && !uses(&queue, 64, 1) && finds(&queue, LAST, 16, 2, MOVED));
+    CHECK(finds(&queue, 48, 16, 1, FIRST) && finds(&queue, 48, 15, 2, MOVED) &&
+          finds(&queue, 49, 15, 2, MOVED));
+    CHECK(finds(&queue, 48, 16, 1, FIRST) && !uses(&queue, 64, 1) &&
+          finds(&queue, LAST, 16, 2, MOVED));
     CHECK(finds(&queue, 0, 1, 2, MOVED) && finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
 
     /* A mapping that librex has seen begin is found whole. */
-    rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0}, 1);
+    rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0},
+                     1);
     CHECK(finds(&graph, 20, 1, 1, MOVED));
     rex_addresses_unmark(&graph);
     rex_addresses_use_all(&graph, &queue);
@@ -130,13 +150,16 @@ TEST_IN_CHILD(find_memory)
     CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, MOVED));
     rex_addresses_unmark(&graph);
     rex_addresses_use_range(&graph, FIRST + 100, 10);
-    CHECK(!uses(&graph, 99, 1) && uses(&graph, 99, 2) && uses(&graph, 109, 1) && !uses(&graph, 110, 1));
+    CHECK(!uses(&graph, 99, 1) && uses(&graph, 99, 2) && uses(&graph, 109, 1) &&
+          !uses(&graph, 110, 1));
     mapping->size = 0;
     rex_addresses_unmark(&queue);
-    CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3) && finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
+    CHECK(!uses(&graph, 99, 2) && !rex_addresses_renew(&graph, 0, 3) &&
+          finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
     graph.lost = true;
     rex_addresses_use_all(&queue, &graph);
-    CHECK(queue.mapping[1].end == graph.mapping[0].end && queue.mapping[1].used && queue.lost && queue.ranges == 1);
+    CHECK(queue.mapping[1].end == graph.mapping[0].end && queue.mapping[1].used && queue.lost &&
+          queue.ranges == 1);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -193,7 +216,8 @@ static struct pair {
     double one, other;
 } seen; /* the first parameter of the last launch */
 
-static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block,
+                  void **parameters)
 {
     (void)kernel;
     CHECK(grid[0] == 2 && grid[1] == 3 && grid[2] == 5);
@@ -237,7 +261,8 @@ TEST_IN_CHILD(keep_wide_values)
 TEST_ON_FAKES(load_in_time, 19, 22)
 {
     start(release);
-    struct rex_queue *queue = new_queue(&module, 0, "held up", 0), *second = new_queue(&other_module, 0, "second", 0);
+    struct rex_queue *queue = new_queue(&module, 0, "held up", 0),
+                     *second = new_queue(&other_module, 0, "second", 0);
     CHECK_EQUAL(put(queue, &module, &plain_id, 0), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     int loads = driver_calls("cuModuleLoadData");
@@ -289,7 +314,8 @@ TEST_IN_CHILD(have_globals)
 {
     struct rex_graph *graph = NULL;
     start(22);
-    struct rex_queue *queue = new_queue(&with_globals, 0, "plain", 0), *own = new_queue(&with_globals, 0, "own", REX_QUEUE_OWN_GLOBALS);
+    struct rex_queue *queue = new_queue(&with_globals, 0, "plain", 0),
+                     *own = new_queue(&with_globals, 0, "own", REX_QUEUE_OWN_GLOBALS);
     CHECK(rex_graph_begin(queue) == REX_OK && rex_graph_begin(own) == REX_OK);
     CHECK_EQUAL(put(queue, &with_globals, &plain_id, 0), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": its module has device globals");
@@ -299,9 +325,11 @@ TEST_IN_CHILD(have_globals)
     CHECK(rex_graph_end(&graph, own) == REX_OK && rex_graph_launches(graph) == 1);
     rex_graph_destroy(graph);
     setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
-    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA, "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED");
+    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA,
+               "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:719:0", 1);
-    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA, "queue \"own\": cuCtxPushCurrent: CUDA_ERROR_LAUNCH_FAILED");
+    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA,
+               "queue \"own\": cuCtxPushCurrent: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
