@@ -104,16 +104,6 @@ static int build(rex_rows *function, struct swarm *swarms, long count)
     return result;
 }
 
-static int by_push(struct swarm *swarms, long rows)
-{
-    return build(push_rows, swarms, rows);
-}
-
-static int by_mapper(struct swarm *swarms, long rows)
-{
-    return build(push_section, swarms, rows / 3);
-}
-
 /* ---- measuring ----------------------------------------------------------------------------------------------------------------- */
 
 static struct swarm *make_swarms(long count)
@@ -144,8 +134,8 @@ static int count_instructions(long rows)
     int failed = swarms == NULL;
     PARTS("braces", rows, for (long i = 0; i < count; i += FIXED) in_braces(x, y, z, FIXED, 1.5))
     PARTS("static", rows, for (long i = 0; i < count; i += FIXED) by_macro(x, y, z, FIXED, 1.5))
-    PARTS("dynamic", rows, failed |= by_push(swarms, count))
-    PARTS("mapper", rows, failed |= by_mapper(swarms, count))
+    PARTS("dynamic", rows, failed |= build(push_rows, swarms, count))
+    PARTS("mapper", rows, failed |= build(push_section, swarms, count / 3))
     free(swarms);
     return failed;
 }

@@ -92,18 +92,13 @@ static int measure(const char *name, int (*way)(long count), long count)
     return failed;
 }
 
-static void *find(const char *file, const char *symbol)
-{
-    void *handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
-    return handle != NULL ? dlsym(handle, symbol) : NULL;
-}
-
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? atol(argv[1]) : 1000;
     if (rex_offload_init() != 0)
         return 1;
-    void *address = find(rex_runtime_path(), "__tgt_target_kernel");
+    void *handle = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
+    void *address = handle != NULL ? dlsym(handle, "__tgt_target_kernel") : NULL;
     memcpy(&real, &address, sizeof real);
     if (real == NULL)
         return 1;
