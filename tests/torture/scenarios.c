@@ -202,13 +202,17 @@ static void look(const char *what, uint64_t expected)
         PROBLEM("%s: the device has %llu instead of %llu", what, (unsigned long long)cell[0], (unsigned long long)expected);
 }
 
-static void launch_present(void)
+/* In a queue, or NULL: waited for. */
+static bool launch_present(struct rex_queue *queue)
 {
     struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
     uint64_t before = value++;
     REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
-    if (!TRY(rex_launch(&description, &args)))
+    description.queue = queue;
+    bool done = TRY(rex_launch(&description, &args));
+    if (!done)
         value = before;
+    return done;
 }
 
 /* More rows than a call has room for at first: of what is mapped, and of what is not. */
@@ -241,7 +245,7 @@ static void use_region(void)
         if (TRY(rex_data_update(-1, &map)))
             look("rex_data_update", value);
         update_parts();
-        launch_present();
+        launch_present(NULL);
         rex_target_is_present(cell, sizeof cell, -1);
         rex_mapped_ptr(cell, -1);
     }
@@ -253,9 +257,7 @@ static void use_mapper(void)
     if (torture_on_fake() || things.open) /* it maps nothing through a pointer */
         return;
     if (TRY(rex_map_build(&things.map, NULL, push_all, NULL, NULL)) && begin_with(&things.map)) {
-        uint64_t before = value;
-        launch_present();
-        if (value != before)
+        if (launch_present(NULL))
             look("a launch", value);
     }
     end();
@@ -296,17 +298,6 @@ static void use_pinned(void)
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------------------------------- */
-
-static bool enqueue(struct rex_queue *queue)
-{
-    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
-    uint64_t before = value++;
-    REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
-    bool done = TRY(launch_in(queue, &description, &args));
-    if (!done)
-        value = before;
-    return done;
-}
 
 static void called(void *argument)
 {
@@ -383,7 +374,7 @@ static void use_queue(void)
     int before = launches();
     if (make_queues() && begin()) {
         REX_MAP(map, REX_FROM(cell, CELLS));
-        int count = enqueue(things.queue[0]) + enqueue(things.queue[0]);
+        int count = launch_present(things.queue[0]) + launch_present(things.queue[0]);
         int launched = launches() - before;
         if (launched != count)
             PROBLEM("%d launches of a queue succeed, and %d were made", count, launched);
@@ -444,13 +435,13 @@ static bool capture(void)
 {
     if (!TRY(rex_graph_begin(things.queue[0])))
         return false;
-    bool whole = enqueue(things.queue[0]);
+    bool whole = launch_present(things.queue[0]);
     if (!TRY(rex_event_create(&things.event)))
         whole = false;
     else {
         whole = TRY(rex_event_record(things.event, things.queue[0])) && whole;
         whole = TRY(rex_queue_wait_event(things.queue[1], things.event)) && whole;
-        whole = enqueue(things.queue[1]) && whole;
+        whole = launch_present(things.queue[1]) && whole;
     }
     bool made = TRY(rex_graph_end(&things.graph, things.queue[0]));
     rex_event_destroy(things.event);
@@ -580,27 +571,7 @@ static void use_theirs(void)
     __rex_real___tgt_unregister_lib(&theirs);
 }
 
-/* ---- images ------------------------------------------------------------------------------------------------------------------------- */
-
-static void with_image(const char *image)
-{
-    if (!torture_on_host())
-        rex_this_module.image_name = image;
-    launch();
-}
-
-static void use_ptx(void)
-{
-    with_image("tests/data/sm_90.ptx");
-}
-static void use_fatbin(void)
-{
-    with_image("tests/data/three_zstd.fatbin");
-}
-static void use_container(void)
-{
-    with_image("tests/data/two.offload");
-}
+/* ---- what is written ---------------------------------------------------------------------------------------------------------------- */
 
 static void use_several(void)
 {
@@ -643,34 +614,34 @@ static void use_log(void)
 #define GPUS "fake gpu "
 #define FAKE "fake "
 const struct scenario torture_scenarios[] = {
-    {"launch", HOST GPUS, NULL, use_launch},
-    {"packets", HOST GPUS, NULL, use_packets},
-    {"region", HOST GPUS, NULL, use_region},
-    {"mapper", HOST "gpu ", NULL, use_mapper},
-    {"memory", HOST GPUS, NULL, use_memory},
-    {"pinned", HOST GPUS, NULL, use_pinned},
-    {"queue", HOST GPUS, NULL, use_queue},
-    {"large", GPUS, prepare_large, use_large},
-    {"graph", HOST GPUS, NULL, use_graph},
-    {"library", HOST GPUS, NULL, use_library},
-    {"trace", HOST GPUS, NULL, use_trace},
-    {"summary", HOST FAKE, NULL, use_summary},
-    {"log", HOST FAKE, NULL, use_log},
-    {"fork", HOST FAKE, NULL, use_fork},
-    {"find", HOST, NULL, find_runtime},
-    {"info", HOST GPUS, NULL, use_info},
-    {"theirs", FAKE, prepare_theirs, use_theirs},
-    {"ptx", GPUS, NULL, use_ptx},
-    {"fatbin", FAKE, NULL, use_fatbin},
-    {"container", FAKE, NULL, use_container},
+    {"launch", HOST GPUS, NULL, NULL, use_launch},
+    {"packets", HOST GPUS, NULL, NULL, use_packets},
+    {"region", HOST GPUS, NULL, NULL, use_region},
+    {"mapper", HOST "gpu ", NULL, NULL, use_mapper},
+    {"memory", HOST GPUS, NULL, NULL, use_memory},
+    {"pinned", HOST GPUS, NULL, NULL, use_pinned},
+    {"queue", HOST GPUS, NULL, NULL, use_queue},
+    {"large", GPUS, prepare_large, NULL, use_large},
+    {"graph", HOST GPUS, NULL, NULL, use_graph},
+    {"library", HOST GPUS, NULL, NULL, use_library},
+    {"trace", HOST GPUS, NULL, NULL, use_trace},
+    {"summary", HOST FAKE, NULL, NULL, use_summary},
+    {"log", HOST FAKE, NULL, NULL, use_log},
+    {"fork", HOST FAKE, NULL, NULL, use_fork},
+    {"find", HOST, NULL, NULL, find_runtime},
+    {"info", HOST GPUS, NULL, NULL, use_info},
+    {"theirs", FAKE, prepare_theirs, NULL, use_theirs},
+    {"ptx", GPUS, NULL, "tests/data/sm_90.ptx", launch},
+    {"fatbin", FAKE, NULL, "tests/data/three_zstd.fatbin", launch},
+    {"container", FAKE, NULL, "tests/data/two.offload", launch},
     /* What librex must not do: tests/scripts/torture.sh wants each to be found. */
-    {"leak", "planted ", NULL, planted_leak},
-    {"crash", "planted ", NULL, planted_crash},
-    {"hang", "planted ", NULL, planted_hang},
-    {"silence", "planted ", NULL, planted_silence},
-    {"wrong", "planted ", NULL, planted_wrong_error},
-    {"success", "planted ", NULL, planted_success},
-    {"grudge", "planted ", NULL, planted_grudge},
+    {"leak", "planted ", NULL, NULL, planted_leak},
+    {"crash", "planted ", NULL, NULL, planted_crash},
+    {"hang", "planted ", NULL, NULL, planted_hang},
+    {"silence", "planted ", NULL, NULL, planted_silence},
+    {"wrong", "planted ", NULL, NULL, planted_wrong_error},
+    {"success", "planted ", NULL, NULL, planted_success},
+    {"grudge", "planted ", NULL, NULL, planted_grudge},
 };
 const size_t torture_scenario_count = sizeof torture_scenarios / sizeof *torture_scenarios;
 
@@ -694,12 +665,13 @@ static bool tidy(void)
     return unload() && end() && !things.pin && things.pinned == NULL;
 }
 
-static void choose_image(void)
+static void choose_image(const struct scenario *scenario)
 {
-    rex_this_module.image_name = torture_on_host()   ? NULL
-                                 : torture_on_fake() ? "tests/data/sm_90.cubin"
-                                                     : "tests/data/sm_75.cubin:tests/data/sm_80.cubin:tests/data/sm_90.cubin:"
-                                                       "tests/data/sm_100.cubin:tests/data/sm_120.cubin";
+    rex_this_module.image_name = torture_on_host()         ? NULL
+                                 : scenario->image != NULL ? scenario->image
+                                 : torture_on_fake()       ? "tests/data/sm_90.cubin"
+                                                           : "tests/data/sm_75.cubin:tests/data/sm_80.cubin:tests/data/sm_90.cubin:"
+                                                             "tests/data/sm_100.cubin:tests/data/sm_120.cubin";
     rex_this_module.host_image_name = torture_on_host() ? TEST_BUILD "/tests/fake/host.so" : NULL;
 }
 
@@ -747,7 +719,7 @@ static void repeat(const struct scenario *scenario, const struct plan *plan)
  */
 void torture_play(const struct scenario *scenario)
 {
-    choose_image();
+    choose_image(scenario);
     if (scenario->prepare != NULL) {
         torture_disarm();
         scenario->prepare();

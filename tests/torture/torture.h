@@ -130,6 +130,7 @@ struct scenario {
     const char *name;
     const char *devices;   /* where it runs: words of "host fake gpu " */
     void (*prepare)(void); /* NULL: nothing; neither counted nor failing */
+    const char *image;     /* NULL: the one for the device */
     void (*body)(void);
 };
 extern const struct scenario torture_scenarios[];
