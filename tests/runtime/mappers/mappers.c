@@ -159,18 +159,36 @@ static struct rex_map build_leaves(rex_mapper *mapper, int64_t type, struct leaf
     return build(mapper, REX_SECTION(type, leaf, 0, count), sizeof *leaf);
 }
 
+/* ---- of the runtime's kind ---------------------------------------------------------------------------------------------------- */
+
+REX_RUNTIME_MAPPER(runtime_leaf, map_leaf, struct leaf)
+REX_RUNTIME_MAPPER(runtime_branch, map_branch, struct branch)
+
+typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name);
+static void *address_of(mapper_function *function)
+{
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
 /* ---- expanded -------------------------------------------------------------------------------------------------------------- */
 
-static void run_region(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count, int64_t after)
+static void run_region(struct rex_map *map, struct leaf *leaf, int64_t count, int64_t after)
 {
-    struct rex_map map = build_leaves(mapper, type, leaf, count);
-    REX_DATA_REGION_MAP(NULL, -1, map) {
+    REX_DATA_REGION_MAP(NULL, -1, *map) {
         launch_leaves(leaf, count);
         launch_leaves(leaf, count);
     }
-    rex_map_free(&map);
     check_leaves(leaf, count, after);
     check_leaves_absent(leaf, count);
+}
+
+static void run_expanded(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count, int64_t after)
+{
+    struct rex_map map = build_leaves(mapper, type, leaf, count);
+    run_region(&map, leaf, count, after);
+    rex_map_free(&map);
 }
 
 TEST(expansion_in_regions)
@@ -180,14 +198,14 @@ TEST(expansion_in_regions)
     int64_t rounds = 0;
     start();
     for (int i = 0; i < 4; i++) {
-        run_region(mappers[i % 2], REX_MAP_TO, leaf, 11, rounds);
-        run_region(mappers[i % 2], REX_MAP_TOFROM, leaf, 11, rounds + 2);
+        run_expanded(mappers[i % 2], REX_MAP_TO, leaf, 11, rounds);
+        run_expanded(mappers[i % 2], REX_MAP_TOFROM, leaf, 11, rounds + 2);
         rounds += 2;
     }
     fell_leaves(leaf, 11);
     leaf = grow_leaves(1);
-    run_region(map_leaf, REX_MAP_TO, leaf, 1, 0);
-    run_region(map_leaf, REX_MAP_TOFROM, leaf, 1, 2);
+    run_expanded(map_leaf, REX_MAP_TO, leaf, 1, 0);
+    run_expanded(map_leaf, REX_MAP_TOFROM, leaf, 1, 2);
     fell_leaves(leaf, 1);
 }
 
@@ -212,23 +230,28 @@ TEST(expansion_in_launches)
 /* Branches share one array of leaves, as the host sees it; the device has as many as there are branches. */
 TEST(nested_mappers)
 {
-    struct branch branch[BRANCHES] = {0};
+    void *mapper = address_of(runtime_branch);
     start();
-    for (int64_t i = 0; i < BRANCHES; i++)
-        branch[i] = (struct branch){3 * i, grow_leaves(3 * i), 0};
-    struct rex_map map = build(map_branch, REX_TOFROM(branch, BRANCHES), sizeof *branch);
-    REX_DATA_REGION_MAP(NULL, -1, map) {
-        REX_MAP(arguments, REX_VALUE(INT64_C(4)), REX_ALLOC(branch, BRANCHES));
-        for (int i = 0; i < 3; i++)
-            assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
-    }
-    rex_map_free(&map);
-    for (int64_t i = 0; i < BRANCHES; i++) {
-        assert_int_equal(branch[i].visits, 3);
-        check_leaves(branch[i].leaf, 3 * i, 3);
-        check_leaves_absent(branch[i].leaf, 3 * i);
-        assert_false(rex_target_is_present(&branch[i], 1, -1));
-        fell_leaves(branch[i].leaf, 3 * i);
+    for (int of_runtime = 0; of_runtime < 2; of_runtime++) {
+        struct branch branch[BRANCHES] = {0};
+        for (int64_t i = 0; i < BRANCHES; i++)
+            branch[i] = (struct branch){3 * i, grow_leaves(3 * i), 0};
+        REX_MAP(row, REX_TOFROM(branch, BRANCHES));
+        row.mappers = &mapper;
+        struct rex_map built = build(map_branch, REX_TOFROM(branch, BRANCHES), sizeof *branch);
+        REX_DATA_REGION_MAP(NULL, -1, *(of_runtime ? &row : &built)) {
+            REX_MAP(arguments, REX_VALUE(INT64_C(4)), REX_ALLOC(branch, BRANCHES));
+            for (int i = 0; i < 3; i++)
+                assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
+        }
+        rex_map_free(&built);
+        for (int64_t i = 0; i < BRANCHES; i++) {
+            assert_int_equal(branch[i].visits, 3);
+            check_leaves(branch[i].leaf, 3 * i, 3);
+            check_leaves_absent(branch[i].leaf, 3 * i);
+            assert_false(rex_target_is_present(&branch[i], 1, -1));
+            fell_leaves(branch[i].leaf, 3 * i);
+        }
     }
 }
 
@@ -253,17 +276,6 @@ TEST(very_many_elements)
 
 /* ---- on the runtime's request ------------------------------------------------------------------------------------------------ */
 
-REX_RUNTIME_MAPPER(runtime_leaf, map_leaf, struct leaf)
-REX_RUNTIME_MAPPER(runtime_branch, map_branch, struct branch)
-
-typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name);
-static void *address_of(mapper_function *function)
-{
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    return address;
-}
-
 TEST(runtime_kind)
 {
     struct leaf *leaf = grow_leaves(11);
@@ -274,43 +286,16 @@ TEST(runtime_kind)
     REX_MAP(tofrom, REX_TOFROM(leaf, n));
     REX_MAP(from, REX_FROM(leaf, n));
     to.mappers = tofrom.mappers = from.mappers = &mapper;
-    REX_DATA_REGION_MAP(NULL, -1, to)
-        launch_leaves(leaf, n);
-    check_leaves(leaf, n, 0);
-    check_leaves_absent(leaf, n);
-    for (int i = 1; i < 4; i++) {
-        REX_DATA_REGION_MAP(NULL, -1, tofrom)
-            launch_leaves(leaf, n);
-        check_leaves(leaf, n, i);
-        check_leaves_absent(leaf, n);
-    }
+    run_region(&to, leaf, n, 0);
+    for (int i = 1; i < 4; i++)
+        run_region(&tofrom, leaf, n, 2 * i);
     REX_DATA_REGION_MAP(NULL, -1, to) {
         launch_leaves(leaf, n);
         assert_int_equal(rex_data_update(-1, &from), 0);
-        check_leaves(leaf, n, 4);
+        check_leaves(leaf, n, 7);
     }
     check_leaves_absent(leaf, n);
     fell_leaves(leaf, n);
-}
-
-TEST(runtime_kind_nested)
-{
-    struct branch branch[2] = {{6, grow_leaves(6), 0}, {4, grow_leaves(4), 0}};
-    void *mapper = address_of(runtime_branch);
-    start();
-    REX_MAP(region, REX_TOFROM(branch, 2));
-    region.mappers = &mapper;
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(arguments, REX_VALUE(INT64_C(2)), REX_ALLOC(branch, 2));
-        assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
-    }
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(branch[i].visits, 1);
-        check_leaves(branch[i].leaf, branch[i].leaves, 1);
-        check_leaves_absent(branch[i].leaf, branch[i].leaves);
-        assert_false(rex_target_is_present(&branch[i], 1, -1));
-        fell_leaves(branch[i].leaf, branch[i].leaves);
-    }
 }
 
 /* An error in a mapper that the runtime called: recorded, and the program goes on. */
