@@ -326,6 +326,11 @@ static const struct {
     /* a queue maps nothing */
     {ALL, QUEUE, {{0, 512, 64, TO}}, 1, DONE},
     {ALL, QUEUE, {{0, 512, 65, TO}}, 1, IN_PART(0, 65, 512)},
+    {ALL, QUEUE, {{0, 512, 32, TO}}, 1, DONE},
+    {ALL, QUEUE, {{0, 16, 1, 0}}, 1, ABSENT(0, 1, 16)},
+    {ALL, QUEUE, {{0, 16, 0, 0}}, 1, DONE},
+    {ALL, QUEUE, {{0, 16, 0, IMPLICIT}}, 1, ABSENT(0, 0, 16)},
+    {ALL, QUEUE, {{0, 16, 0, PRESENT}}, 1, ABSENT(0, 0, 16)},
     {ALL, QUEUE, {{0, 512, 8, TO}, {0, 0, 8, 0}}, 2, ABSENT(1, 8, 0)},
 };
 

@@ -153,35 +153,6 @@ TEST(arguments)
 
 /* ---- what must be mapped --------------------------------------------------------------------- */
 
-TEST(absent)
-{
-    static int64_t value[VALUES];
-    int64_t nought = 0;
-    char byte = 0;
-    struct rex_queue *queue = new_queue("absent", 0);
-    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
-    REX_MAP(empty, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(value, 0));
-    REX_MAP(pointer, REX_VALUE(nought), REX_VALUE(nought), REX_POINTER(value));
-    REX_MAP(asks, REX_VALUE(nought), REX_VALUE(nought), REX_PRESENT(REX_ALLOC(value, 0)));
-    REX_MAP(smallest, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(&byte, 1));
-    OK(launch_in(queue, &launch, &empty));
-    FAILS(launch_in(queue, &launch, &smallest), REX_EABSENT, "map row 2, 1 bytes");
-    FAILS(launch_in(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
-    FAILS(launch_in(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
-    FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
-    REX_MAP(half, REX_TOFROM(value, VALUES / 2));
-    REX_DATA_REGION_MAP(NULL, -1, half) {
-        FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
-        OK(put_follow(queue, value, VALUES / 2, 1));
-        FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
-        OK(rex_queue_sync(queue));
-    }
-    FAILS(put_follow(queue, value, VALUES / 2, 1), REX_EABSENT, "not mapped");
-    assert_int_equal(value[0], 1);
-    assert_int_equal(value[VALUES - 1], 0);
-    OK(rex_queue_destroy(queue));
-}
-
 /* Mappings are made and ended by raw calls, which generated code makes; the second time memory lies elsewhere
  * on the device. runtime/present ends mappings in the other ways. */
 TEST(mapped_by_raw_calls)
