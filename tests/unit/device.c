@@ -35,6 +35,8 @@ static void tell_gpu(int number)
 
 TEST_IN_CHILD(one_gpu)
 {
+    static const char *const broken[] = {"cuDeviceGetName:719:0", "cuDeviceTotalMem:719:0", "cuDeviceGetAttribute:719:0",
+                                         "cuDeviceGetAttribute:719:3"};
     struct rex_gpu gpu, untouched;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -45,6 +47,10 @@ TEST_IN_CHILD(one_gpu)
     REFUSED(rex_gpu_get(&gpu, sizeof gpu, -1));
     REFUSED(rex_gpu_get(&gpu, sizeof gpu + 1, 0));
     REFUSED(rex_gpu_get(&gpu, 0, 0));
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        setenv("FAKE_CUDA_BREAKS", broken[i], 1);
+        REFUSED(rex_gpu_get(&gpu, sizeof gpu, 0));
+    }
     CHECK(memcmp(&gpu, &untouched, sizeof gpu) == 0);
     /* A program that was compiled with a smaller struct gets that much. */
     CHECK_EQUAL(rex_gpu_get(&gpu, offsetof(struct rex_gpu, free_memory), 0), 0);
@@ -95,7 +101,12 @@ TEST_IN_CHILD(several)
         tell_gpu(i % 4);
         CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i % 4], i % 4 == 1);
     }
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGetUuid:719:0", 1);
+    tell_gpu(3);
     CHECK_EQUAL(rex_host_free(rex_host_alloc(8)), 0);
+    setenv("FAKE_CUDA_BREAKS", "cuMemFreeHost:719:0", 1);
+    REFUSED(rex_host_free(held));
+    unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_host_free(held), 0);
     rex_context_leave(1);
     rex_context_drop(1);
