@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "inqueue.h"
 #include "plain.h"
@@ -313,8 +315,9 @@ TEST_IN_CHILD(collect)
     CHECK(more > MOST && more <= MOST + LONGEST);
 }
 
-/* The program reads the file under descriptors that it did not open. Where it has put an equal file in its place, that one stays as it is. */
-enum { SAME, REPLACED, REMOVED };
+/* The program has the file under descriptors that it did not open. Where it has put an equal file in its place, has written to it or
+   locked it, that one stays as it is. */
+enum { SAME, REPLACED, REMOVED, WRITTEN, LOCKED };
 static void take_descriptors(const void *given)
 {
     const int what = *(const int *)given;
@@ -326,10 +329,12 @@ static void take_descriptors(const void *given)
     snprintf(other, sizeof other, "%s.other", path);
     copy_file(path, other);
     CHECK(what != REPLACED || rename(other, path) == 0);
-    int reading = open(path, O_RDONLY);
+    int reading = open(path, O_RDWR | O_APPEND);
+    CHECK(what != WRITTEN || write(reading, "\"slice\"", 7) == 7);
     CHECK(what != REMOVED || unlink(path) == 0);
     for (int i = 3; i < 1024; i++)
         CHECK(i == reading || fcntl(i, F_GETFD) < 0 || dup2(reading, i) == i);
+    CHECK(what != LOCKED || flock(reading, LOCK_EX | LOCK_NB) == 0);
     slice.end += 1000000000;
     rex_trace_slice(&slice);
     CHECK_EQUAL(flock(reading, LOCK_EX | LOCK_NB) == 0, what != SAME);
@@ -340,11 +345,13 @@ TEST(test_taken)
     static const char *const told[] = {
         [SAME] = "",
         [REPLACED] = "trace.json cannot be written: the program has closed it, and it is another file now",
+        [WRITTEN] = "trace.json cannot be written: the program has closed it, and it is another file now",
+        [LOCKED] = "trace.json cannot be written: Resource temporarily unavailable",
         [REMOVED] = "trace.json cannot be written: No such file or directory"};
-    for (int what = SAME; what <= REMOVED; what++) {
+    for (int what = SAME; what <= LOCKED; what++) {
         const char *said = in_child(take_descriptors, &what);
         assert_true(what == SAME ? *said == '\0' : strstr(said, told[what]) != NULL);
-        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME ? 2 : 1));
+        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME || what == WRITTEN ? 2 : 1));
     }
 }
 
@@ -354,6 +361,27 @@ TEST_IN_CHILD(start_nowhere)
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, "/nowhere/trace.json"), REX_OK);
     rex_trace_start();
     CHECK(!rex_trace_on());
+}
+
+/* A child of fork that can open no file of its own says so once, and traces no more. */
+static void fork_nowhere(const void *trace)
+{
+    struct rex_slice slice = {.name = "slice", .category = "queue"};
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    rex_trace_start();
+    if (fork() == 0) {
+        CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}), 0);
+        rex_trace_slice(&slice);
+        CHECK(!rex_trace_on());
+        rex_trace_slice(&slice);
+        _exit(0);
+    }
+    CHECK(wait(NULL) > 0);
+}
+
+TEST(test_fork_nowhere)
+{
+    assert_int_equal(occurrences(in_child(fork_nowhere, path), "cannot be written: Too many open files"), 1);
 }
 
 static int failing; /* of a file that is closed: the error that comes late, as of a server */
