@@ -35,8 +35,6 @@ static void tell_gpu(int number)
 
 TEST_IN_CHILD(one_gpu)
 {
-    static const char *const broken[] = {"cuDeviceGetName:719:0", "cuDeviceTotalMem:719:0", "cuDeviceGetAttribute:719:0",
-                                         "cuDeviceGetAttribute:719:3"};
     struct rex_gpu gpu, untouched;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
@@ -47,10 +45,8 @@ TEST_IN_CHILD(one_gpu)
     REFUSED(rex_gpu_get(&gpu, sizeof gpu, -1));
     REFUSED(rex_gpu_get(&gpu, sizeof gpu + 1, 0));
     REFUSED(rex_gpu_get(&gpu, 0, 0));
-    for (size_t i = 0; i < COUNT(broken); i++) {
-        setenv("FAKE_CUDA_BREAKS", broken[i], 1);
-        REFUSED(rex_gpu_get(&gpu, sizeof gpu, 0));
-    }
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGetAttribute:719:1", 1);
+    REFUSED(rex_gpu_get(&gpu, sizeof gpu, 0));
     CHECK(memcmp(&gpu, &untouched, sizeof gpu) == 0);
     /* A program that was compiled with a smaller struct gets that much. */
     CHECK_EQUAL(rex_gpu_get(&gpu, offsetof(struct rex_gpu, free_memory), 0), 0);
