@@ -364,7 +364,7 @@ TEST_FOR_EACH(not_opened, given, unopened)
     remove_folder(root);
 }
 
-/* A driver that can open no device file says that there is none. */
+/* Where no file can be opened, neither can the driver; one that can open no device file says that there is none. */
 TEST_IN_CHILD(driver_without_files)
 {
     struct rlimit limit;
@@ -375,9 +375,8 @@ TEST_IN_CHILD(driver_without_files)
     is_closed = true;
     REFUSED(first_gpu());
     is_closed = false;
-    CHECK(first_gpu() < 0);
+    REFUSED(first_gpu());
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0); /* which the look for leaks needs */
-    CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
 }
 
 /* ---- rex_info() ---------------------------------------------------------------------------------------------------- */
