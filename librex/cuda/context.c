@@ -136,8 +136,6 @@ void rex_context_activate_one(int number)
 void rex_context_activate_later(int number)
 {
     uint64_t bit = UINT64_C(1) << number;
-    if (rex_cuda_devices() == 0)
-        return;
     rex_driver_lock();
     activate(rex_contexts_later & bit);
     __atomic_fetch_and(&rex_contexts_later, ~bit, __ATOMIC_RELEASE);

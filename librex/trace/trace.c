@@ -304,11 +304,9 @@ static void write_slice(const struct rex_slice *slice)
     struct rex_track *track = slice->track != NULL ? slice->track : own_track();
     if (track == NULL)
         return;
-    if (trace.is_parents && !open_file()) {
-        /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
+    /* Relaxed: a thread may see it a call late; without a file nothing is written. */
+    if (trace.is_parents && !open_file())
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
-        return;
-    }
     announce(track);
     write_event(slice, track->id, false);
     if (slice->on == NULL)

@@ -45,6 +45,11 @@ TEST_IN_CHILD(one_gpu)
     REFUSED(rex_gpu_get(&gpu, sizeof gpu, -1));
     REFUSED(rex_gpu_get(&gpu, sizeof gpu + 1, 0));
     REFUSED(rex_gpu_get(&gpu, 0, 0));
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGetAttribute:719:0", 1);
+    REFUSED(rex_gpu_get(&gpu, sizeof gpu, 0));
+    CHECK_EQUAL(rex_gpu_most(REX_GPU_SHARED_MEMORY), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK(rex_gpu_most(REX_GPU_SHARED_MEMORY) == 232448 && rex_gpu_most(REX_GPU_SHARED_MEMORY) == 232448);
     CHECK(memcmp(&gpu, &untouched, sizeof gpu) == 0);
     /* A program that was compiled with a smaller struct gets that much. */
     CHECK_EQUAL(rex_gpu_get(&gpu, offsetof(struct rex_gpu, free_memory), 0), 0);
@@ -246,7 +251,7 @@ static void in_state(const void *context)
 static const struct state states[] = {
     {.fails = "0", .visible = "one\ntwo"},
     {.fails = "800"},
-    {.fails = "12345"},
+    {.fails = "12345", .visible = "0"},
     {.fails = "100", .visible = "-1"},
     {.fails = "100", .visible = "", .version = NVRM},
     {.fails = "101", .visible = "GPU-x", .version = NVRM},
@@ -359,18 +364,19 @@ TEST_FOR_EACH(not_opened, given, unopened)
     remove_folder(root);
 }
 
-/* A driver that can open no device file says that there is none. */
+/* Where no file can be opened, neither can the driver; one that can open no device file says that there is none. */
 TEST_IN_CHILD(driver_without_files)
 {
-    struct rlimit limit, none;
+    struct rlimit limit;
     setenv("FAKE_CUDA_FAILS", "100", 1);
     use_gpu(90);
     CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    none = (struct rlimit){0, limit.rlim_max};
-    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-    CHECK(first_gpu() < 0);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max}), 0);
+    is_closed = true;
+    REFUSED(first_gpu());
+    is_closed = false;
+    REFUSED(first_gpu());
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0); /* which the look for leaks needs */
-    CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
 }
 
 /* ---- rex_info() ---------------------------------------------------------------------------------------------------- */

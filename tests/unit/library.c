@@ -162,6 +162,9 @@ TEST_IN_CHILD(wrong_calls)
     REFUSED(rex_library_global(&address, &size, library, 0, "table"));
     REFUSED(rex_library_load(&other, 7, NULL, 0, CUBIN));
     REFUSED(rex_library_load(&other, 0, "", 0, "of no bytes"));
+    unsigned char *bytes = lasting(read_bytes("tests/data/three_zstd.fatbin", &size));
+    memcpy(bytes + 1688, (uint64_t[]){17 << 20}, 8); /* what the member for this GPU unpacks to */
+    REFUSED(rex_library_load(&other, 0, bytes, size, "large"));
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);

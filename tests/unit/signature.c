@@ -99,6 +99,7 @@ TEST(test_mangled)
         {MANGLED "Lj0ELj2EE", 1},
         {MANGLED "Lj0ELj2EEEv", 1},
         {MANGLED "Lj0ELj2", 1},
+        {MANGLED "Lj0ELj2xEE", 1},
         {MANGLED "Lj0ELi2EEE", 1},
         {MANGLED "EE", 0},
         {"_Z15rex_signature_kP9rex_others", 1},

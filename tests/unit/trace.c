@@ -313,8 +313,9 @@ TEST_IN_CHILD(collect)
     CHECK(more > MOST && more <= MOST + LONGEST);
 }
 
-/* The program reads the file under descriptors that it did not open. Where it has put an equal file in its place, that one stays as it is. */
-enum { SAME, REPLACED, REMOVED };
+/* The program has the file under descriptors that it did not open. Where it has put an equal file in its place, or has written to it,
+   that one stays as it is. */
+enum { SAME, REPLACED, REMOVED, WRITTEN };
 static void take_descriptors(const void *given)
 {
     const int what = *(const int *)given;
@@ -326,7 +327,8 @@ static void take_descriptors(const void *given)
     snprintf(other, sizeof other, "%s.other", path);
     copy_file(path, other);
     CHECK(what != REPLACED || rename(other, path) == 0);
-    int reading = open(path, O_RDONLY);
+    int reading = open(path, O_RDWR | O_APPEND);
+    CHECK(what != WRITTEN || write(reading, "\"slice\"", 7) == 7);
     CHECK(what != REMOVED || unlink(path) == 0);
     for (int i = 3; i < 1024; i++)
         CHECK(i == reading || fcntl(i, F_GETFD) < 0 || dup2(reading, i) == i);
@@ -341,10 +343,10 @@ TEST(test_taken)
         [SAME] = "",
         [REPLACED] = "trace.json cannot be written: the program has closed it, and it is another file now",
         [REMOVED] = "trace.json cannot be written: No such file or directory"};
-    for (int what = SAME; what <= REMOVED; what++) {
+    for (int what = SAME; what <= WRITTEN; what++) {
         const char *said = in_child(take_descriptors, &what);
-        assert_true(what == SAME ? *said == '\0' : strstr(said, told[what]) != NULL);
-        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME ? 2 : 1));
+        assert_true(what == SAME ? *said == '\0' : strstr(said, told[what == WRITTEN ? REPLACED : what]) != NULL);
+        assert_true(what == REMOVED || in_file(path, "\"slice\"") == (what == SAME || what == WRITTEN ? 2 : 1));
     }
 }
 
@@ -354,6 +356,22 @@ TEST_IN_CHILD(start_nowhere)
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, "/nowhere/trace.json"), REX_OK);
     rex_trace_start();
     CHECK(!rex_trace_on());
+}
+
+/* A child of fork whose number has no room behind the name traces nothing. */
+TEST_IN_CHILD(fork_nowhere)
+{
+    char longest[PATH_MAX];
+    int status;
+    memset(longest, '/', sizeof longest);
+    strcpy(longest + sizeof longest - sizeof "dev/null", "dev/null");
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, longest), REX_OK);
+    rex_trace_start();
+    if (fork() == 0) {
+        rex_trace_slice(&(struct rex_slice){.name = "slice", .category = "queue"});
+        _exit(rex_trace_on());
+    }
+    CHECK(rex_trace_on() && wait(&status) > 0 && status == 0);
 }
 
 static int failing; /* of a file that is closed: the error that comes late, as of a server */
@@ -461,7 +479,7 @@ TEST(test_rows)
         int64_t bytes;
     } cases[] = {
         {text, 8, 0x21, 8},        {text, 8, 0x3, 8},          {text, 8, 0x22, 0},          {text, 8, 0x20, 0},
-        {text, 8, 0x121, 0},       {text, 8, 0xa1, 0},         {dimensions, 2, PARTS | 1, 3 * 24},
+        {text, 8, 0x121, 0},       {text, 8, 0xa1, 0},         {text, -8, 0x1, 0},         {dimensions, 2, PARTS | 1, 3 * 24},
         {dimensions + 1, 1, PARTS | 1, 24}, {dimensions, 0, PARTS | 1, 0}, {dimensions, -1, PARTS | 1, 0}, {huge, 2, PARTS | 1, INT64_MAX},
     };
     void *begin[ROWS];
