@@ -78,7 +78,7 @@ static const struct pick picks[] = {
     {"80", EVERY},
     {"89", EVERY},
     {"103", EVERY},
-    {"120", EVERY},
+    {"120", "./no.cubin:" EVERY},
     {"", EVERY},
     {"90", DATA "sm_90.ptx:" DATA "sm_90.cubin"}, /* a CUBIN comes before PTX */
     /* an image for the CPU */
