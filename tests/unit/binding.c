@@ -37,7 +37,6 @@ static const struct {
     const char *path, *because;
 } named_cases[] = {
     {"/nonexistent/libomptarget.so", "No such file or directory"},
-    {"/tmp", "it is a directory"},
     {FAKE("19/libomp.so.5"), "not libomptarget of LLVM 14 or later"},
     {FAKE("lacks-devices/libomptarget.so.19"), "it lacks the entry point omp_get_num_devices"},
 };

@@ -165,7 +165,6 @@ TEST_IN_CHILD(wrong_calls)
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
-    CHECK_EQUAL(rex_library_unload(NULL), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
 }
 
