@@ -234,8 +234,6 @@ static void add_file(struct list *list, const char *path)
     for (size_t i = 0; i < list->count; i++)
         if (rex_same_file(list->candidates[i].path, path))
             return;
-    if (strlen(path) >= PATH_MAX)
-        return;
     if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
         note(list->report, errno);
         rex_report_line(list->report, "%s: %s", path, why);

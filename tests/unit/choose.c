@@ -78,7 +78,7 @@ static const struct pick picks[] = {
     {"80", EVERY},
     {"89", EVERY},
     {"103", EVERY},
-    {"120", EVERY},
+    {"120", "./no.cubin:" EVERY},
     {"", EVERY},
     {"90", DATA "sm_90.ptx:" DATA "sm_90.cubin"}, /* a CUBIN comes before PTX */
     /* an image for the CPU */
@@ -309,6 +309,7 @@ static const struct fault {
     {"cuda", "cuLinkComplete:218", "undefined function f", ""},
     {"cuda", "cuLinkAddData:222", "old", ""},
     {"cuda", "cuLinkComplete:719", "", ""},
+    {"cuda", "cuDevicePrimaryCtxRetain:2:0", "", ""},
     {"cuda", "", "", DATA "kernels.cu"},
     {"cuda", "", "", DATA "sm_80.cubin"},
     {"cuda-old", "", "", ""},
@@ -319,6 +320,7 @@ TEST_FOR_EACH(faulty, fault, faults)
     use_gpu_of(fault->driver, 90); /* the first is the process's */
     start("90");
     setenv("FAKE_LINK_FAILS", fault->fails, 1);
+    setenv("FAKE_CUDA_BREAKS", fault->fails, 1);
     setenv("FAKE_LINK_LOG", fault->log, 1);
     setenv("FAKE_LINK_CUBIN", fault->product, 1);
     load(DATA "sm_90.ptx");

@@ -52,6 +52,16 @@
         }                                                                                                              \
     } while (0)
 
+/* In a child of fork, after which this process goes on. */
+#define CHECK_IN_FORK(condition)                                                                                       \
+    do {                                                                                                               \
+        int status_ = -1;                                                                                              \
+        pid_t child_ = fork();                                                                                         \
+        if (child_ == 0)                                                                                               \
+            _exit(!(condition));                                                                                       \
+        CHECK(waitpid(child_, &status_, 0) == child_ && status_ == 0);                                                 \
+    } while (0)
+
 struct child {
     int status; /* of exit, or 128 and the signal */
     char output[32768];

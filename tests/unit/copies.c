@@ -358,7 +358,6 @@ static void *copy_often(void *argument)
 /* Meanwhile a child is refused, and ends; the parent's threads go on. */
 TEST_IN_CHILD(copy_at_once)
 {
-    int status;
     start("2");
     for (unsigned i = 0; i < COPIERS; i++) {
         copiers[i] = (struct copier){
@@ -368,13 +367,8 @@ TEST_IN_CHILD(copy_at_once)
     }
     for (unsigned i = 0; i < COPIERS; i++)
         CHECK_EQUAL(pthread_create(&copiers[i].thread, NULL, copy_often, &copiers[i]), 0);
-    for (int i = 0; i < 10; i++) {
-        pid_t child = fork();
-        CHECK(child >= 0);
-        if (child == 0)
-            _exit(rex_queue_copy_to(queue, device, host, SIZE) != REX_EFORK);
-        CHECK(waitpid(child, &status, 0) == child && status == 0);
-    }
+    for (int i = 0; i < 10; i++)
+        CHECK_IN_FORK(rex_queue_copy_to(queue, device, host, SIZE) == REX_EFORK);
     for (unsigned i = 0; i < COPIERS; i++) {
         CHECK_EQUAL(pthread_join(copiers[i].thread, NULL), 0);
         CHECK_EQUAL(rex_queue_destroy(copiers[i].queue), REX_OK);

@@ -61,7 +61,7 @@ static void check_second(struct rex_module *module, struct rex_module *second, v
     }
     assert_int_equal(rex_module_register(second, NULL), REX_EUNSUPPORTED);
     assert_non_null(strstr(rex_last_error(), rex_module_image_path(module)));
-    assert_non_null(strstr(rex_last_error(), second == &other ? REX_HOST_IMAGE_NAME : REX_CUBIN_NAME));
+    assert_non_null(strstr(rex_last_error(), second == &other ? REX_HOST_IMAGE_NAME " is for the CPU" : REX_CUBIN_NAME " is for a GPU"));
     check_devices(module, module == &other ? (void *)&other_key : REX_KERNEL_ID(square));
     /* Each when the other is gone. */
     assert_int_equal(rex_module_fini(module), 0);
