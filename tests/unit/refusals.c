@@ -85,12 +85,25 @@ static void launching(struct rex_queue *queue)
 static void updating(struct rex_queue *queue)
 {
     static int64_t cells[4];
+    struct rex_graph *graph;
     REX_MAP(args, REX_SECTION(REX_MAP_TO, cells, 0, 1), REX_SECTION(REX_MAP_FROM, cells, 1, 2));
     REFUSED(rex_queue_update(queue, &args));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, 2 * sizeof cells[0],
                                                       0x10000000};
     REFUSED(rex_queue_update(queue, &args));
+    /* What a graph updates may have been unmapped since, and then mapped elsewhere. */
+    the_record()->mappings[0].size = sizeof cells;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_update(queue, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     the_record()->mappings[0].size = 0;
+    rex_mappings_changed();
+    REFUSED(rex_graph_launch(graph, queue));
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 0x20000000};
+    if (!rex_queue_is_synchronous(queue))
+        CHECK(rex_graph_launch(graph, queue) == REX_OK && driver_calls("cuGraphInstantiate") == 2);
+    the_record()->mappings[0].size = 0;
+    rex_graph_destroy(graph);
 }
 
 static void asking_for_globals(struct rex_queue *queue)
