@@ -800,6 +800,7 @@ TEST(child_of_fork)
     struct rex_event *event;
     struct rex_graph *graph = NULL;
     REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(args, REX_VALUE((int64_t)VALUES), REX_VALUE(INT64_C(1)), REX_TOFROM(value, VALUES));
     OK(rex_data_enter(-1, &region));
     OK(rex_event_create(&event));
     OK(rex_event_record(event, queue));
@@ -810,7 +811,8 @@ TEST(child_of_fork)
     pid_t child = fork();
     if (child == 0) {
         int results[] = {rex_queue_sync(queue), rex_graph_launch(graph, queue),
-                         rex_event_sync(event), rex_event_elapsed(&seconds, event, event)};
+                         rex_event_sync(event), rex_event_elapsed(&seconds, event, event),
+                         rex_graph_set_args(graph, 0, &args)};
         for (size_t i = 0; i < sizeof results / sizeof *results; i++)
             if (results[i] != expected)
                 _exit(1);
