@@ -59,7 +59,7 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
                            const struct __tgt_kernel_arguments *args)
 {
     uint32_t index = 0;
-    for (uint32_t i = 0; i < (uint32_t)args->NumArgs && index < signature->count; i++) {
+    for (uint32_t i = 0; i < (uint32_t)args->NumArgs; i++) {
         struct rex_argument argument = {i, args->ArgTypes[i], args->ArgSizes[i], args->ArgsBase[i]};
         if (!(argument.type & REX_MAP_TARGET_PARAM))
             continue;
@@ -72,7 +72,10 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
     return REX_OK;
 }
 
-/* Compares the rows of ARGS with the signature, if the kernel has one. */
+/*
+ * Compares the rows of ARGS with the signature, if the kernel has one. rex_check_form() has found
+ * as many of them as the signature has parameters.
+ */
 static int check_signature(const struct rex_target *target,
                            const struct __tgt_kernel_arguments *args)
 {
