@@ -308,22 +308,6 @@ static void count_said(enum rex_log_level level, const char *message, void *time
     *(int *)times += strstr(message, "queues do everything at once") != NULL;
 }
 
-TEST(names_of_their_own)
-{
-    struct rex_queue *queue[2];
-    struct rex_graph *graph;
-    char message[256];
-    OK(rex_offload_init());
-    for (int i = 0; i < 2; i++)
-        OK(rex_queue_create(&queue[i], -1, NULL, 0));
-    assert_int_equal(rex_graph_end(&graph, queue[0]), REX_EINVAL);
-    snprintf(message, sizeof message, "%s", rex_last_error());
-    assert_int_equal(rex_graph_end(&graph, queue[1]), REX_EINVAL);
-    assert_string_not_equal(message, rex_last_error());
-    for (int i = 0; i < 2; i++)
-        OK(rex_queue_destroy(queue[i]));
-}
-
 /* The log says at level info that queues do everything at once: on the host device, and there once.
  */
 TEST(said_once)
