@@ -531,6 +531,8 @@ TEST_IN_CHILD(refuse_rows)
     const struct rex_row odd[] = {REX_TO(last, 2), REX_TO(x, (INT64_C(1) << 37) + 1), rex_row_with(REX_TO(y, 0), REX_MAP_PRIVATE)};
     for (size_t i = 0; i < COUNT(odd); i++)
         CHECK_EQUAL(launch_on(0, odd[i], REX_IS_DEVICE_PTR(none)), REX_OK);
+    for (int i = 0; i < 3; i++) /* a row inside a later one, which begins with it or before it; and two that overlap in part */
+        CHECK_EQUAL(launch_on(0, REX_TO(x + (i == 1), 4), REX_TO(x + 2 * (i == 2), 8)), REX_EOVERLAP);
     expect_sent(0, COUNT(odd));
 }
 
