@@ -240,7 +240,6 @@ static int build(struct rex_graph *graph, struct rex_graph *old)
     graph->image = old->image;
     graph->images = old->images;
     graph->node = old->node;
-    graph->kernels = old->kernels;
     return result;
 }
 

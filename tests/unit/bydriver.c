@@ -191,6 +191,20 @@ TEST_IN_CHILD(copy_a_byte)
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), TURNS - REX_GRAPH_PAYS);
 }
 
+/* A launch context keeps the graphs that were launched last; the others end. */
+TEST_IN_CHILD(keep_graphs)
+{
+    enum { GRAPHS = REX_SLOT_GRAPHS + 4, PART = 512 /* from one size to the next for which there is another graph */ };
+    start(22);
+    for (int i = 0; i < GRAPHS * TURNS; i++) {
+        int64_t in = PART * (1 + i / TURNS % 4), out = PART * (1 + i / TURNS / 4);
+        CHECK_EQUAL(launch_on(0, REX_TO((char *)x, PART), REX_FROM((char *)y, PART)), REX_OK);
+        CHECK_EQUAL(launch_on(0, REX_TO((char *)x, in), REX_FROM((char *)y, out)), REX_OK);
+    }
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), GRAPHS);
+    CHECK(rex_module_fini(&module) == REX_OK && driver_objects() == 0);
+}
+
 /* The largest rows that a graph copies fill all the room of a launch context; where one is larger all goes by single calls. */
 enum { GRAPH_MOST = (128 << 10) / 8 };
 static const struct {
@@ -517,6 +531,8 @@ TEST_IN_CHILD(refuse_rows)
     const struct rex_row odd[] = {REX_TO(last, 2), REX_TO(x, (INT64_C(1) << 37) + 1), rex_row_with(REX_TO(y, 0), REX_MAP_PRIVATE)};
     for (size_t i = 0; i < COUNT(odd); i++)
         CHECK_EQUAL(launch_on(0, odd[i], REX_IS_DEVICE_PTR(none)), REX_OK);
+    for (int i = 0; i < 3; i++) /* a row inside a later one, which begins with it or before it; and two that overlap in part */
+        CHECK_EQUAL(launch_on(0, REX_TO(x + (i == 1), 4), REX_TO(x + 2 * (i == 2), 8)), REX_EOVERLAP);
     expect_sent(0, COUNT(odd));
 }
 
@@ -568,6 +584,7 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
         CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
         CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
+        REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device number 9");
     }
     /* One dimension and more, in turn. */
     for (int i = 0; i < 12; i++) {
@@ -596,16 +613,6 @@ TEST_OF_EACH(turn_over, int, release, 18, 22)
     the_record()->on_data = require_unified;
     CHECK_EQUAL(release == 18 ? launch_attached() : launch_on(0, REX_TO(x, CELLS), REX_TOFROM(y, 0)), REX_OK);
     expect_sent(release == 18, release != 18);
-}
-
-/* Where a kernel loses the device, libomptarget does not end what was mapped for its launch: it would abort. */
-TEST_IN_CHILD(lose_what_is_mapped)
-{
-    start(18);
-    map_on_device(0, y, sizeof y);
-    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
-    CHECK_EQUAL(launch_attached(), REX_ECUDA);
-    CHECK(the_record()->counts[FAKE_BEGIN] > 0 && the_record()->counts[FAKE_END] == 0);
 }
 
 /* ---- memory that is kept, and small updates ------------------------------------------------------------------------------------------- */
@@ -739,7 +746,7 @@ static void expect_mapped(const struct fake_call *call)
     CHECK(call->packet.rows == 4 && call->types[3] == (REX_MAP_TOFROM | REX_MAP_PTR_AND_OBJ));
 }
 
-/* A kernel that libomptarget can launch it does. A device that is lost is asked for nothing more. */
+/* A kernel that libomptarget can launch it does. Where one loses the device, what was mapped for its launch is not ended: it would abort. */
 TEST_IN_CHILD(lose_device)
 {
     start(18);
@@ -752,5 +759,5 @@ TEST_IN_CHILD(lose_device)
     expect_sent(1, 1);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
     CHECK_EQUAL(launch_attached(), REX_ECUDA);
-    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
+    CHECK(the_record()->counts[FAKE_BEGIN] == 2 && the_record()->counts[FAKE_END] == 1);
 }

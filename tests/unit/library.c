@@ -145,6 +145,8 @@ TEST_IN_CHILD(wrong_calls)
     struct rex_launch_config launch = launch_of(library, "plain__kernel__"), strange = launch;
     uint64_t value = 1;
     void *arguments[] = {&value, &value, &value}, *missing[] = {&value, NULL}, *address;
+    static const char *const broken[] = {"cuDevicePrimaryCtxRetain:719:0", "cuCtxPushCurrent:719:0",
+                                         "cuModuleGetGlobal:719:0"};
     size_t size;
     strange.key = &value;
     REFUSED(launch_library_in(queue, library, &launch, arguments, 3));
@@ -158,13 +160,18 @@ TEST_IN_CHILD(wrong_calls)
     REFUSED(rex_library_global(&address, &size, library, 0, "plain__kernel__"));
     REFUSED(rex_library_global(&address, &size, library, 1, "table"));
     REFUSED(rex_library_global(&address, &size, library, 9, "table"));
-    setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
-    REFUSED(rex_library_global(&address, &size, library, 0, "table"));
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        setenv("FAKE_CUDA_BREAKS", broken[i], 1);
+        REFUSED(rex_library_global(&address, &size, library, 0, "table"));
+    }
+    unsetenv("FAKE_CUDA_BREAKS");
     REFUSED(rex_library_load(&other, 7, NULL, 0, CUBIN));
     REFUSED(rex_library_load(&other, 0, "", 0, "of no bytes"));
     unsigned char *bytes = lasting(read_bytes("tests/data/three_zstd.fatbin", &size));
     memcpy(bytes + 1688, (uint64_t[]){17 << 20}, 8); /* what the member for this GPU unpacks to */
     REFUSED(rex_library_load(&other, 0, bytes, size, "large"));
+    setenv("FAKE_CUDA_BREAKS", "cuModuleLoadData:719:0", 1);
+    REFUSED(rex_library_load(&other, 0, NULL, 0, CUBIN));
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);

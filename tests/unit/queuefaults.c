@@ -86,6 +86,7 @@ static void say_of_queues(struct rex_queue *queue)
     CHECK_EQUAL(rex_queue_query(queue), 1);
     CHECK_EQUAL(launch(queue), REX_OK);
     BROKEN(ENTER, rex_queue_query(queue), "queue \"one\": %s");
+    FAILING("cuStreamQuery", 2, "OUT_OF_MEMORY", rex_queue_query(queue), "queue \"one\": %s");
     BROKEN(ENTER, rex_queue_sync(queue), "queue \"one\": %s");
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
 }
@@ -218,12 +219,14 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_MENTIONS(rex_last_error(),
                    by_graph ? "a graph of 1 launches: cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"
                             : "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+    REFUSED(by_graph ? rex_graph_launch(graph, idle) : launch(idle), REX_ECUDA,
+            "queue \"idle\": device 1 is lost: cuStreamQuery: CUDA_ERROR_LAUNCH_FAILED");
     REX_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(),
                    "data begin: device 1 is lost, since queue \"idle\" met with cuStreamQuery");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
-    CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
+    CHECK_EQUAL(by_graph ? rex_queue_sync(queue) : launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
     rex_graph_destroy(graph);

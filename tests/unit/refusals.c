@@ -85,12 +85,24 @@ static void launching(struct rex_queue *queue)
 static void updating(struct rex_queue *queue)
 {
     static int64_t cells[4];
+    struct rex_graph *graph;
     REX_MAP(args, REX_SECTION(REX_MAP_TO, cells, 0, 1), REX_SECTION(REX_MAP_FROM, cells, 1, 2));
     REFUSED(rex_queue_update(queue, &args));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, 2 * sizeof cells[0],
                                                       0x10000000};
     REFUSED(rex_queue_update(queue, &args));
+    /* What a graph updates may have been unmapped since, and then mapped elsewhere. */
+    the_record()->mappings[0].size = sizeof cells;
+    CHECK(rex_graph_begin(queue) == REX_OK && rex_queue_update(queue, &args) == REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     the_record()->mappings[0].size = 0;
+    rex_mappings_changed();
+    REFUSED(rex_graph_launch(graph, queue));
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 0x20000000};
+    if (!rex_queue_is_synchronous(queue))
+        CHECK(rex_graph_launch(graph, queue) == REX_OK && driver_calls("cuGraphInstantiate") == 2);
+    the_record()->mappings[0].size = 0;
+    rex_graph_destroy(graph);
 }
 
 static void asking_for_globals(struct rex_queue *queue)
@@ -186,7 +198,7 @@ static void graphs(struct rex_queue *queue)
     struct rex_event *before, *inside;
     struct rex_graph *empty = NULL, *graph = NULL, *others = NULL;
     REFUSED(rex_graph_end(&empty, queue));
-    CHECK_EQUAL(rex_queue_create(&other, 0, "other", 0), REX_OK);
+    CHECK_EQUAL(rex_queue_create(&other, 0, NULL, 0), REX_OK); /* it gets a name of its own, */
     CHECK_EQUAL(rex_event_create(&before), REX_OK);
     CHECK_EQUAL(rex_event_create(&inside), REX_OK);
     CHECK_EQUAL(rex_event_record(before, queue), REX_OK);
@@ -224,7 +236,7 @@ static void devices(struct rex_queue *queue)
     struct rex_graph *graph = NULL;
     double seconds;
     int host = the_record()->devices;
-    CHECK_EQUAL(rex_queue_create(&hosts, host, "host's", 0), REX_OK);
+    CHECK_EQUAL(rex_queue_create(&hosts, host, NULL, 0), REX_OK); /* and this one another */
     CHECK(rex_queue_is_synchronous(hosts));
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);

@@ -136,10 +136,13 @@ static void do_all(const void *trace)
     CHECK_EQUAL(rex_module_queue_create(&other, &module, 1, "100%%", 0, NULL), REX_OK);
     launch(other);
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", "cuMemsetD8Async:2:0", 1);
+    CHECK_EQUAL(rex_queue_fill(queue, cells, "", 1, 8), REX_ECUDA); /* is in no trace */
+    unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_module_queue_create(&other, &module, 3, "host", 0, NULL), REX_OK);
     the_record()->copy_result = 1;
-    CHECK_EQUAL(rex_queue_copy_to(other, cells, cells + 8, 8), REX_ERUNTIME); /* is in no trace */
+    CHECK_EQUAL(rex_queue_copy_to(other, cells, cells + 8, 8), REX_ERUNTIME); /* nor is this one */
     CHECK_EQUAL(rex_queue_fill(other, cells, "", 1, 65537), REX_ERUNTIME);
     the_record()->copy_result = 0;
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
@@ -188,6 +191,7 @@ TEST(test_every_byte)
     static const char golden[] = "tests/golden/trace.json";
     size_t size, expected_size;
     assert_string_equal(in_child(do_all, path),
+                        "librex: error: a fill: cuMemsetD8Async: CUDA_ERROR_OUT_OF_MEMORY [REX_ECUDA]\n"
                         "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3 [REX_ERUNTIME]\n"
                         "librex: error: rex_device_copy_to: libomptarget could not copy 65536 bytes between the host and device 3 [REX_ERUNTIME]\n");
     char *text = (char *)read_bytes(path, &size);

@@ -16,7 +16,8 @@ static int launch(void)
     int64_t value = 12, result = -1;
     struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(square), 1, 1);
     REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result));
-    return rex_launch(&config, &map) != 0 || result != 144;
+    int refused = rex_launch(&config, &map);
+    return refused != 0 ? refused : result != 144;
 }
 
 static void open_region(void)
@@ -70,7 +71,7 @@ static void use_too_late(void)
     static int64_t data[1000];
     REX_MAP(map, REX_TOFROM(data, 1000));
     rex_configure(REX_OPTION_LOG, "off");
-    if (launch() == 0 || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
+    if (launch() != REX_EINVAL || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
         _exit(5);
     if (rex_data_enter(-1, &map) != REX_EINVAL || rex_target_is_present(data, 8, -1) ||
         rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)

@@ -279,22 +279,6 @@ static void count_said(enum rex_log_level level, const char *message, void *time
     *(int *)times += strstr(message, "queues do everything at once") != NULL;
 }
 
-TEST(names_of_their_own)
-{
-    struct rex_queue *queue[2];
-    struct rex_graph *graph;
-    char message[256];
-    OK(rex_offload_init());
-    for (int i = 0; i < 2; i++)
-        OK(rex_queue_create(&queue[i], -1, NULL, 0));
-    assert_int_equal(rex_graph_end(&graph, queue[0]), REX_EINVAL);
-    snprintf(message, sizeof message, "%s", rex_last_error());
-    assert_int_equal(rex_graph_end(&graph, queue[1]), REX_EINVAL);
-    assert_string_not_equal(message, rex_last_error());
-    for (int i = 0; i < 2; i++)
-        OK(rex_queue_destroy(queue[i]));
-}
-
 /* The log says at level info that queues do everything at once: on the host device, and there once.
  */
 TEST(said_once)
@@ -771,6 +755,7 @@ TEST(child_of_fork)
     struct rex_event *event;
     struct rex_graph *graph = NULL;
     REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(args, REX_VALUE((int64_t)VALUES), REX_VALUE(INT64_C(1)), REX_TOFROM(value, VALUES));
     OK(rex_data_enter(-1, &region));
     OK(rex_event_create(&event));
     OK(rex_event_record(event, queue));
@@ -781,7 +766,8 @@ TEST(child_of_fork)
     pid_t child = fork();
     if (child == 0) {
         int results[] = {rex_queue_sync(queue), rex_graph_launch(graph, queue),
-                         rex_event_sync(event), rex_event_elapsed(&seconds, event, event)};
+                         rex_event_sync(event), rex_event_elapsed(&seconds, event, event),
+                         rex_graph_set_args(graph, 0, &args)};
         for (size_t i = 0; i < sizeof results / sizeof *results; i++)
             if (results[i] != expected)
                 _exit(1);

@@ -302,6 +302,8 @@ TEST(values_of_another_type)
     REX_MAP(member, REX_VALUE(n), REX_VALUE(numbers.of[k - 1]), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(through, REX_VALUE(n), REX_IMPLICIT(REX_VALUE(more->of[(0)])), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(negative, REX_VALUE(n), REX_VALUE(-k), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(cut, REX_VALUE(n), REX_VALUE(k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k + k),
+            REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(floating, REX_VALUE((double)n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(pointer, REX_VALUE(n), REX_VALUE(&half), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(mapped, REX_TO(x, N), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
@@ -314,6 +316,7 @@ TEST(values_of_another_type)
         {&member, number, "(numbers.of[k - 1])"},
         {&through, number, "(more->of[(0)])"},
         {&negative, number, "(-k)"},
+        {&cut, number, "..."}, /* of which the message has a part only */
         {&floating, "argument 1 of axpy%s is double, its parameter is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
         {&pointer, "argument 2 of axpy%s is a pointer, its parameter is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
         {&mapped, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
