@@ -246,3 +246,18 @@ TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, RE
     CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
     CHECK_EQUAL(pthread_join(other, NULL), 0);
 }
+
+/* A launch that copies memory back waits for one by the driver that reads it. */
+TEST_IN_CHILD(wait_to_change)
+{
+    pthread_t other;
+    REX_MAP(map, {bytes, bytes, CELL, REX_MAP_FROM});
+    start();
+    at_pointer = (struct rex_place){.begin = (uintptr_t)bytes, .end = (uintptr_t)bytes + CELL};
+    of_other.call = REX_CALL_BY_DRIVER;
+    rex_present_pin(&of_other);
+    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
+    rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
+    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
+    CHECK_EQUAL(pthread_join(other, NULL), 0);
+}
