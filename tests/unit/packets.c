@@ -572,6 +572,10 @@ TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
     }
     for (size_t i = 0; i < COUNT(unlike) - (number > 0); i++)
         CHECK_EQUAL(rex_launch(&unlike[i], &args), REX_EINVAL);
+    args.mappers = (void *[]){NULL, &result}; /* which the packet of a launch alike would not have */
+    CHECK_EQUAL(rex_launch(&alike[0], &args), 0);
+    CHECK(kernel_call(release)->mappers[1 + (release < 18)] == &result);
+    args.mappers = NULL;
     /* Rows of other sizes are checked, too; four kinds of them are remembered. */
     for (int64_t size = 1; size <= 8 && release > 17; size++) {
         args.sizes[0] = size;
