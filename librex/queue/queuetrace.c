@@ -286,6 +286,8 @@ void rex_queue_trace_begin(struct rex_queue *queue)
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
+    if (queue->trace->count == 0)
+        return;
     int entered = rex_context_enter(queue->gpu.context);
     while (entered >= 0 && queue->trace->count > 0)
         write_oldest(queue->trace);
