@@ -92,7 +92,7 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
         places[got > 0 ? got : 0] = '\0';
         result = read_beside(source, places, name, tried);
     }
-    return result == REX_ENOIMAGE ? read_beside(source, "", name, tried) : result;
+    return result == REX_ENOIMAGE ? read_in(source, ".", 1, name, tried) : result;
 }
 
 static bool is_trusted(uid_t owner)
