@@ -157,10 +157,8 @@ TEST_IN_CHILD(copy_beyond)
     fill(host, MOST, 2);
     CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST), REX_ECUDA);
     CHECK(is_on_device(back, SIZE));
-    REX_MAP(
-        region,
-        REX_TO(host,
-               MOST)); /* nothing tells librex of the program's own calls: libomptarget copies it */
+    /* Nothing tells librex of the program's own calls: libomptarget copies it. */
+    REX_MAP(region, REX_TO(host, MOST));
     CHECK(rex_module_data_enter(&module, 0, &region) == REX_OK &&
           newest_call(FAKE_BEGIN)->types[0] == region.types[0]);
     finish();

@@ -225,13 +225,22 @@ static void *end_other(void *unused)
     return unused;
 }
 
+/* A launch with these rows waits for the other call, which has begun. */
+static void launch_waits(const struct rex_map *map)
+{
+    pthread_t other;
+    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
+    rex_present_enter(REX_CALL_LAUNCHES, map, 0);
+    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
+    CHECK_EQUAL(pthread_join(other, NULL), 0);
+}
+
 /*
  * A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and for a begin that maps it, where it is in
  * the index before it is copied. One without memory for its claim waits even for an update.
  */
 TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, REX_CALL_BEGINS, REX_CALL_UPDATES)
 {
-    pthread_t other;
     REX_MAP(map, {bytes + CELL, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
     at_pointer = (struct rex_place){.begin = (uintptr_t)bytes + CELL, .end = (uintptr_t)bytes + 2 * CELL};
@@ -239,25 +248,18 @@ TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, RE
     rex_present_pin(&of_other);
     if (call == REX_CALL_BEGINS)
         rex_mapping_made(bytes + CELL, CELL, 0);
-    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
     rex_thread.part = call == REX_CALL_UPDATES ? NULL : rex_thread.part;
     rex_thread.ends = call == REX_CALL_UPDATES ? UINT8_MAX : 0;
-    rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
-    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
-    CHECK_EQUAL(pthread_join(other, NULL), 0);
+    launch_waits(&map);
 }
 
 /* A launch that copies memory back waits for one by the driver that reads it. */
 TEST_IN_CHILD(wait_to_change)
 {
-    pthread_t other;
     REX_MAP(map, {bytes, bytes, CELL, REX_MAP_FROM});
     start();
     at_pointer = (struct rex_place){.begin = (uintptr_t)bytes, .end = (uintptr_t)bytes + CELL};
     of_other.call = REX_CALL_BY_DRIVER;
     rex_present_pin(&of_other);
-    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
-    rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
-    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
-    CHECK_EQUAL(pthread_join(other, NULL), 0);
+    launch_waits(&map);
 }

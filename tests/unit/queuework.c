@@ -17,9 +17,9 @@
 /* Of tests/data/kernels.cu, and of limits.cu. */
 static char plain_id, env_id, wide_id, narrow_first_id, bounded_id;
 static double table[4];
-#define ENTRY(key, name, size)                         \
-    {                                                  \
-        (key), (char *)(uintptr_t)(name), (size), 0, 0 \
+#define ENTRY(key, name, size)                                                                     \
+    {                                                                                              \
+        (key), (char *)(uintptr_t)(name), (size), 0, 0                                             \
     }
 static struct __tgt_offload_entry entries[] = {
     ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),
@@ -27,10 +27,10 @@ static struct __tgt_offload_entry entries[] = {
 static struct __tgt_offload_entry other_entries[] = {
     ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)};
-#define MODULE(first, count, image)                                         \
-    {                                                                       \
-        .struct_size = sizeof(struct rex_module), .entries_begin = (first), \
-        .entries_end = (first) + (count), .image_name = "tests/data/" image \
+#define MODULE(first, count, image)                                                                \
+    {                                                                                              \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (first),                        \
+        .entries_end = (first) + (count), .image_name = "tests/data/" image                        \
     }
 static struct rex_module module = MODULE(entries, 3, "sm_90.cubin");
 static struct rex_module with_globals = MODULE(entries, 4, "sm_90.cubin");
@@ -79,19 +79,16 @@ TEST(use_ranges)
         size_t size;
         uint32_t ranges, which; /* the range that has it, */
         uint64_t from, to;      /* and from where to where that is then */
-    } uses[] = {
-        {1000, 0, 0, 0, 0, 0},         {1000, 100, 1, 0, 1000, 1100}, {1100, 50, 1, 0, 1000, 1150},
-        {950, 50, 1, 0, 950, 1150},    {960, 20, 1, 0, 950, 1150},    {1151, 1, 2, 1, 1151, 1152},
-        {1152, 4, 2, 1, 1151, 1156},   {2000, 1, 3, 2, 2000, 2001},   {1999, 20, 3, 2, 1999, 2019},
-        {1900, 200, 3, 2, 1900, 2100}, {2000, 0, 3, 2, 1900, 2100}};
+    } uses[] = {{1000, 0, 0, 0, 0, 0},         {1000, 100, 1, 0, 1000, 1100}, {1100, 50, 1, 0, 1000, 1150}, {950, 50, 1, 0, 950, 1150},
+                {960, 20, 1, 0, 950, 1150},    {1151, 1, 2, 1, 1151, 1152},   {1152, 4, 2, 1, 1151, 1156},  {2000, 1, 3, 2, 2000, 2001},
+                {1999, 20, 3, 2, 1999, 2019},  {1900, 200, 3, 2, 1900, 2100}, {2000, 0, 3, 2, 1900, 2100}};
     for (size_t i = 0; i < COUNT(uses); i++) {
         rex_addresses_use_range(&addresses, uses[i].begin, uses[i].size);
         assert_int_equal(addresses.ranges, uses[i].ranges);
         assert_int_equal(addresses.range[uses[i].which].begin, uses[i].from);
         assert_int_equal(addresses.range[uses[i].which].end, uses[i].to);
     }
-    for (uint32_t i = addresses.ranges; i <= REX_DEVICE_RANGES;
-         i++) /* for the last there is no room */
+    for (uint32_t i = addresses.ranges; i <= REX_DEVICE_RANGES; i++) /* for the last there is no room */
         rex_addresses_use_range(&addresses, 10000 * i, 10);
     assert_int_equal(addresses.ranges, REX_DEVICE_RANGES);
     assert_int_equal(addresses.range[REX_DEVICE_RANGES - 1].end, 10000 * REX_DEVICE_RANGES + 10);
