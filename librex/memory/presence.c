@@ -26,14 +26,18 @@ static bool begins(enum rex_purpose purpose)
 
 /*
  * Whether the row may be larger than its mapping. An implicit row may, unless it is copied, because
- * libomptarget copies it whole.
+ * libomptarget copies it whole. A section with a mapper may not, though it is implicit and copies
+ * nothing: libomptarget would map the elements beyond the mapping elsewhere on the device.
  */
-static bool may_exceed(int64_t type, enum rex_purpose purpose)
+static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
+    int64_t type = map->types[i];
     bool copied = purpose == REX_FOR_END
                       ? rex_row_has(type, REX_MAP_FROM)
                       : rex_row_has(type, REX_MAP_ALWAYS) && rex_row_has(type, REX_MAP_TOFROM);
-    return rex_row_has(type, REX_MAP_IMPLICIT) && !copied;
+    bool has_mapper =
+        begins(purpose) && !rex_row_has(type, REX_MAP_TOFROM) && rex_row_is_parent(map, i);
+    return rex_row_has(type, REX_MAP_IMPLICIT) && !copied && !has_mapper;
 }
 
 bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
@@ -63,7 +67,7 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
         !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
         return false;
     return begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
-           may_exceed(type, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
+           may_exceed(map, i, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
 /* Globals are mapped when the image is loaded. An empty region loads the image if no call has. */
@@ -170,7 +174,7 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 static int check_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
-    bool exceeds = may_exceed(wanted->type, look->purpose),
+    bool exceeds = may_exceed(look->map, wanted->row, look->purpose),
          copied = look->release->excess_copied && rex_row_has(wanted->type, REX_MAP_TOFROM);
     struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
                               exceeds && !copied};
@@ -227,8 +231,9 @@ static int ask(struct look *look, const struct wanted *wanted)
                                wanted->size, presence, look->number);
     if (presence == REX_ABSENT)
         return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
-    return may_exceed(wanted->type, look->purpose) ? REX_OK
-                                                   : overlap(look, wanted, "mapped in part");
+    return may_exceed(look->map, wanted->row, look->purpose)
+               ? REX_OK
+               : overlap(look, wanted, "mapped in part");
 }
 
 static int check_wanted(struct look *look, const struct wanted *wanted)
