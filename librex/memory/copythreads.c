@@ -49,25 +49,29 @@ REX_FORK_TAKEN(72, forget_threads);
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-/* Half of the processors, because one thread alone is slower than the driver. */
-static unsigned count_by_processors(void)
+unsigned rex_copy_threads_of(int processors)
+{
+    unsigned half = (unsigned)processors / 2;
+    return half < 2 ? 0 : half < REX_COPY_THREADS_MOST ? half : REX_COPY_THREADS_MOST;
+}
+
+static int processors(void)
 {
     static int known;
     /* Relaxed: the number stands for itself; a thread that misses it counts again. */
-    int processors = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    if (processors == 0) {
-        processors = rex_processors("");
+    int count = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (count == 0) {
+        count = rex_processors("");
         /* Relaxed: as above. */
-        __atomic_store_n(&known, processors, __ATOMIC_RELAXED);
+        __atomic_store_n(&known, count, __ATOMIC_RELAXED);
     }
-    unsigned half = (unsigned)processors / 2;
-    return half < 2 ? 0 : half < REX_COPY_THREADS_MOST ? half : REX_COPY_THREADS_MOST;
+    return count;
 }
 
 unsigned rex_copy_threads(void)
 {
     int count = rex_setting_copy_threads();
-    return count >= 0 ? (unsigned)count : count_by_processors();
+    return count >= 0 ? (unsigned)count : rex_copy_threads_of(processors());
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */

@@ -10,6 +10,9 @@
 
 #define REX_COPY_THREADS_MOST 8
 
+/* Half of the processors, because one thread alone is slower than the driver. */
+unsigned rex_copy_threads_of(int processors);
+
 /* The number of threads: as REX_COPY_THREADS says, else by the process's processors; 0: none. */
 unsigned rex_copy_threads(void);
 

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include "base/process.h"
 #include "computing.h"
 #include "memory/copythreads.h"
 #include "plain.h"
@@ -35,15 +36,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         return EAGAIN;
     threads_left -= threads_left > 0;
     return __real_pthread_create(thread, attributes, begin, argument);
-}
-
-/* So many processors the process may use, as librex sees it. */
-static int processors;
-int __wrap_rex_processors(const char *root);
-int __wrap_rex_processors(const char *root)
-{
-    (void)root;
-    return processors;
 }
 
 static unsigned char *host, *back, *device;
@@ -236,12 +228,12 @@ TEST_OF_EACH(copy_elsewhere, const char *, ordinal, "-2", "-1", "64")
 
 /* ---- how many threads ------------------------------------------------------------------------ */
 
-/* If no setting says how many: half of the processors that there were at first, from two threads on. A setting counts at once. */
-TEST_OF_EACH(count_threads, unsigned, count, 1, 3, 4, 7, 16, 18)
+/* If no setting says how many: half of the processors, from two threads on. A setting counts at once. */
+TEST_IN_CHILD(count_threads)
 {
-    processors = (int)count;
-    for (int i = 0; i < 2; i++, processors = 99)
-        CHECK_EQUAL(rex_copy_threads(), count < 4 ? 0 : count < 16 ? count / 2 : 8);
+    for (int count = 1; count < 20; count++)
+        CHECK_EQUAL(rex_copy_threads_of(count), count < 4 ? 0u : count < 16 ? (unsigned)count / 2 : 8u);
+    CHECK_EQUAL(rex_copy_threads(), rex_copy_threads_of(rex_processors("")));
     CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "0"), REX_OK);
     CHECK_EQUAL(rex_copy_threads(), 0);
 }

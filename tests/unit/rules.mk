@@ -11,7 +11,7 @@ $(plain_units:%=$(O)/tests/unit/%) $(plain_units:%=$(O)/obj/tests/unit/%.o) $(O)
 
 # In all of them: locks are taken in the order of their ranks, and given back by who holds them.
 $(UNIT): $(O)/obj/tests/unit/locks/held.o
-$(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call)) -Wl,--wrap=rex_fork_register,-u,rex_fork_register
+$(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call)) -Wl,--wrap=pthread_atfork
 
 # rows: the row macros in C11 and in C++11.
 $(O)/tests/unit/rows: $(O)/obj/tests/unit/rows/c11.o $(O)/obj/tests/unit/rows/cxx11.o
@@ -25,15 +25,15 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 $(foreach name,bydriver log queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: memory runs out where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
-# copies: no thread starts where a test says so, and there are as many processors.
-$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create,--wrap=rex_processors
+# copies: no thread starts where a test says so.
+$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
 # adopt: memory runs out where a test says so.
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # binding: no file is opened or loaded, and memory runs out, where a test says so. librex itself is one of the files that are no libomptarget.
 $(O)/tests/unit/binding: | $(O)/librex.so
-$(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen,--wrap=realloc,--wrap=pthread_atfork
+$(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen,--wrap=realloc
 # device: the driver cannot be opened where a test says so, and for what reason; memory runs out.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror,--wrap=malloc
 # trace: a file takes a part of the bytes at a time, and is closed with an error where a test says so.

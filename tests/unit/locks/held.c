@@ -6,10 +6,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "base/fork.h"
-
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -48,22 +47,34 @@ void held_let_go(void)
         close(writer);
 }
 
-/* The locks that a fork takes: base/fork.h. */
-static const pthread_mutex_t *ranked[REX_FORK_RANKS];
+/* The locks that a fork takes, in the order of their ranks (base/fork.h): the handler takes them once as it is registered. */
+enum { RANKED = 32 };
+static const pthread_mutex_t *ranked[RANKED];
+static unsigned ranks;
+static bool is_learning;
 
-void __real_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
-void __wrap_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
-void __wrap_rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
+/* A test's: whether there is no memory for the handler. */
+bool no_handler(void) __attribute__((weak));
+
+typedef void handler(void);
+int __real_pthread_atfork(handler *before, handler *after, handler *in_child);
+int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child);
+int __wrap_pthread_atfork(handler *before, handler *after, handler *in_child)
 {
-    ranked[rank] = handler->taken;
-    __real_rex_fork_register(rank, handler);
+    if (no_handler != NULL && no_handler())
+        return ENOMEM;
+    is_learning = true;
+    before();
+    is_learning = false;
+    after();
+    return __real_pthread_atfork(before, after, in_child);
 }
 
 /* 0: a fork does not take it. */
 static unsigned rank_of(const pthread_mutex_t *mutex)
 {
-    unsigned rank = REX_FORK_RANKS - 1;
-    while (rank > 0 && ranked[rank] != mutex)
+    unsigned rank = ranks;
+    while (rank > 0 && ranked[rank - 1] != mutex)
         rank--;
     return rank;
 }
@@ -75,7 +86,7 @@ static void check_rank(const pthread_mutex_t *mutex)
         unsigned rank = rank_of(held[i]);
         if (rank == 0 || rank < rank_of(mutex))
             continue;
-        fprintf(stderr, "a lock of rank %u is taken under one of rank %u\n", rank_of(mutex), rank);
+        fprintf(stderr, "lock %u of a fork is taken under lock %u\n", rank_of(mutex), rank);
         abort();
     }
 }
@@ -87,6 +98,8 @@ int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 static int lock_and_tell(pthread_mutex_t *mutex)
 {
+    if (is_learning && ranks < RANKED)
+        ranked[ranks++] = mutex;
     check_rank(mutex);
     int result = __real_pthread_mutex_trylock(mutex);
     if (result != EBUSY)
