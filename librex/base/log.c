@@ -120,26 +120,8 @@ int rex_log_decide(void)
     pthread_mutex_unlock(&lock);
     rex_shelter_end();
     rex_settings_review();
-    if (level == REX_LOG_DEBUG)
-        rex_launches_forget();
     errno = error;
     return (int)level;
-}
-
-/* ---- launches that ask for nothing ----------------------------------------------------------- */
-
-static void (*forget_launches)(void); /* atomic */
-
-void rex_launches_on_forget(void (*forget)(void))
-{
-    __atomic_store_n(&forget_launches, forget, __ATOMIC_RELEASE);
-}
-
-void rex_launches_forget(void)
-{
-    void (*forget)(void) = __atomic_load_n(&forget_launches, __ATOMIC_ACQUIRE);
-    if (forget != NULL)
-        forget();
 }
 
 /* ---- the program's function ------------------------------------------------------------------ */

@@ -47,14 +47,6 @@ static inline bool rex_log_wanted(enum rex_log_level level)
 }
 
 /*
- * A launch like the one before asks for nothing, not even for the level of the log. FORGET makes
- * each launch ask from now on. It is called when the level becomes debug, and by who wants no
- * launch to begin.
- */
-void rex_launches_on_forget(void (*forget)(void));
-void rex_launches_forget(void);
-
-/*
  * Lines of a thread between these two reach the program's own function after the second. So the
  * function may call librex: these stand around all that such a call would wait for. Nor does a
  * cancelled thread end between them. The two nest.

@@ -14,7 +14,6 @@
 #include "base/process.h"
 
 __thread struct rex_thread rex_thread;
-extern __thread struct rex_thread rex_thread_again __attribute__((__alias__("rex_thread")));
 
 /* ---- the list of threads --------------------------------------------------------------------- */
 
@@ -34,7 +33,7 @@ void rex_threads_unlock(void)
 bool rex_threads_are_in_flight(void)
 {
     for (const struct rex_thread *thread = all; thread != NULL; thread = thread->next)
-        if (thread != &rex_thread && __atomic_load_n(&thread->flight.depth, __ATOMIC_SEQ_CST) > 0)
+        if (thread != &rex_thread && __atomic_load_n(&thread->in_flight, __ATOMIC_SEQ_CST) > 0)
             return true;
     return false;
 }
@@ -65,7 +64,7 @@ static void end(void *unused)
         link = &(*link)->next;
     *link = rex_thread.next;
     rex_threads_unlock();
-    rex_thread.flight = (struct rex_flight){0};
+    rex_thread.in_flight = 0;
     rex_thread.part = NULL;
     for (size_t i = 0; i < REX_PARTS; i++)
         free(part[i]);

@@ -26,37 +26,20 @@ enum rex_part {
     REX_PARTS
 };
 
-/* The thread's calls of libomptarget: omp/flight.h. */
-struct rex_flight {
-    /*
-     * The last values of rex_flight_devices() that this thread has read; only it uses them. Both
-     * are 0 while the thread is not in the list of threads. So a launch that checks the device's
-     * number checks this, too.
-     */
-    uint64_t numbers, devices;
-    uint32_t depth; /* calls in flight: a kernel of the host device may launch another; atomic */
-};
-
 /* All is zero at first. */
 struct rex_thread {
     void **part;             /* REX_PARTS of them; NULL: no memory yet */
     struct rex_thread *next; /* in the list of all threads that have parts */
-    struct rex_flight flight;
-    uint16_t holds;      /* calls of rex_log_hold() that have not been undone */
-    uint8_t ends;        /* how often the end of this thread has freed its parts */
-    bool has_no_room;    /* the last error came when there was no memory for its text */
-    bool in_function;    /* of the program, for the log */
-    bool has_held_lines; /* of the log */
-    uint8_t shelters;    /* calls of rex_shelter_begin() that have not been undone */
-    int8_t cancel_state; /* as it was before the first of them */
+    uint32_t in_flight;      /* its calls of libomptarget: omp/flight.h; atomic */
+    uint16_t holds;          /* calls of rex_log_hold() that have not been undone */
+    uint8_t ends;            /* how often the end of this thread has freed its parts */
+    bool has_no_room;        /* the last error came when there was no memory for its text */
+    bool in_function;        /* of the program, for the log */
+    bool has_held_lines;     /* of the log */
+    uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
+    int8_t cancel_state;     /* as it was before the first of them */
 };
 extern __thread struct rex_thread rex_thread;
-/*
- * The same object. A launch uses this second name after libomptarget's call. With the first name
- * the compiler would keep the address in a register meanwhile, which takes one more instruction.
- */
-extern __thread struct rex_thread rex_thread_again;
-
 /*
  * This thread's PART of SIZE bytes, all zero when it is new. NULL where there is no memory for it,
  * or the thread is in its last destructors; no error is set.
@@ -76,7 +59,7 @@ static inline void *rex_part_if_any(enum rex_part part)
 
 /*
  * Whether this thread has parts. Then it is in the list of threads, until its end frees the parts
- * and sets `flight` to zero. False if there is no memory for them; it may be tried again.
+ * and sets `in_flight` to 0. False if there is no memory for them; it may be tried again.
  */
 bool rex_thread_list(void);
 static inline bool rex_thread_is_listed(void)

@@ -3,8 +3,7 @@
  * rex/launch.h).
  *
  * Every launch is resolved (which kernel), checked (rows and grid), packed (the kernel's arguments)
- * and sent. The results of the first two steps are remembered for each kernel. So a launch like the
- * one before is packed and sent at once.
+ * and sent.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,11 +12,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stackguard.h"
 #include "cuda/context.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
-#include "launch/like.h"
 #include "launch/mapped.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
@@ -29,43 +26,7 @@
 #include "rex/launch.h"
 #include "trace/trace.h"
 
-#define likely(condition) __builtin_expect(!!(condition), 1)
-
 /* ---- a launch with all checks ---------------------------------------------------------------- */
-
-/*
- * From now on launches of this kernel with as many rows may be sent at once. The release must need
- * only another version in the packet. At debug no launch is, because each is logged.
- */
-static void remember(const struct rex_target *target, const struct rex_packet_rule *rule,
-                     uint32_t rows)
-{
-    struct rex_registration *registration = target->registration;
-    const void *key = target->kernel->entry->addr;
-    const struct rex_kernel **slot = &registration->recent[rex_recent_slot(key)];
-    /*
-     * Not if the driver may launch: then launches by libomptarget have to claim their memory, and a
-     * trace tells the reason of each.
-     */
-    if (rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER &&
-        (!rex_registration_on_host(registration) || rex_trace_on()))
-        return;
-    if (rule->leading_row || rule->trailing_row || registration->release->strict_flags != 0 ||
-        (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
-        __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
-        return;
-    /* The thread counts itself first, so that a registration sees the launch: flight.c. */
-    if (rex_flight_join() != REX_OK)
-        return;
-    rex_kernel_launched(target->kernel, rule->version, rows);
-    __atomic_store_n(slot, target->kernel, __ATOMIC_SEQ_CST);
-    /*
-     * Another thread may have set the log to debug meanwhile, and emptied the slot: keep it empty.
-     */
-    if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
-        __atomic_store_n(slot, &rex_no_kernel, __ATOMIC_RELEASE);
-    rex_flight_end();
-}
 
 /* Returns 0 and libomptarget's result in *RETURNED, or an error. */
 static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
@@ -80,7 +41,6 @@ static int pack_and_send(const struct rex_target *target, int32_t num_teams, int
     result = rex_packet_fit(target, rule, num_teams, thread_limit, args, &packet);
     if (result != REX_OK)
         return result;
-    remember(target, rule, (uint32_t)args->NumArgs);
     result = rex_let_runtime_launch(target);
     return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
 }
@@ -128,97 +88,10 @@ static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t t
                                 : pack_and_send(target, num_teams, thread_limit, args, returned);
 }
 
-/* ---- a launch like the one before ------------------------------------------------------------ */
-
-/* Two adjacent fields of 32 bits; the one at OFFSET is the lower half (little-endian). */
-static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, size_t offset)
-{
-    uint64_t both;
-    memcpy(&both, (const char *)args + offset, sizeof both);
-    return both;
-}
-
-#define AT(field) offsetof(struct __tgt_kernel_arguments, field)
-_Static_assert(AT(DynCGroupMem) == AT(Threads) + 12,
-               "two_fields() may take the last dimension and what follows");
-
-/*
- * Whether the field at OFFSET is 1 to MOST and the next field is 1. Otherwise the difference from
- * two ones is larger than any number of teams or threads.
- */
-static inline bool is_one_dimension(const struct __tgt_kernel_arguments *args, size_t offset,
-                                    uint64_t most)
-{
-    return two_fields(args, offset) - UINT64_C(0x100000001) < most;
-}
-
-#define HEAD AT(ArgsBase)
-_Static_assert(offsetof(struct rex_kernel, most_threads) - offsetof(struct rex_kernel, version) ==
-                   HEAD,
-               "version and rows are the head of a packet");
-
-/*
- * The address OF, for an expression with `&`. If pointers have a common bit, none is NULL: one test
- * for several pointers. Pointers without a common bit are tested one by one.
- */
-#define BITS(of) ((uintptr_t)(of))
-
-/* Whether there is a registration and all four columns. */
-static inline bool are_there(const struct rex_registration *registration,
-                             const struct __tgt_kernel_arguments *args)
-{
-    if (likely(BITS(args->ArgsBase) & BITS(args->Args) & BITS(args->ArgSizes) &
-               BITS(args->ArgTypes) & BITS(registration)))
-        return true;
-    __asm__("" : "+r"(args)); /* so the columns are read again and take no registers until here */
-    return registration != NULL &&
-           rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes);
-}
-
-/*
- * Whether a launch of KEY with ARGS differs from an earlier one, then *LAST, only in addresses,
- * sizes and extent. The grid has one dimension, and there is no dynamic shared memory. The tests
- * are in this order so that no register has to be saved.
- */
-static inline bool is_like(const struct rex_registration *registration,
-                           const struct rex_kernel **last, int64_t device, const void *key,
-                           const struct __tgt_kernel_arguments *args)
-{
-    return likely((uint64_t)device + 1 < rex_thread.flight.numbers) &&
-           are_there(registration, args) &&
-           likely(is_one_dimension(args, AT(Teams), registration->most_teams) &&
-                  (*last = rex_last_launch(registration, key))->key == key &&
-                  is_one_dimension(args, AT(Threads), (*last)->most_threads) &&
-                  (*last)->rows == (uint32_t)args->NumArgs && args->Teams[2] == 1 &&
-                  two_fields(args, AT(Threads) + 8) == 1 &&
-                  ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0);
-}
-
-/* Takes Version and NumArgs from LAST, and all other fields from the caller. */
-static inline int send_like(const struct rex_registration *registration,
-                            const struct rex_kernel *last, int64_t device, void *key,
-                            const struct __tgt_kernel_arguments *args)
-{
-    struct __tgt_kernel_arguments packet;
-    memcpy(&packet, &last->version, HEAD);
-    memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
-    /* A registered module's libomptarget is bound, so the slot does not change any more. */
-    int returned = rex_real.target_kernel(registration->location, device, packet.Teams[0],
-                                          packet.Threads[0], key, &packet);
-    rex_flight_end();
-    return returned;
-}
-
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-/*
- * Not inlined, and with the same parameters as its caller, so that a launch like the one before
- * saves no registers.
- */
-static __attribute__((noinline)) int launch_checked(struct rex_module *module, int64_t device,
-                                                    int32_t num_teams, int32_t thread_limit,
-                                                    void *host_key,
-                                                    struct __tgt_kernel_arguments *args)
+int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
     struct rex_target target;
     int returned = 0;
@@ -228,21 +101,6 @@ static __attribute__((noinline)) int launch_checked(struct rex_module *module, i
     if (result == REX_OK)
         result = launch_packet(&target, num_teams, thread_limit, args, &returned);
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
-}
-
-REX_NO_STACK_GUARD
-int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
-                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
-{
-    if (likely(BITS(module) & BITS(args)) || (module != NULL && args != NULL)) {
-        const struct rex_registration *registration = rex_registration_of(module);
-        rex_flight_begin();
-        const struct rex_kernel *last;
-        if (is_like(registration, &last, device, host_key, args))
-            return send_like(registration, last, device, host_key, args);
-        rex_flight_end();
-    }
-    return launch_checked(module, device, num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -313,7 +171,6 @@ static int send_checked(struct checked *checked, const struct rex_launch_config 
     if (result != REX_OK)
         return result;
     rex_new_rows_are_mapped(&checked->new_rows, map, purpose, checked->number);
-    rex_shape_remember(&checked->target, purpose, map);
     return REX_OK;
 }
 
@@ -339,25 +196,6 @@ static int launch_resolved(struct checked *checked, const struct rex_launch_conf
                : result;
 }
 
-/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
-static int launch_map_checked(struct rex_module *module, const struct rex_launch_config *launch,
-                              const struct rex_map *map, enum rex_purpose purpose, int *returned)
-{
-    struct checked checked;
-    rex_shelter_begin(); /* once for all calls below */
-    int result = resolve(module, launch, &checked);
-    *returned = 0;
-    if (result == REX_OK)
-        result = launch_resolved(&checked, launch, map, purpose, returned);
-    rex_new_rows_free(&checked.new_rows);
-    rex_shelter_end();
-    return result != REX_EHOST
-               ? result
-               : rex_fail_again(
-                     REX_EHOST,
-                     "nothing was launched: offloading is disabled, or the device is the host");
-}
-
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose)
 {
@@ -373,13 +211,20 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
     return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }
 
-REX_NO_STACK_GUARD
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose)
 {
-    const struct rex_map *rows = map != NULL ? map : &rex_no_rows;
-    int result = REX_OK, returned = rex_launch_like(module, launch, rows, purpose);
-    if (returned == REX_NOT_LIKE)
-        result = launch_map_checked(module, launch, rows, purpose, &returned);
+    struct checked checked;
+    int returned = 0;
+    rex_shelter_begin(); /* once for all calls below */
+    int result = resolve(module, launch, &checked);
+    if (result == REX_OK)
+        result =
+            launch_resolved(&checked, launch, map != NULL ? map : &rex_no_rows, purpose, &returned);
+    rex_new_rows_free(&checked.new_rows);
+    rex_shelter_end();
+    if (result == REX_EHOST)
+        return rex_fail_again(
+            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }

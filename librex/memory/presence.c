@@ -40,7 +40,7 @@ static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose pu
     return rex_row_has(type, REX_MAP_IMPLICIT) && !copied && !has_mapper;
 }
 
-bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i];
     if (rex_row_has(type, REX_MAP_NOT_MAPPED))
@@ -105,16 +105,6 @@ static inline bool is_found(struct found *slots, const void *begin, int64_t size
     const struct found *slot = slot_of(slots, begin);
     return slot->begin == begin && slot->size >= size && slot->number == number &&
            slot->generation == generation;
-}
-
-bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number)
-{
-    uint64_t generation = rex_mapping_now();
-    struct found *slots = rex_part_if_any(REX_PART_FOUND);
-    bool all = slots != NULL || count == 0;
-    for (int32_t i = 0; all && i < count; i++)
-        all = is_found(slots, map->begin[rows[i]], map->sizes[rows[i]], number, generation);
-    return all;
 }
 
 /* The state of one call's check against the mappings. */
@@ -279,7 +269,7 @@ static int check_row(struct look *look, int32_t i)
         struct wanted pointer = {map->base[i], sizeof(void *), map->types[i], i, true};
         result = check_wanted(look, &pointer);
     }
-    if (result == REX_OK && rex_row_is_looked_up(map, i, look->purpose)) {
+    if (result == REX_OK && is_looked_up(map, i, look->purpose)) {
         struct wanted wanted = wanted_of(look, i);
         result = check_wanted(look, &wanted);
     }

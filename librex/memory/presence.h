@@ -20,15 +20,6 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
 void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
                              enum rex_purpose purpose, int number);
 
-/* Whether row I of MAP has to be looked up among the mappings. */
-bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose);
-
-/*
- * Whether the COUNT rows of MAP with the numbers ROWS were found on device NUMBER, and no mapping
- * may have ended since.
- */
-bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number);
-
 /* Fails with REX_EABSENT: row ROW, SIZE bytes at BEGIN, is not present whole. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
                     int32_t row, const void *begin, int64_t size, enum rex_presence presence,

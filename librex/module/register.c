@@ -88,30 +88,6 @@ static int give_to_runtime(struct rex_registration *registration,
     return result;
 }
 
-static void forget_launches_of(struct rex_registration *registration)
-{
-    for (size_t i = 0; i < REX_RECENT; i++)
-        __atomic_store_n(&registration->recent[i], &rex_no_kernel, __ATOMIC_SEQ_CST);
-}
-
-/* From now on each launch is to be written down, or to wait, as those do that are checked. */
-static void forget_launches(void)
-{
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        forget_launches_of(module->registration);
-}
-
-/* All that a launch like the one before looks at. */
-static void prepare_launches(struct rex_registration *registration)
-{
-    rex_launches_on_forget(forget_launches);
-    forget_launches_of(registration);
-    rex_flight_devices((uint64_t)rex_devices_known() + 2,
-                       rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());
-    registration->most_teams =
-        registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
-}
-
 static int keep_path(struct rex_registration *registration, const char *path)
 {
     if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
@@ -201,7 +177,6 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         memset(&image->view, 0, sizeof image->view);
     }
     judge(registration);
-    prepare_launches(registration);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
             registration->table.count);
     return REX_OK;

@@ -14,23 +14,14 @@
 #include "omp/device.h"
 #include "omp/sender.h"
 
-/*
- * Number of slots for launched kernels, found by the low byte of their keys' addresses: keys are
- * adjacent and have one byte each.
- */
-#define REX_RECENT 256
-
 /* A module's `state`. */
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
 
 /* Exists from the first time that librex sees the module until the process ends. */
 struct rex_registration {
-    /* the last launched kernel of each slot; never NULL after a registration */
-    const struct rex_kernel *recent[REX_RECENT];
     struct rex_module *module;
     const struct rex_release *release;
-    ident_t *location;   /* of its launches, in the source */
-    uint64_t most_teams; /* in x, below which a launch needs no check */
+    ident_t *location; /* of its launches, in the source */
     struct rex_table table;
     /* of the image, if kernels are compared with it at their first launch; else zeros */
     struct rex_view view;
@@ -82,12 +73,6 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
      * the new one.
      */
     return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
-}
-
-/* The index in `recent` of the kernel with this key. */
-static inline unsigned char rex_recent_slot(const void *key)
-{
-    return (unsigned char)(uintptr_t)key;
 }
 
 /* ---- all modules ----------------------------------------------------------------------------- */

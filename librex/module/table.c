@@ -55,20 +55,13 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
-/* Frees shapes and signatures. */
-static void free_found(struct rex_table *table)
+static void free_signatures(struct rex_table *table)
 {
     while (table->signatures != NULL) {
         struct rex_signature *signature = table->signatures;
         table->signatures = signature->older;
         free(signature);
     }
-    for (uint32_t i = 0; table->kernels != NULL && i < table->count; i++)
-        while (table->kernels[i].shapes != NULL) {
-            struct rex_shape *shape = table->kernels[i].shapes;
-            table->kernels[i].shapes = shape->next;
-            free(shape);
-        }
 }
 
 /* Makes an empty index and room for COUNT kernels. */
@@ -146,7 +139,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     int result = check_shape(module, &count);
     if (result != REX_OK)
         return result;
-    free_found(table);
+    free_signatures(table);
     if (!is_indexed(table, module, count))
         result = make_index(table, module, count);
     if (result != REX_OK)
@@ -158,22 +151,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
 
 void rex_table_free(struct rex_table *table)
 {
-    free_found(table);
+    free_signatures(table);
     free(table->index);
     free(table->kernels);
-}
-
-/* ---- after a launch -------------------------------------------------------------------------- */
-
-const struct rex_kernel rex_no_kernel = {.key = &rex_no_kernel};
-
-void rex_kernel_launched(struct rex_kernel *kernel, uint32_t version, uint32_t rows)
-{
-    rex_registry_lock();
-    if (kernel->key == NULL) {
-        kernel->version = version;
-        kernel->rows = rows;
-        kernel->key = kernel->entry->addr;
-    }
-    rex_registry_unlock();
 }

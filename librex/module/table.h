@@ -23,22 +23,6 @@
 #define REX_KERNEL_CALLED 8       /* on the host device, by the image's rex_call_NAME */
 #define REX_KERNEL_SENDER_TOLD 16 /* the log has told the sender of its launches */
 
-/*
- * Rows of a launch that were checked for a kernel. A launch whose rows have the same sizes and
- * types needs only one check: whether their memory is still mapped. Never changed after a thread
- * can find it; freed with the table.
- */
-struct rex_shape {
-    struct rex_shape *next;
-    int32_t purpose; /* enum rex_purpose: the rules of the check */
-    int32_t count;
-    int32_t looked_up; /* number of rows that must be mapped; their numbers begin at rows[count] */
-    struct {
-        int64_t size, type;
-    } rows[];
-};
-#define REX_SHAPES 4 /* of a kernel; launches with other shapes are checked every time */
-
 /* A kernel's parameter that libomptarget misplaces: its number, and its width in bytes; 0: none. */
 struct rex_misfit {
     uint16_t index, size;
@@ -54,14 +38,8 @@ struct rex_signature {
     struct rex_image_parameter parameter[];
 };
 
-/*
- * All facts of one kernel: an entry of the table, and the result of each check of it. `version` and
- * `rows` are the head of its packet.
- */
+/* All facts of one kernel: an entry of the table, and the result of each check of it. */
 struct rex_kernel {
-    const void *key;        /* the entry's key after the first launch; NULL before */
-    uint32_t version;       /* of the packet for libomptarget */
-    uint32_t rows;          /* its number of rows; both are written before the key */
     uint64_t most_threads;  /* of a block */
     uint32_t shared_memory; /* bytes of its static shared memory */
     struct rex_misfit misfit;
@@ -71,11 +49,7 @@ struct rex_kernel {
     uint8_t flags;       /* REX_KERNEL_; atomic. MATCHED is set after the image's facts */
     const struct __tgt_offload_entry *entry;
     const struct rex_signature *signature; /* NULL: none */
-    struct rex_shape *shapes;              /* of its launches, the newest first; atomic */
 };
-
-/* A sentinel that is in no table: its key is no kernel's, so that no launch is like it. */
-extern const struct rex_kernel rex_no_kernel;
 
 struct rex_table {
     struct __tgt_offload_entry *entries;
@@ -115,8 +89,5 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 {
     return __atomic_load_n(&kernel->flags, __ATOMIC_ACQUIRE);
 }
-
-/* Note that KERNEL was launched with a packet of VERSION and ROWS. Only the first launch counts. */
-void rex_kernel_launched(struct rex_kernel *kernel, uint32_t version, uint32_t rows);
 
 #endif

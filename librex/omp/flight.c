@@ -1,9 +1,8 @@
 /*
  * flight.c - calls of libomptarget that are in flight: which threads are inside it.
  *
- * A registration raises the gate, forgets the launches that may begin without a question, and then
- * reads the depth of each thread. A thread counts itself first and reads the gate afterwards. So at
- * least one of the two sees the other. While another thread is inside, the registration lowers the
+ * A registration raises the gate, and then reads the depth of each thread. A thread counts itself
+ * first and reads the gate afterwards. So at least one of the two sees the other. While another thread is inside, the registration lowers the
  * gate again. So a launch waits for a registration at work, never for one that waits for launches.
  * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
  *
@@ -24,7 +23,6 @@
 #include "base/log.h"
 #include "base/thread.h"
 
-static uint64_t numbers_now, devices_now; /* set by rex_flight_devices(); atomic */
 static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
 
 /*
@@ -34,14 +32,6 @@ static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; ato
 static const struct rex_thread *gate;
 
 /* ---- in and out ------------------------------------------------------------------------------ */
-
-void rex_flight_devices(uint64_t numbers, uint64_t count)
-{
-    /* Relaxed: the numbers stand for themselves. */
-    __atomic_store_n(&numbers_now, numbers, __ATOMIC_RELAXED);
-    /* Relaxed: as above. */
-    __atomic_store_n(&devices_now, count, __ATOMIC_RELAXED);
-}
 
 /* The log's function may launch while its thread waits for others. */
 static bool is_kept_out(void)
@@ -90,17 +80,10 @@ int rex_flight_check(void)
 /* From now on a registration sees this thread. As rex_flight_join(). */
 static int become_seen(void)
 {
-    struct rex_flight *own = &rex_thread.flight;
     int result = rex_flight_check();
-    if (result != REX_OK)
-        return result;
-    if (!rex_thread_is_listed())
-        return rex_fail_memory(sizeof rex_thread, "a thread that launches");
-    /* Relaxed: a thread that reads an old number asks again in its next call. Devices only come. */
-    own->numbers = __atomic_load_n(&numbers_now, __ATOMIC_RELAXED);
-    /* Relaxed: as above. */
-    own->devices = __atomic_load_n(&devices_now, __ATOMIC_RELAXED);
-    return REX_OK;
+    return result != REX_OK || rex_thread_is_listed()
+               ? result
+               : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
 int rex_flight_join(void)
@@ -108,8 +91,7 @@ int rex_flight_join(void)
     int result = become_seen();
     if (result != REX_OK)
         return result;
-    while (__atomic_fetch_add(&rex_thread.flight.depth, 1, __ATOMIC_SEQ_CST) == 0 &&
-           is_kept_out()) {
+    while (__atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
         rex_flight_end();
         while (is_kept_out())
             nap(20);
@@ -118,20 +100,6 @@ int rex_flight_join(void)
 }
 
 /* ---- alone ----------------------------------------------------------------------------------- */
-
-/*
- * Whether no other thread is inside. This thread has raised the gate, so that none can come in.
- * Launches are forgotten twice, because a launch that was inside when the gate went up may have
- * been remembered since.
- */
-static bool is_alone(void)
-{
-    rex_launches_forget();
-    if (rex_threads_are_in_flight())
-        return false;
-    rex_launches_forget();
-    return !rex_threads_are_in_flight();
-}
 
 #define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
 #define LONGEST_NAP 10000
@@ -146,9 +114,9 @@ static bool try_alone(bool keep)
     rex_threads_lock();
     if (!is_kept_out()) {
         set_gate(&rex_thread);
-        alone = is_alone();
+        alone = !rex_threads_are_in_flight();
         if (alone)
-            rex_flight_begin();
+            __atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST);
         else if (!keep)
             set_gate(NULL);
     }
@@ -174,7 +142,7 @@ static bool become_alone(const char *what)
 
 int rex_flight_check_outside(const char *what)
 {
-    if (rex_thread.flight.depth == 0)
+    if (rex_thread.in_flight == 0)
         return REX_OK;
     return rex_fail(REX_EBUSY,
                     "%s: a module is neither registered nor ended inside of a launch, a data call "
@@ -199,7 +167,6 @@ static void close_at_exit(void)
 {
     if (!rex_flight_is_torn())
         __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
-    rex_launches_forget();
 }
 
 void rex_flight_registered(void)
@@ -227,7 +194,7 @@ static void look(void)
 {
     gate_before = gate;
     set_gate(&rex_thread);
-    was_inside = !is_alone();
+    was_inside = rex_threads_are_in_flight();
 }
 
 static void go_on(void)
@@ -240,7 +207,6 @@ static void begin_in_child(void)
 {
     if (was_inside)
         __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
-    rex_launches_forget();
     if (gate_before != &rex_thread)
         set_gate(NULL);
 }

@@ -12,22 +12,12 @@
 #define REX_INTERNAL_FLIGHT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/thread.h"
 
-/*
- * A launch like the one before is in flight from before it reads registration->recent until its
- * end. It does not ask for the gate: a registration empties `recent` first (rex_launches_forget()),
- * and reads the counts after that.
- */
-static inline void rex_flight_begin(void)
-{
-    __atomic_fetch_add(&rex_thread.flight.depth, 1, __ATOMIC_SEQ_CST);
-}
 static inline void rex_flight_end(void)
 {
-    __atomic_fetch_sub(&rex_thread_again.flight.depth, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
 }
 
 /*
@@ -79,8 +69,5 @@ int rex_flight_check_outside(const char *what);
  */
 int rex_flight_register(const char *what);
 void rex_flight_registered(void);
-
-/* libomptarget has COUNT devices. Device numbers below NUMBERS - 1, and -1, need no question. */
-void rex_flight_devices(uint64_t numbers, uint64_t count);
 
 #endif

@@ -17,10 +17,7 @@
 
 #include "inqueue.h"
 
-REX_KERNEL(bench_0);
-REX_KERNEL(bench_1);
 REX_KERNEL(bench_2);
-REX_KERNEL(bench_3);
 
 typedef int launcher(ident_t *loc, int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
 typedef int (*exported_launcher)(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
@@ -28,15 +25,12 @@ typedef int (*exported_launcher)(int64_t device, int32_t teams, int32_t threads,
 static launcher *real;
 static exported_launcher exported;
 
-static void *keys[4] = {REX_KERNEL_ID(bench_0), REX_KERNEL_ID(bench_1), REX_KERNEL_ID(bench_2), REX_KERNEL_ID(bench_3)};
 static void *column[4];
 static int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
 
 /* Version 2 and parameters only: the one packet that libomptarget leaves as it is, so that all may be given the same. */
 static struct __tgt_kernel_arguments packet = {2,    4,    column, column, sizes,     types,     NULL, NULL,
                                                1000, 0,    {4, 1, 1},      {64, 1, 1}, 0};
-/* What it leaves to librex: the grid is in the call alone. */
-static struct __tgt_kernel_arguments bare_packet = {3, 4, column, column, sizes, types, NULL, NULL, 0, 0, {0, 0, 0}, {0, 0, 0}, 0};
 
 /* Not inlined, so that every way is a loop around one call. */
 #define WAY(name, call)                                                                                                \
@@ -50,9 +44,6 @@ static struct __tgt_kernel_arguments bare_packet = {3, 4, column, column, sizes,
 WAY(by_real, real(&rex_target_kernel_ident, 0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 WAY(by_direct, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 WAY(by_safe, rex___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
-WAY(by_real_in_turn, real(&rex_target_kernel_ident, 0, 4, 64, keys[i % 4], &packet))
-WAY(by_direct_in_turn, rex_direct___tgt_target_kernel(0, 4, 64, keys[i % 4], &packet))
-WAY(by_bare, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &bare_packet))
 WAY(by_teams, rex_direct___tgt_target_teams(0, REX_KERNEL_ID(bench_2), 4, column, column, sizes, types, 4, 64))
 WAY(by_exported, exported(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 
@@ -103,8 +94,7 @@ int main(int argc, char **argv)
     if (real == NULL)
         return 1;
     int failed = measure("real", by_real, count) | measure("direct", by_direct, count) | measure("safe", by_safe, count) |
-                 measure("real_in_turn", by_real_in_turn, count) | measure("direct_in_turn", by_direct_in_turn, count) |
-                 measure("bare", by_bare, count) | measure("teams", by_teams, count);
+                 measure("teams", by_teams, count);
     REX_MAP(region, REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
     if (rex_data_enter(-1, &region) != 0 || rex_queue_create(&queue, -1, NULL, 0) != 0)
         return 1;

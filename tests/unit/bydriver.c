@@ -10,7 +10,6 @@
 #include "computing.h"
 
 #include "inqueue.h"
-#include "launch/like.h"
 #include "launch/slotgraph.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
@@ -490,33 +489,6 @@ TEST_IN_CHILD(obey_module)
     CHECK_EQUAL(newest_call(FAKE_BEGIN)->device, -1); /* the default one */
     REFUSED(launch_with_globals(), REX_EUNSUPPORTED, "its module has device globals, \"table\" for one");
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
-}
-
-/*
- * What was checked once goes to libomptarget at once. But where the driver launches others each launch claims its memory first, and a trace
- * tells why libomptarget gets it.
- */
-static const struct {
-    const char *image, *by, *trace;
-    bool is_remembered;
-} remembered[] = {{"tests/data/sm_90.cubin", "auto", "", false},
-                  {"tests/data/sm_90.cubin", "runtime", "", true},
-                  {"tests/data/sm_90.cubin", "runtime", "/dev/null", true},
-                  {FAKE("host.so"), "auto", "", true},
-                  {FAKE("host.so"), "auto", "/dev/null", false}};
-
-TEST_FOR_EACH(remember, given, remembered)
-{
-    setenv("REX_LAUNCH_BY", given->by, 1);
-    if (*given->trace != '\0')
-        setenv("REX_TRACE", given->trace, 1);
-    with_globals.image_name = given->image;
-    use_computing_gpu(22, "late");
-    CHECK_EQUAL(rex_module_register(&with_globals, NULL), REX_OK);
-    CHECK_EQUAL(launch_with_globals(), REX_OK);
-    CHECK_EQUAL(rex_last_launch(rex_registration_of(&with_globals), &plain_id)->key == &plain_id, given->is_remembered);
-    CHECK_EQUAL(launch_with_globals(), REX_OK);
-    expect_sent(0, 2);
 }
 
 /* The driver gets no rows that are wrong. */

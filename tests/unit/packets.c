@@ -15,7 +15,6 @@
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex_kmp.h"
-#include "launch/like.h" /* after rex_kmp.h, which is as a program includes it */
 #include "support/messages.h"
 
 MESSAGES("launch");
@@ -515,73 +514,6 @@ TEST_ON_FAKES(host_image, ALL_RELEASES)
     CHECK(!stands || call->packet.dynamic_memory == 0);
     if (release >= 23)
         CHECK_EQUAL(call->packet.version, 5);
-}
-
-static const struct rex_kernel *last_launch(void)
-{
-    return rex_last_launch(rex_registration_of(&rex_this_module), REX_KERNEL_ID(env));
-}
-
-static bool is_remembered(void)
-{
-    return last_launch()->key == REX_KERNEL_ID(env);
-}
-
-static int shapes_remembered(void)
-{
-    int count = 0;
-    for (const struct rex_shape *shape = last_launch()->shapes; shape != NULL; shape = shape->next)
-        count++;
-    return count;
-}
-
-/* A launch like the one before is sent without checks. The packet is the same. Negative: on a GPU. */
-TEST_OF_EACH(again_and_again, int, number, 16, 19, 22, -20, -22)
-{
-    static const struct rex_launch_config alike[] = {
-        {.key = &env__id__, .teams = {7}, .threads = {96}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {96, 1, 1}, .trip_count = 1000},
-        {.key = &env__id__, .teams = {0}, .threads = {96}, .trip_count = 1000},
-        {.key = &env__id__, .teams = {7}, .threads = {0}},
-        {.key = &env__id__, .teams = {7, 2}, .threads = {96}},
-        {.key = &env__id__, .teams = {7, 0, 2}, .threads = {96}},
-        {.key = &env__id__, .teams = {7}, .threads = {96, 2}},
-        {.key = &env__id__, .teams = {7}, .threads = {96, 0, 2}},
-        {.key = &env__id__, .teams = {7}, .threads = {96}, .dynamic_memory = 64}};
-    static const struct rex_launch_config unlike[] = {
-        {.key = &env__id__, .teams = {UINT32_MAX, 1, 1}, .threads = {96, 1, 1}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {UINT32_MAX, 1, 1}},
-        {.key = &env__id__, .teams = {7, 1, 1}, .threads = {1025, 1, 1}}};
-    int release = number > 0 ? number : -number;
-    use_gpu(number > 0 ? 0 : 90);
-    use_release(release);
-    setenv("REX_LAUNCH_BY", "runtime", 1);
-    REX_MAP(args, REX_VALUE(release), REX_VALUE(&result));
-    for (size_t i = 0; i < COUNT(alike); i++) {
-        rex_offload_fini(); /* after which the first is checked again */
-        CHECK(register_cubin(number > 0 ? FAKE("host.so") : SM_90) != NULL);
-        the_record()->count = 0;
-        CHECK(!is_remembered());
-        CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
-        const struct fake_packet first = kernel_call(release)->packet;
-        for (int again = 0; again < 3; again++) {
-            CHECK_EQUAL(rex_launch(&alike[i], &args), 0);
-            CHECK_EQUAL(is_remembered(), release > 17); /* before, each needs a row more */
-            CHECK(memcmp(&kernel_call(release)->packet, &first, sizeof first) == 0);
-        }
-    }
-    for (size_t i = 0; i < COUNT(unlike) - (number > 0); i++)
-        CHECK_EQUAL(rex_launch(&unlike[i], &args), REX_EINVAL);
-    args.mappers = (void *[]){NULL, &result}; /* which the packet of a launch alike would not have */
-    CHECK_EQUAL(rex_launch(&alike[0], &args), 0);
-    CHECK(kernel_call(release)->mappers[1 + (release < 18)] == &result);
-    args.mappers = NULL;
-    /* Rows of other sizes are checked, too; four kinds of them are remembered. */
-    for (int64_t size = 1; size <= 8 && release > 17; size++) {
-        args.sizes[0] = size;
-        CHECK_EQUAL(rex_launch(&alike[0], &args), 0);
-        CHECK_EQUAL(shapes_remembered(), size + 1 < REX_SHAPES ? size + 1 : REX_SHAPES);
-    }
 }
 
 /* The same image as an older rex/kernel.h made it: the functions that stand for kernels have another name. */
