@@ -2,9 +2,10 @@
  * flight.c - calls of libomptarget that are in flight: which threads are inside it.
  *
  * A registration raises the gate, and then reads the depth of each thread. A thread counts itself
- * first and reads the gate afterwards. So at least one of the two sees the other. While another thread is inside, the registration lowers the
- * gate again. So a launch waits for a registration at work, never for one that waits for launches.
- * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
+ * first and reads the gate afterwards. So at least one of the two sees the other. While another
+ * thread is inside, the registration lowers the gate again. So a launch waits for a registration at
+ * work, never for one that waits for launches. Otherwise a kernel whose threads launch would wait
+ * for a registration that waits for the kernel.
  *
  * Each thread's depth lies in its own TLS, because a launch then counts itself in one instruction.
  * A counter shared by threads would need the thread's own depth beside it: four instructions more.

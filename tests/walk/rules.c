@@ -135,7 +135,7 @@ void *walk_memory_of(const struct call *call, int argument)
 
 const char *walk_string(const struct call *call, int argument)
 {
-    static char texts[4][64], filled[5000];
+    static _Thread_local char texts[4][64], filled[5000];
     const char *text = walk_value_text(call->rule->kinds[argument], call->step->argument[argument]);
     if (strcmp(text, "NULL") == 0)
         return NULL;
