@@ -40,6 +40,7 @@ run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/tools/rex-check
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run
 	@$(test_env) QUICK='$(QUICK)' tests/bench/check
 	@+$(MAKE) --no-print-directory run-bench-time
+	@$(test_env) tests/bench/path
 endif
 
 include $(wildcard tests/bench/*/rules.mk)
