@@ -144,10 +144,7 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 {
     struct rex_mapping found;
     char mapped[80] = "", text[REX_ROW_TEXT];
-    struct rex_mapping bytes = {(uintptr_t)wanted->begin,
-                                (uintptr_t)wanted->begin + (uintptr_t)wanted->size, look->number,
-                                0};
-    if (rex_mapping_find_any(&bytes, &found))
+    if (rex_mapping_find_any(wanted->begin, (size_t)wanted->size, look->number, &found))
         snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
@@ -325,32 +322,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     return result;
 }
 
-/*
- * Whether the memory of ROW stays mapped after the call. A launch leaves only attached pointers.
- * Memory of a row with a mapper is the mapper's.
- */
-static bool stays(const struct rex_new_row *row, const struct rex_map *map,
-                  enum rex_purpose purpose)
-{
-    return (purpose == REX_FOR_BEGIN || row->pointer) &&
-           (map->mappers == NULL || map->mappers[row->row] == NULL);
-}
-
-void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
-                             enum rex_purpose purpose, int number)
+void rex_new_rows_are_mapped(struct rex_new_rows *new_rows)
 {
     const struct rex_new_row *row = rex_new_rows_all(new_rows);
-    struct rex_mapping on_stack[REX_NEW_ON_STACK], *made = on_stack;
-    size_t count = 0;
-    /* If memory runs out, later look-ups ask libomptarget. */
-    if (new_rows->count > REX_NEW_ON_STACK &&
-        (made = malloc(new_rows->count * sizeof *made)) == NULL)
-        return;
-    rex_new_rows_sort(new_rows);
     for (size_t i = 0; i < new_rows->count; i++)
-        if (stays(&row[i], map, purpose))
-            made[count++] = (struct rex_mapping){row[i].begin, row[i].end, number, 0};
-    rex_mappings_add(made, count);
-    if (made != on_stack)
-        free(made);
+        if (row[i].pointer)
+            rex_mapped_unseen();
 }
