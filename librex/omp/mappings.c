@@ -238,25 +238,33 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 /* Ask again, because another thread may begin or end the mapping between two questions. */
 #define TRIES 8
 
-enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+static enum rex_presence ask(const void *address, size_t size, int number, void **device)
 {
-    struct rex_mapping known;
-    if (rex_mapping_find(address, size, number, &known) &&
-        (*device = address_of_present(address, number)) != NULL)
-        return REX_PRESENT_WHOLE;
     enum rex_presence presence = REX_PRESENT_IN_PART;
     for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
         presence = ask_once(address, size, number, device);
     return presence;
 }
 
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    struct rex_mapping known;
+    if (rex_mapping_find(address, size, number, &known) &&
+        (*device = address_of_present(address, number)) != NULL)
+        return REX_PRESENT_WHOLE;
+    return ask(address, size, number, device);
+}
+
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
-    struct rex_mapping known;
-    return rex_mapping_find(address, size, number, &known)
-               ? REX_PRESENT_WHOLE
-               : rex_memory_find(address, size, number, &device);
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
+    bool is_known = find_first(at, end, number, &entry) && is_settled(&entry);
+    if (is_known && rex_entry_has(&entry, at, end))
+        return REX_PRESENT_WHOLE;
+    enum rex_presence presence = ask(address, size, number, &device);
+    return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
 }
 
 /* ---- mappings that the table lacks ----------------------------------------------------------- */

@@ -121,7 +121,12 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number);
 /*
  * Whether SIZE bytes at ADDRESS are present on device NUMBER: by the index, else by libomptarget.
  */
-enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
+enum rex_presence {
+    REX_ABSENT,
+    REX_PRESENT_INSIDE, /* a mapping lies inside, and has neither the first nor the last byte */
+    REX_PRESENT_IN_PART,
+    REX_PRESENT_WHOLE
+};
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
 /* The same; if all bytes are present, *DEVICE gets the device address. */
