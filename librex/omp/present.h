@@ -31,7 +31,7 @@ enum rex_present_call {
  * after it. The entry waits for launches by the driver that exclude the call. No such launch begins
  * on its rows until the call leaves. An end hides the entries of mappings that it may end. Entries
  * that libomptarget still has are shown again when it leaves. LATER: the call may return before it
- * is done. A call of libomptarget inside of another one claims nothing. A map without all of its
+ * is done, or has failed. A call of libomptarget inside of another one claims nothing. A map without all of its
  * columns has no rows.
  *
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
@@ -72,7 +72,8 @@ struct rex_claim {
     bool is_all; /* its one place is all memory, because its places are unknown */
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
-    bool is_unseen; /* libomptarget has mapped some of its new places before */
+    bool is_waiting; /* a data call that waits */
+    bool is_unseen;  /* libomptarget has mapped some of its new places before */
 };
 
 /*
@@ -105,6 +106,12 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 
 /* Whether a mapping begins or ends inside of these bytes. */
 bool rex_mapping_divides(const void *begin, size_t size, int number);
+
+/*
+ * Whether the caller's begin, which has entered, makes exactly this mapping, and no other row or
+ * call counts it.
+ */
+bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /* Whether the caller's end, which has entered, ends exactly this mapping for certain. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
