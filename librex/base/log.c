@@ -20,10 +20,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/fork.h"
-#include "base/names.h"
+#include "base/process.h"
 #include "base/settings.h"
-#include "base/thread.h"
 
 /* It guards the level as it changes, and where lines go. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -17,10 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
-#include "base/thread.h"
+#include "base/log.h"
 #include "cuda/nogpu.h"
 
 struct rex_driver rex_driver;

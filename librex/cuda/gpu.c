@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/names.h"
 #include "cuda/context.h"
 #include "cuda/nogpu.h"
 #include "rex/device.h"

@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "cuda/context.h"
 #include "rex/device.h"
 

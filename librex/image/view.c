@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/names.h"
 #include "image/signature.h"
 
 /* ---- what the readers put in ----------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/driverrows.h"

@@ -17,11 +17,9 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
+#include "base/log.h"
 #include "base/settings.h"
-#include "base/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

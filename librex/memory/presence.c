@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"

@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "module/modules.h"
 #include "module/register.h"

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "omp/flight.h"
 
 struct rex_module *rex_first_module;

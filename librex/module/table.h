@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/names.h"
+#include "base/error.h"
 #include "image/view.h"
 #include "omp/forward.h"
 #include "rex/offload.h"

@@ -20,9 +20,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
 
 static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
 

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/thread.h"
+#include "base/process.h"
 
 static inline void rex_flight_end(void)
 {

@@ -9,7 +9,7 @@
  */
 #include "omp/lookup.h"
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "omp/mappings.h"
 
 /* Under the lock of the present table; `take_references` by an atomic. */

@@ -10,7 +10,7 @@
  */
 #include "omp/mappings.h"
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "omp/mappingindex.h"
 #include "omp/memorycalls.h"

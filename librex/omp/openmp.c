@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 
 #define OPENMP_SONAME "libomp.so.5"
 

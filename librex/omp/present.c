@@ -15,9 +15,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
 #include "omp/openmp.h"

@@ -15,9 +15,8 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "omp/flight.h"
 #include "omp/memorycalls.h"

@@ -20,7 +20,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/names.h"
+#include "base/error.h"
 #include "image/elf.h"
 #include "omp/forward.h"
 #include "rex/offload.h"

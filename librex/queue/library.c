@@ -8,7 +8,7 @@
 #include "rex/library.h"
 
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/loadedimage.h"
 #include "module/librarymodule.h"

@@ -25,9 +25,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
 

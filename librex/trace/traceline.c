@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/error.h"
 #include "rex/map.h"
 
 #define STRING_MAX 1024 /* bytes of a string; C++ makes long names */

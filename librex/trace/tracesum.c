@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/names.h"
+#include "base/error.h"
 
 /* A program with more kernels than fit has the rest in one row. */
 #define ROWS 2048
