@@ -290,11 +290,6 @@ static void end(void *unused)
     rex_thread.ends++;
 }
 
-bool rex_thread_is_over(void)
-{
-    return rex_thread.ends >= PTHREAD_DESTRUCTOR_ITERATIONS;
-}
-
 /* Tried again by each new thread where it failed: a process has a limited number of keys. */
 static bool make_key(void)
 {
@@ -335,18 +330,6 @@ void *rex_part_new(enum rex_part part, size_t size)
     if (rex_thread.part[part] == NULL)
         rex_thread.part[part] = calloc(1, size);
     return rex_thread.part[part];
-}
-
-void rex_cancel_disable(void)
-{
-    int before = PTHREAD_CANCEL_ENABLE;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    rex_thread.cancel_state = (int8_t)before;
-}
-
-void rex_cancel_restore(void)
-{
-    pthread_setcancelstate(rex_thread.cancel_state, NULL);
 }
 
 /* The key's function must stay for as long as there are threads, whatever dlclose() is given. */

@@ -77,7 +77,7 @@ struct rex_thread {
     bool in_function;        /* of the program, for the log */
     bool has_held_lines;     /* of the log */
     uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
-    int8_t cancel_state;     /* as it was before the first of them */
+    int cancel_state;        /* as it was before the first of them */
 };
 extern __thread struct rex_thread rex_thread;
 /*
@@ -117,23 +117,24 @@ void rex_threads_unlock(void);
 
 /* Whether this thread is in its last destructors, after which its end is not seen. */
 #define REX_THREAD_IS_OVER "the thread is ending: do this before its last destructors"
-bool rex_thread_is_over(void);
+static inline bool rex_thread_is_over(void)
+{
+    return rex_thread.ends >= PTHREAD_DESTRUCTOR_ITERATIONS;
+}
 
 /*
  * A thread that another one has cancelled ends in its next read() or write(), and the like. Between
  * these two, which nest, it does not: around all that other threads would wait for.
  */
-void rex_cancel_disable(void);
-void rex_cancel_restore(void);
 static inline void rex_shelter_begin(void)
 {
     if (rex_thread.shelters++ == 0)
-        rex_cancel_disable();
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &rex_thread.cancel_state);
 }
 static inline void rex_shelter_end(void)
 {
     if (--rex_thread.shelters == 0)
-        rex_cancel_restore();
+        pthread_setcancelstate(rex_thread.cancel_state, NULL);
 }
 
 /* ---- forks ----------------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@
 
 #include "base/error.h"
 #include "base/process.h"
-#include "base/log.h"
 #include "cuda/context.h"
 #include "rex/device.h"
 
@@ -43,12 +42,12 @@ REX_FORK_TAKEN(68, end_in_child);
 
 void rex_lists_lock(void)
 {
-    rex_lock(&lock);
+    pthread_mutex_lock(&lock);
 }
 
 void rex_lists_unlock(void)
 {
-    rex_unlock(&lock);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -79,7 +78,7 @@ static void add(struct range *range)
 static int add_unless_overlapping(struct range *range)
 {
     struct range other = {.size = 0};
-    rex_lock(&lock);
+    rex_lists_lock();
     const struct range *found = overlapping(range->begin, range->size);
     if (found != NULL)
         other = *found;
@@ -87,7 +86,7 @@ static int add_unless_overlapping(struct range *range)
         range->busy = true;
         add(range);
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return other.size == 0
                ? REX_OK
                : rex_fail(REX_EINVAL,
@@ -101,14 +100,14 @@ static int add_unless_overlapping(struct range *range)
  */
 static struct range *find_and_mark_busy(const void *address, bool ours)
 {
-    rex_lock(&lock);
+    rex_lists_lock();
     struct range *range = ranges;
     while (range != NULL &&
            (range->begin != (uintptr_t)address || range->ours != ours || range->busy))
         range = range->next;
     if (range != NULL)
         range->busy = true;
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return range;
 }
 
@@ -116,24 +115,24 @@ static struct range *find_and_mark_busy(const void *address, bool ours)
 static void keep_or_drop(struct range *range, bool pinned)
 {
     struct range **at = &ranges;
-    rex_lock(&lock);
+    rex_lists_lock();
     range->busy = false;
     if (!pinned) {
         while (*at != range)
             at = &(*at)->next;
         *at = range->next;
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     if (!pinned)
         free(range);
 }
 
 bool rex_is_pinned(const void *address)
 {
-    rex_lock(&lock);
+    rex_lists_lock();
     const struct range *range = overlapping((uintptr_t)address, 1);
     bool pinned = range != NULL && range->drivers;
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return pinned;
 }
 
@@ -242,9 +241,9 @@ void *rex_host_alloc(size_t size)
         return NULL;
     }
     void *memory = (void *)range->begin;
-    rex_lock(&lock);
+    rex_lists_lock();
     add(range);
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return memory;
 }
 

@@ -64,31 +64,24 @@ bool rex_flight_is_over(void)
 
 int rex_flight_check(void)
 {
-    if (rex_flight_is_torn())
+    int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
+    if (reason == REX_EFORK)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
                                    "inside libomptarget: start the child with exec, or fork while "
                                    "no other thread launches or maps");
-    if (rex_flight_is_over())
+    if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
+    if (rex_thread_is_listed())
+        return REX_OK;
     /* In the last round of its destructors a thread has left the list for ever. */
-    if (rex_thread_is_over())
-        return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
-    return REX_OK;
-}
-
-/* From now on a registration sees this thread. As rex_flight_join(). */
-static int become_seen(void)
-{
-    int result = rex_flight_check();
-    return result != REX_OK || rex_thread_is_listed()
-               ? result
-               : rex_fail_memory(sizeof rex_thread, "a thread that launches");
+    return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
+                                : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
 int rex_flight_join(void)
 {
-    int result = become_seen();
+    int result = rex_flight_check();
     if (result != REX_OK)
         return result;
     while (__atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
@@ -154,7 +147,7 @@ int rex_flight_register(const char *what)
 {
     int result = rex_flight_check_outside(what);
     if (result == REX_OK)
-        result = become_seen();
+        result = rex_flight_check();
     if (result != REX_OK || become_alone(what))
         return result;
     return rex_fail(REX_EBUSY,

@@ -22,8 +22,8 @@ static inline void rex_flight_end(void)
 
 /*
  * Call this before every other call of libomptarget, and rex_flight_end() after it. It may wait for
- * a registration, but not inside of another call. Returns 0, REX_ENOMEM or an error of
- * rex_flight_check(); after an error the caller ends nothing.
+ * a registration, but not inside of another call. Returns what rex_flight_check() returns; after an
+ * error the caller ends nothing.
  */
 int rex_flight_join(void);
 
@@ -46,7 +46,8 @@ static inline void rex_flight_leave(void)
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside
- * libomptarget. REX_EINVAL if the process or this thread is ending. Otherwise 0.
+ * libomptarget. REX_EINVAL if the process or this thread is ending. REX_ENOMEM if a registration
+ * cannot see this thread. Otherwise 0.
  */
 int rex_flight_check(void);
 
