@@ -14,7 +14,7 @@
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracetext.h"
 
 #define LITERAL 0x100
 

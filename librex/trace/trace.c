@@ -27,8 +27,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/log.h"
-#include "trace/traceline.h"
-#include "trace/tracesum.h"
+#include "trace/tracetext.h"
 
 enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
