@@ -1,5 +1,6 @@
 /*
- * elf.h - a view of an ELF64 file in memory that never reads outside it.
+ * elf.h - a view of an ELF64 file in memory that never reads outside it, and the reader of host
+ * images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "image/view.h"
 
 /* e_machine of the processor that this library is compiled for. */
 #if defined(__x86_64__)
@@ -73,5 +76,13 @@ bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_
 
 /* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
 const char *rex_elf_string_within(const char *string, uint64_t room);
+
+/* ---- host images ----------------------------------------------------------------------------- */
+
+/*
+ * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
+ * where memory ran out or the view is overfull.
+ */
+int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 
 #endif
