@@ -2,6 +2,8 @@
  * error.c - failures: each thread's last one, what errors are called, and names in messages: made
  * harmless, and the one that was probably meant.
  *
+ * Implements rex_nearest_name() of rex/inspect.h.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
@@ -16,6 +18,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "rex/detail.h"
+#include "rex/inspect.h"
 
 /* ---- the last error of each thread ----------------------------------------------------------- */
 
@@ -265,4 +268,16 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
         nearest->name = name;
         nearest->edits = edits;
     }
+}
+
+const char *rex_nearest_name(const char *name, const char *const *names, size_t count)
+{
+    struct rex_nearest nearest = {.wanted = name};
+    if (name == NULL || (names == NULL && count > 0)) {
+        rex_fail_null("rex_nearest_name", name == NULL ? "name" : "array of names");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        rex_nearest_try(&nearest, names[i]);
+    return nearest.name;
 }

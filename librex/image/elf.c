@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/signature.h"
+#include "image/view.h"
 
 static bool inside(const struct rex_elf *elf, uint64_t offset, uint64_t size)
 {
@@ -95,19 +95,24 @@ bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *sectio
     return true;
 }
 
-const char *rex_elf_string_within(const char *string, uint64_t room)
+/*
+ * In a made-up table all names may overlap, each nearly as long as the file: to read them would
+ * take the square of its size. A longer name counts as none: no name that librex looks for is.
+ */
+#define LONGEST_NAME 4096
+
+/* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
+static const char *string_within(const char *string, uint64_t room)
 {
-    return memchr(string, '\0', room < REX_ELF_LONGEST_NAME ? room : REX_ELF_LONGEST_NAME) != NULL
-               ? string
-               : NULL;
+    return memchr(string, '\0', room < LONGEST_NAME ? room : LONGEST_NAME) != NULL ? string : NULL;
 }
 
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
 {
     if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size)
         return NULL;
-    return rex_elf_string_within((const char *)elf->bytes + strings->sh_offset + offset,
-                                 strings->sh_size - offset);
+    return string_within((const char *)elf->bytes + strings->sh_offset + offset,
+                         strings->sh_size - offset);
 }
 
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section)
@@ -207,7 +212,7 @@ static const char *string_at(const struct rex_elf *elf, uint64_t address)
 {
     uint64_t room;
     const char *string = bytes_at(elf, address, &room);
-    return string != NULL ? rex_elf_string_within(string, room) : NULL;
+    return string != NULL ? string_within(string, room) : NULL;
 }
 
 /* ---- signatures and calls -------------------------------------------------------------------- */

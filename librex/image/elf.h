@@ -51,12 +51,6 @@ const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *se
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*
- * In a made-up table all names may overlap, each nearly as long as the file: to read them would
- * take the square of its size. A longer name counts as none: no name that librex looks for is.
- */
-#define REX_ELF_LONGEST_NAME 4096
-
-/*
  * The string at OFFSET of string table STRINGS. NULL if it does not end inside the table, or is
  * longer than any name.
  */
@@ -73,9 +67,6 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 /* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC. False: there is none. */
 bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
                      Elf64_Dyn *entry);
-
-/* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
-const char *rex_elf_string_within(const char *string, uint64_t room);
 
 /* ---- host images ----------------------------------------------------------------------------- */
 
