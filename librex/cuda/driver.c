@@ -19,7 +19,7 @@
 
 #include "base/process.h"
 #include "base/log.h"
-#include "cuda/nogpu.h"
+#include "cuda/gpu.h"
 
 struct rex_driver rex_driver;
 struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];

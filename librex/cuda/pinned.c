@@ -8,7 +8,6 @@
  */
 #include "cuda/pinned.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,9 +26,7 @@ struct range {
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-/* For this list and those that cuda/pinned.h tells of. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct range *ranges;
+static struct range *ranges; /* under the lock of lists */
 
 /* No other thread of the parent is at work here any more. */
 static void end_in_child(void)
@@ -38,17 +35,7 @@ static void end_in_child(void)
         range->busy = false;
 }
 
-REX_FORK_TAKEN(68, end_in_child);
-
-void rex_lists_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void rex_lists_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+REX_FORK_WATCHED(98, NULL, NULL, end_in_child);
 
 /* ---- the list -------------------------------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
-#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "memory/staging.h"
 #include "module/modules.h"

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
-#include "cuda/nogpu.h"
+#include "cuda/gpu.h"
 #include "omp/device.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
