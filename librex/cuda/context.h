@@ -36,16 +36,12 @@ void rex_context_unhold(void);
 /* The same for GPU NUMBER, which there is, alone. */
 void rex_context_activate_one(int number);
 
-/* GPU NUMBER is about to be used; a bit for each whose context is to be activated then. */
+/*
+ * A bit for each GPU whose context is to be activated when it is first used. rex_device_offload()
+ * and the like (omp/device.h) look at it, and activate the context of GPU NUMBER.
+ */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);
-static inline void rex_context_use(int number)
-{
-    uint64_t later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(later != 0, 0) && number >= 0 && number < REX_CUDA_DEVICES_MAX &&
-        (later >> number & 1) != 0)
-        rex_context_activate_later(number);
-}
 
 /*
  * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one

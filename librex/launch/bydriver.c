@@ -23,7 +23,7 @@
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -16,7 +16,6 @@
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
-#include "omp/memorycalls.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"

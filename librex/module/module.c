@@ -25,7 +25,7 @@
 #include "module/register.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cuda/pinned.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "rex/map.h"
 #include "trace/trace.h"
 #include "trace/tracetext.h"

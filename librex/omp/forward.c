@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "omp/calls.h"
 #include "omp/lookup.h"
-#include "omp/memorycalls.h"
+#include "omp/device.h"
 #include "omp/present.h"
 #include "omp/release.h"
 #include "omp/runtime.h"

@@ -13,7 +13,7 @@
 #include "base/process.h"
 #include "base/log.h"
 #include "omp/mappingindex.h"
-#include "omp/memorycalls.h"
+#include "omp/device.h"
 #include "omp/sender.h"
 #include "rex/queue.h"
 

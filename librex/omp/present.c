@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/sender.h"
 
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;

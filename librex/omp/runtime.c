@@ -19,8 +19,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "omp/flight.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/search.h"
 #include "trace/trace.h"
 

@@ -12,7 +12,7 @@
 #include "omp/forward.h"
 #include "omp/release.h"
 #include "rex/configure.h"
-#include "omp/memorycalls.h"
+#include "omp/device.h"
 
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);

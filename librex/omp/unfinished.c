@@ -14,7 +14,7 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "omp/columns.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include "cuda/driver.h"
 #include "cuda/gpu.h"
 #include "omp/device.h"
-#include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
 #include "omp/sender.h"
