@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"

@@ -17,7 +17,7 @@
 #include "cuda/driver.h"
 #include "module/adopt.h"
 #include "module/modules.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"

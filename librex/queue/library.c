@@ -12,7 +12,7 @@
 #include "cuda/context.h"
 #include "launch/loadedimage.h"
 #include "module/librarymodule.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
