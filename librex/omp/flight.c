@@ -79,16 +79,17 @@ int rex_flight_check(void)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
-int rex_flight_join(void)
+int rex_flight_enter(void)
 {
     int result = rex_flight_check();
     if (result != REX_OK)
         return result;
     while (__atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
-        rex_flight_end();
+        __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
     }
+    rex_shelter_begin();
     return REX_OK;
 }
 
@@ -168,7 +169,7 @@ void rex_flight_registered(void)
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
-    rex_flight_end();
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
     set_gate(NULL);
     rex_threads_unlock();

@@ -15,32 +15,16 @@
 
 #include "base/process.h"
 
-static inline void rex_flight_end(void)
-{
-    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
-}
-
 /*
- * Call this before every other call of libomptarget, and rex_flight_end() after it. It may wait for
- * a registration, but not inside of another call. Returns what rex_flight_check() returns; after an
- * error the caller ends nothing.
+ * Call these around every other call of libomptarget. rex_flight_enter() may wait for a
+ * registration, but not inside of another call. It returns what rex_flight_check() returns; after
+ * an error the caller leaves nothing. A cancelled thread does not end between the two, because
+ * libomptarget and the driver may call read() or write() under a lock.
  */
-int rex_flight_join(void);
-
-/*
- * The same if libomptarget or the driver may call read() or write() under a lock. A cancelled
- * thread does not end between enter and leave.
- */
-static inline int rex_flight_enter(void)
-{
-    int result = rex_flight_join();
-    if (result == 0)
-        rex_shelter_begin();
-    return result;
-}
+int rex_flight_enter(void);
 static inline void rex_flight_leave(void)
 {
-    rex_flight_end();
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
 
