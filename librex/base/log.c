@@ -111,7 +111,7 @@ int rex_log_decide(void)
     int error = errno;
     rex_shelter_begin();
     pthread_mutex_lock(&lock);
-    enum rex_log_level level = rex_setting_log(value);
+    enum rex_log_level level = (enum rex_log_level)rex_setting_given(REX_OPTION_LOG, value);
     const char *colon = strchr(value, ':');
     use_file(colon != NULL ? colon + 1 : "");
     __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);

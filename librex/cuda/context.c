@@ -88,7 +88,7 @@ void rex_context_drop(int number)
 /* Those of WANTED that are not held already. */
 static void activate(uint64_t wanted)
 {
-    enum rex_wait wait = rex_setting_wait();
+    int wait = rex_setting_read(REX_OPTION_WAIT);
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -168,7 +168,8 @@ void rex_context_hold(void)
     int state = device->is_held ? -1 : ask_state(number, &flags);
     if (state >= 0)
         device->is_held =
-            retain_with_flags(number, state > 0 ? flags : flags_of[rex_setting_wait()]) == 0;
+            retain_with_flags(number,
+                              state > 0 ? flags : flags_of[rex_setting_read(REX_OPTION_WAIT)]) == 0;
     rex_driver_unlock();
 }
 
@@ -254,7 +255,8 @@ void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 
 int rex_device_lost(int number, const char *what)
 {
-    const struct rex_loss *loss = rex_any_device_is_lost() ? find_loss(number) : NULL;
+    const struct rex_loss *loss =
+        __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE) ? find_loss(number) : NULL;
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);

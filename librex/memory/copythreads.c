@@ -68,7 +68,7 @@ static int processors(void)
 
 unsigned rex_copy_threads(void)
 {
-    int count = rex_setting_copy_threads();
+    int count = rex_setting_read(REX_OPTION_COPY_THREADS);
     return count >= 0 ? (unsigned)count : rex_copy_threads_of(processors());
 }
 

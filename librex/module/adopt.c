@@ -248,7 +248,7 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
             rex_stand_against_all(REX_AGAINST_UNIFIED);
     }
     if (adopted != NULL) {
-        if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
+        if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)
             given = adopt(desc);
         *adopted = (struct adopted){.original = desc, .given = given};
         rex_registry_lock();

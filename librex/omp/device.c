@@ -262,7 +262,7 @@ int rex_device_offload(int64_t device, int *number)
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())
         result = REX_EHOST;
-    return result == REX_EHOST && rex_setting_require_gpu()
+    return result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU)
                ? rex_fail(REX_ENODEVICE,
                           "device number %lld is the host, and REX_REQUIRE_GPU is on",
                           (long long)asked)
@@ -322,7 +322,7 @@ int rex_device_gpu(int64_t device)
 
 int rex_device_require_gpu(void)
 {
-    if (!rex_setting_require_gpu())
+    if (!rex_setting_read(REX_OPTION_REQUIRE_GPU))
         return REX_OK;
     if (rex_runtime_disabled())
         return rex_fail(REX_ENODEVICE,
