@@ -18,9 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "base/settings.h"
 
 /* It guards the level as it changes, and where lines go. */

@@ -8,11 +8,8 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/view.h"
-
 static bool inside(const struct rex_elf *elf, uint64_t offset, uint64_t size)
 {
     return offset <= elf->size && size <= elf->size - offset;

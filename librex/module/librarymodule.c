@@ -21,7 +21,6 @@
 #include "module/modules.h"
 #include "module/table.h"
 #include "omp/device.h"
-#include "omp/runtime.h"
 #include "omp/unfinished.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */

@@ -17,7 +17,6 @@
 #include "cuda/context.h"
 #include "image/cubin.h"
 #include "image/list.h"
-#include "module/source.h"
 #include "module/modules.h"
 #include "omp/runtime.h"
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/log.h"
 
 /* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */

@@ -20,7 +20,6 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
 
 static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */

@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"

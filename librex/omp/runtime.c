@@ -12,14 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "omp/flight.h"
-#include "omp/device.h"
 #include "omp/search.h"
 #include "trace/trace.h"
 
