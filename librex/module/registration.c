@@ -189,16 +189,6 @@ static void describe(struct rex_descriptor *descriptor, const struct rex_module_
     descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, begin, begin + count};
 }
 
-static int refuse_position(const struct rex_module_image *image, const char *name,
-                           const struct rex_release *release)
-{
-    return rex_fail(REX_ENOKERNEL,
-                    "host image %s has no row for \"%s\" in its own section "
-                    "omp_offloading_entries, by which LLVM %d finds kernels: write "
-                    "kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
-                    image->path, name, release->number);
-}
-
 /*
  * LLVM 14 and 15 give row i of the program the address in row i of the host image, and ignore the
  * names. So the rows are put in the image's order. A row of the image without an entry in the
@@ -229,7 +219,11 @@ static int describe_by_position(struct rex_registration *registration,
             }
         if (row == 0) {
             free(descriptor);
-            return refuse_position(image, entry->name, registration->release);
+            return rex_fail(REX_ENOKERNEL,
+                            "host image %s has no row for \"%s\" in its own section "
+                            "omp_offloading_entries, by which LLVM %d finds kernels: write "
+                            "kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
+                            image->path, entry->name, registration->release->number);
         }
         rows[row - 1] = *entry;
         placed = row % count;

@@ -112,15 +112,6 @@ static int add(struct rex_table *table, uint32_t position)
     return REX_OK;
 }
 
-static int make_index(struct rex_table *table, const struct rex_module *module, size_t count)
-{
-    int result = reserve(table, count);
-    table->entries = module->entries_begin;
-    for (uint32_t i = 0; result == REX_OK && i < count; i++)
-        result = add(table, i);
-    return result;
-}
-
 /*
  * Whether the index has the module's entries as they are. Then it is not changed, because another
  * thread may look for a key in it while the module is registered again (rex_modules_find()).
@@ -141,10 +132,14 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     if (result != REX_OK)
         return result;
     free_signatures(table);
-    if (!is_indexed(table, module, count))
-        result = make_index(table, module, count);
-    if (result != REX_OK)
-        return result;
+    if (!is_indexed(table, module, count)) {
+        result = reserve(table, count);
+        table->entries = module->entries_begin;
+        for (uint32_t i = 0; result == REX_OK && i < count; i++)
+            result = add(table, i);
+        if (result != REX_OK)
+            return result;
+    }
     for (size_t i = 0; i < count; i++)
         table->kernels[i] = (struct rex_kernel){.entry = &table->entries[i]};
     return REX_OK;

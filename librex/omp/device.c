@@ -255,7 +255,8 @@ int rex_device_resolve(int64_t device, int *number)
 int rex_device_offload(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
-    if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
+    int known = __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED); /* Relaxed: as in device.h. */
+    if (asked >= 0 && asked < known && known != REX_DEVICES_DISABLED) {
         *number = (int)asked;
         return will_use(asked);
     }

@@ -391,14 +391,6 @@ bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* Opens a library that was loaded RTLD_LOCAL once more, which makes it visible. */
-static void make_visible(const char *path)
-{
-    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-    if (handle != NULL)
-        dlclose(handle);
-}
-
 static int loaded_suits(const char *loaded, const struct rex_candidate *candidate, char *why,
                         size_t why_size)
 {
@@ -412,7 +404,10 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
                  loaded);
         return -1;
     }
-    make_visible(loaded);
+    /* One that was loaded RTLD_LOCAL becomes visible. */
+    handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
     return 0;
 }
 
