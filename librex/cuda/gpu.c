@@ -35,7 +35,7 @@
 #define PEER_ACCESS 2
 #define PEER_ATOMICS 3
 
-/* ---- what a driver may not say ---------------------------------------------------------------- */
+/* ---- what a driver may not say --------------------------------------------------------------- */
 
 /* In a context that is there: none is made for the question. */
 static uint64_t free_memory(int number)

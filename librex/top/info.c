@@ -1,7 +1,7 @@
 /*
- * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h: what librex would do on this machine,
- * fact by fact; a release's row of facts in words: librex's adaptations, their reasons, and the
- * programs that it runs.
+ * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h: what librex would do on this
+ * machine, fact by fact; a release's row of facts in words: librex's adaptations, their reasons,
+ * and the programs that it runs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
