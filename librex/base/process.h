@@ -61,7 +61,6 @@ enum rex_part {
     REX_PART_TRACK,    /* trace/trace.c */
     REX_PART_WHY,      /* cuda/driver.c */
     REX_PART_ORDINARY, /* cuda/pinned.c */
-    REX_PART_FOUND,    /* memory/presence.c */
     REX_PART_CALL,     /* omp/present.c */
     REX_PARTS
 };

@@ -161,7 +161,7 @@ static int check_parameters(const struct checked *checked, const struct rex_laun
 }
 
 static int send_checked(struct checked *checked, const struct rex_launch_config *launch,
-                        const struct rex_map *map, enum rex_purpose purpose, int *returned)
+                        const struct rex_map *map, int *returned)
 {
     struct __tgt_kernel_arguments packet;
     /* Checks the rows even if their number was checked before, because their types may differ. */
@@ -170,7 +170,7 @@ static int send_checked(struct checked *checked, const struct rex_launch_config 
         result = pack_and_send(&checked->target, 0, 0, &packet, returned);
     if (result != REX_OK)
         return result;
-    rex_new_rows_are_mapped(&checked->new_rows, map, purpose, checked->number);
+    rex_new_rows_are_mapped(&checked->new_rows);
     return REX_OK;
 }
 
@@ -192,7 +192,7 @@ static int launch_resolved(struct checked *checked, const struct rex_launch_conf
     if (result == REX_OK)
         result = rex_launch_mapped(&checked->target, launch, map);
     return result == REX_OK && checked->target.against != 0
-               ? send_checked(checked, launch, map, purpose, returned)
+               ? send_checked(checked, launch, map, returned)
                : result;
 }
 

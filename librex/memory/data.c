@@ -144,8 +144,6 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     rex_present_enter(REX_CALL_BEGINS, map, number);
     result = rex_rows_begin(what, device, number, map, made);
     rex_returned_add(returned);
-    if (result == REX_OK)
-        rex_new_rows_are_mapped(made, map, REX_FOR_BEGIN, number);
     rex_present_leave(REX_CALL_BEGINS, map, number, false);
     return result;
 }
@@ -248,12 +246,13 @@ int rex_module_data_update(struct rex_module *module, int64_t device, const stru
 __attribute__((destructor)) static void warn_of_regions(void)
 {
     struct rex_mapping first;
-    size_t count = rex_mappings_left(&first);
+    int number;
+    size_t count = rex_mappings_left(&first, &number);
     if (count > 0)
         rex_log(REX_LOG_WARN,
                 "a region was never ended: %zu bytes at %p are still mapped on device %d (mappings "
                 "left: %zu)",
-                (size_t)(first.end - first.begin), (void *)first.begin, first.number, count);
+                (size_t)(first.end - first.begin), (void *)first.begin, number, count);
 }
 
 /* ---- raw data calls -------------------------------------------------------------------------- */

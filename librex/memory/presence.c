@@ -12,10 +12,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "module/registration.h"
 #include "omp/calls.h"
-#include "omp/forward.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 
@@ -78,41 +76,11 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
     return rex_memory_presence(begin, size, number);
 }
 
-/*
- * A cache of rows that were found present, by their begin. A call like the one before need not ask
- * again, which costs a microsecond a row. Entries are valid until a mapping may have ended; see
- * present.h. A row that was present only by another thread's launch, which has ended since, still
- * passes: libomptarget then treats it as absent.
- */
-#define FOUND_SLOTS 64
-
-struct found {
-    const void *begin;
-    int64_t size;
-    uint64_t generation; /* 0: the slot is empty */
-    int number;
-};
-
-static inline struct found *slot_of(struct found *slots, const void *begin)
-{
-    uintptr_t at = (uintptr_t)begin;
-    return &slots[((at >> 4) ^ (at >> 12)) % FOUND_SLOTS];
-}
-
-static inline bool is_found(struct found *slots, const void *begin, int64_t size, int number,
-                            uint64_t generation)
-{
-    const struct found *slot = slot_of(slots, begin);
-    return slot->begin == begin && slot->size >= size && slot->number == number &&
-           slot->generation == generation;
-}
-
 /* The state of one call's check against the mappings. */
 struct look {
     const struct rex_map *map;
     enum rex_purpose purpose;
     int number;
-    uint64_t generation;
     const char *what;
     const struct rex_release *release;
     struct rex_new_rows *new_rows;
@@ -144,10 +112,7 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 {
     struct rex_mapping found;
     char mapped[80] = "", text[REX_ROW_TEXT];
-    struct rex_mapping bytes = {(uintptr_t)wanted->begin,
-                                (uintptr_t)wanted->begin + (uintptr_t)wanted->size, look->number,
-                                0};
-    if (rex_mapping_find_any(&bytes, &found))
+    if (rex_mapping_find_any(wanted->begin, (size_t)wanted->size, look->number, &found))
         snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
@@ -157,19 +122,14 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
         mapped, rex_row_text(look->map, wanted->row, text));
 }
 
-/*
- * Checks memory that the call will map: no existing mapping may lie in it, unless the row may
- * exceed its mapping.
- */
-static int check_new(struct look *look, const struct wanted *wanted)
+/* Notes memory that the call will map. */
+static int add_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
     bool exceeds = may_exceed(look->map, wanted->row, look->purpose),
          copied = look->release->excess_copied && rex_row_has(wanted->type, REX_MAP_TOFROM);
     struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
                               exceeds && !copied};
-    if (rex_mapping_divides(wanted->begin, (size_t)wanted->size, look->number))
-        return exceeds ? REX_OK : overlap(look, wanted, "mapped in its middle");
     return rex_new_rows_add(look->new_rows, row);
 }
 
@@ -194,45 +154,33 @@ static bool is_needed(const struct look *look, const struct wanted *wanted)
            rex_row_has(wanted->type, REX_MAP_PRESENT);
 }
 
-static void remember(const struct look *look, const struct wanted *wanted)
-{
-    struct found *slots = rex_part(REX_PART_FOUND, FOUND_SLOTS * sizeof *slots);
-    if (slots != NULL)
-        *slot_of(slots, wanted->begin) =
-            (struct found){wanted->begin, wanted->size, look->generation, look->number};
-}
-
-static int ask(struct look *look, const struct wanted *wanted)
+static int check_wanted(struct look *look, const struct wanted *wanted)
 {
     size_t size = (size_t)wanted->size;
     enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
     bool needed = is_needed(look, wanted);
+    if (needed && presence == REX_PRESENT_INSIDE)
+        presence = REX_ABSENT;
     if (needed && presence == REX_ABSENT && !look->release->presence_at_entry &&
         is_mapped_before(look, wanted))
         return REX_OK;
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(wanted->begin, size, look->number);
-    if (presence == REX_PRESENT_WHOLE && rex_forward_first())
-        remember(look, wanted);
     if (presence == REX_PRESENT_WHOLE)
         return REX_OK;
     if (needed)
         return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, wanted->begin,
                                wanted->size, presence, look->number);
-    if (presence == REX_ABSENT)
-        return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
+    if (presence == REX_ABSENT && look->purpose != REX_FOR_END)
+        return add_new(look, wanted);
+    if (presence == REX_PRESENT_INSIDE && look->purpose != REX_FOR_END &&
+        !may_exceed(look->map, wanted->row, look->purpose))
+        return overlap(look, wanted, "mapped in its middle");
+    if (presence == REX_ABSENT || presence == REX_PRESENT_INSIDE)
+        return REX_OK;
     return may_exceed(look->map, wanted->row, look->purpose)
                ? REX_OK
                : overlap(look, wanted, "mapped in part");
-}
-
-static int check_wanted(struct look *look, const struct wanted *wanted)
-{
-    struct found *slots = rex_part_if_any(REX_PART_FOUND);
-    return slots != NULL &&
-                   is_found(slots, wanted->begin, wanted->size, look->number, look->generation)
-               ? REX_OK
-               : ask(look, wanted);
 }
 
 /*
@@ -310,8 +258,6 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     struct look look = {.map = map,
                         .purpose = purpose,
                         .number = number,
-                        /* read first, so that an end meanwhile outdates the results */
-                        .generation = rex_mapping_now(),
                         .what = what,
                         .release = rex_runtime(),
                         .new_rows = new_rows};
@@ -325,32 +271,10 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     return result;
 }
 
-/*
- * Whether the memory of ROW stays mapped after the call. A launch leaves only attached pointers.
- * Memory of a row with a mapper is the mapper's.
- */
-static bool stays(const struct rex_new_row *row, const struct rex_map *map,
-                  enum rex_purpose purpose)
-{
-    return (purpose == REX_FOR_BEGIN || row->pointer) &&
-           (map->mappers == NULL || map->mappers[row->row] == NULL);
-}
-
-void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
-                             enum rex_purpose purpose, int number)
+void rex_new_rows_are_mapped(struct rex_new_rows *new_rows)
 {
     const struct rex_new_row *row = rex_new_rows_all(new_rows);
-    struct rex_mapping on_stack[REX_NEW_ON_STACK], *made = on_stack;
-    size_t count = 0;
-    /* If memory runs out, later look-ups ask libomptarget. */
-    if (new_rows->count > REX_NEW_ON_STACK &&
-        (made = malloc(new_rows->count * sizeof *made)) == NULL)
-        return;
-    rex_new_rows_sort(new_rows);
     for (size_t i = 0; i < new_rows->count; i++)
-        if (stays(&row[i], map, purpose))
-            made[count++] = (struct rex_mapping){row[i].begin, row[i].end, number, 0};
-    rex_mappings_add(made, count);
-    if (made != on_stack)
-        free(made);
+        if (row[i].pointer)
+            rex_mapped_unseen();
 }

@@ -16,9 +16,8 @@
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, struct rex_new_rows *new_rows);
 
-/* Add NEW_ROWS to the index after the call has mapped them. */
-void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
-                             enum rex_purpose purpose, int number);
+/* A launch by libomptarget has mapped NEW_ROWS: pointers that it has attached stay mapped. */
+void rex_new_rows_are_mapped(struct rex_new_rows *new_rows);
 
 /* Fails with REX_EABSENT: row ROW, SIZE bytes at BEGIN, is not present whole. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,

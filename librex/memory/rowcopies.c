@@ -194,49 +194,33 @@ static bool has_large(const struct rex_map *map)
     return some;
 }
 
-/*
- * Whether the base lies in the row. If not, a row of size 0 elsewhere may count the mapping, too,
- * because LLVM 15 to 24 search from the base.
- */
-static bool holds_its_base(const struct rex_map *map, int32_t i)
-{
-    return (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
-}
-
-/*
- * Handles rows that libomptarget has just mapped; a row whose type in TYPES differs is copied here.
- */
-static int begin_new(const char *what, int64_t device, int number, const struct rex_map *map,
-                     const int64_t *types, const bool *news)
+/* Makes the copies of rows that libomptarget has just mapped, and whose type in TYPES differs. */
+static int copy_all_made(const char *what, int64_t device, int number, const struct rex_map *map,
+                         const int64_t *types)
 {
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        if (news[i] && holds_its_base(map, i))
-            rex_mapping_made(map->begin[i], (size_t)map->sizes[i], number);
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         if (types[i] != map->types[i])
             result = copy_made(what, device, number, map, i);
-    }
     return result;
 }
 
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
                    struct rex_new_rows *made)
 {
-    size_t count = (size_t)map->count;
     int64_t *types =
-        has_large(map) && may_copy(map) ? malloc(count * (sizeof *types + sizeof(bool))) : NULL;
+        has_large(map) && may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
-    bool *news = (void *)(types + count);
     struct rex_map begun = *map;
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
-        news[i] = is_new(map, i, number, made);
-        types[i] = map->types[i] & ~(news[i] && is_copied_here(map, i) ? REX_MAP_TO : INT64_C(0));
+        bool is_copied = is_copied_here(map, i) && is_new(map, i, number, made);
+        types[i] = map->types[i] & ~(is_copied ? REX_MAP_TO : INT64_C(0));
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
     if (result == REX_OK)
-        result = begin_new(what, device, number, map, types, news);
+        result = copy_all_made(what, device, number, map, types);
     free(types);
     return result;
 }

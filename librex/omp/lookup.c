@@ -9,10 +9,14 @@
  */
 #include "omp/lookup.h"
 
-#include "base/process.h"
-#include "omp/mappings.h"
+#include <pthread.h>
 
-/* Under the lock of the present table; `take_references` by an atomic. */
+#include "base/process.h"
+#include "base/log.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* `take_references` by an atomic. */
 static struct {
     pthread_cond_t changed;
     unsigned ends;   /* calls at work that end mappings */
@@ -22,6 +26,7 @@ static struct {
 
 static void forget_in_child(void)
 {
+    rex_fork_renew(&lock);
     lookups.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     lookups.ends = 0;
     lookups.is_looking = false;
@@ -36,37 +41,37 @@ void rex_lookups_take_references(void)
 
 void rex_lookup_begin(void)
 {
-    rex_present_lock();
+    rex_lock(&lock);
     while (lookups.ends > 0 || lookups.is_looking)
-        rex_present_wait(&lookups.changed);
+        pthread_cond_wait(&lookups.changed, &lock);
     lookups.is_looking = true;
-    rex_present_unlock();
+    rex_unlock(&lock);
 }
 
 void rex_lookup_end(void)
 {
-    rex_present_lock();
+    rex_lock(&lock);
     lookups.is_looking = false;
     pthread_cond_broadcast(&lookups.changed);
-    rex_present_unlock();
+    rex_unlock(&lock);
 }
 
 bool rex_ending_begin(void)
 {
     if (!__atomic_load_n(&lookups.take_references, __ATOMIC_ACQUIRE))
         return false;
-    rex_present_lock();
+    rex_lock(&lock);
     while (lookups.is_looking)
-        rex_present_wait(&lookups.changed);
+        pthread_cond_wait(&lookups.changed, &lock);
     lookups.ends++;
-    rex_present_unlock();
+    rex_unlock(&lock);
     return true;
 }
 
 void rex_ending_end(void)
 {
-    rex_present_lock();
+    rex_lock(&lock);
     if (--lookups.ends == 0)
         pthread_cond_broadcast(&lookups.changed);
-    rex_present_unlock();
+    rex_unlock(&lock);
 }

@@ -1,123 +1,195 @@
 /*
- * mappings.c - the index of mappings: what data calls have mapped, from where to where, and whether
- * one row alone has mapped it.
- *
- * Entries are in the order of devices and addresses, and do not overlap. A call that may end
- * mappings hides their entries before it begins. Afterwards entries that libomptarget still has are
- * shown again.
+ * mappings.c - the entries of the present table: what data calls have mapped, from where to where,
+ * and where it is on the device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "omp/mappings.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/process.h"
 #include "base/log.h"
-#include "omp/mappingindex.h"
 #include "omp/device.h"
-#include "omp/sender.h"
 #include "rex/queue.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_index all;
+static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];
 
-static void forget_in_child(void)
+static void forget_all(void)
 {
-    rex_fork_renew(&lock);
-    rex_index_clear(&all);
+    for (size_t i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        rex_fork_renew(&tables[i].lock);
+        tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+        tables[i].count = 0;
+        tables[i].at_work = NULL;
+    }
 }
 
-REX_FORK_RENEWED(15, forget_in_child);
-
-void rex_present_lock(void)
+__attribute__((constructor(1001))) static void begin(void)
 {
-    rex_lock(&lock);
+    forget_all();
 }
 
-void rex_present_unlock(void)
+REX_FORK_RENEWED(15, forget_all);
+
+struct rex_present_table *rex_present_table(int number)
 {
-    rex_unlock(&lock);
+    return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &tables[number] : NULL;
 }
 
-void rex_present_wait(pthread_cond_t *condition)
+void rex_present_lock(struct rex_present_table *table)
 {
-    pthread_cond_wait(condition, &lock);
+    rex_lock(&table->lock);
 }
 
-/* ---- look-ups in the index ------------------------------------------------------------------- */
-
-static struct rex_mapping bytes(const void *begin, size_t size, int number)
+void rex_present_unlock(struct rex_present_table *table)
 {
-    uintptr_t at = (uintptr_t)begin;
-    return (struct rex_mapping){at, at + (size > 0 ? size : 1), number, 0};
+    rex_unlock(&table->lock);
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at)
+{
+    size_t low = 0;
+    for (size_t count = table->count; count > 0;) {
+        size_t half = count / 2;
+        bool before = table->entries[low + half].end <= at;
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
+}
+
+size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at)
+{
+    size_t next = last + 1;
+    bool is_next =
+        next < table->count && table->entries[last].end <= at && at < table->entries[next].end;
+    return is_next ? next : rex_entries_behind(table, at);
+}
+
+static void set_count(struct rex_present_table *table, size_t count)
+{
+    /* Relaxed: written under the lock; a reader without the lock reads nothing else. */
+    __atomic_store_n(&table->count, count, __ATOMIC_RELAXED);
+}
+
+/* A quick look, because most calls come while nothing is mapped. */
+static bool is_empty(const struct rex_present_table *table)
+{
+    /*
+     * Relaxed: a mapping that another thread is just adding may be missed, as it would be a moment
+     * earlier.
+     */
+    return table == NULL || __atomic_load_n(&table->count, __ATOMIC_RELAXED) == 0;
+}
+
+static bool make_room(struct rex_present_table *table, size_t count)
+{
+    if (count <= table->room)
+        return true;
+    struct rex_entry *entries = realloc(table->entries, 2 * count * sizeof *entries);
+    if (entries == NULL)
+        return false;
+    table->entries = entries;
+    table->room = 2 * count;
+    return true;
+}
+
+/* Goes from the last to the first, so that each entry is moved once. */
+bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count)
+{
+    size_t old = table->count, to = old + count;
+    if (!make_room(table, to))
+        return false;
+    set_count(table, to);
+    while (count > 0)
+        if (old > 0 && table->entries[old - 1].begin > made[count - 1].begin)
+            table->entries[--to] = table->entries[--old];
+        else
+            table->entries[--to] = made[--count];
+    return true;
+}
+
+void rex_entries_clean(struct rex_present_table *table)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct rex_entry *entry = &table->entries[i];
+        if (!entry->is_gone || entry->users > 0 || entry->owner != NULL)
+            table->entries[left++] = *entry;
+    }
+    set_count(table, left);
+}
+
+/* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* Whether the entry is a mapping that stays for now. */
+static bool is_settled(const struct rex_entry *entry)
+{
+    return entry->owner == NULL && !entry->is_gone;
+}
+
+/* Copies the first entry that has one of these bytes. */
+static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
+{
+    struct rex_present_table *table = rex_present_table(number);
+    if (is_empty(table))
+        return false;
+    rex_present_lock(table);
+    const struct rex_entry *entry =
+        rex_entry_touching(table, rex_entries_behind(table, begin), end);
+    if (entry != NULL)
+        *found = *entry;
+    rex_present_unlock(table);
+    return entry != NULL;
+}
+
+static struct rex_mapping mapping_of(const struct rex_entry *entry)
+{
+    return (struct rex_mapping){entry->begin, entry->end, entry->device};
 }
 
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found)
 {
-    struct rex_mapping wanted = bytes(begin, size, number);
-    if (rex_index_is_empty(&all))
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
+    if (!find_first(at, end, number, &entry) || !is_settled(&entry) ||
+        !rex_entry_has(&entry, at, end))
         return false;
-    rex_lock(&lock);
-    const struct rex_index_entry *entry = rex_index_first(&all, &wanted);
-    bool is_found = entry != NULL && rex_index_has_all(entry, &wanted);
+    *found = mapping_of(&entry);
+    return true;
+}
+
+bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found)
+{
+    struct rex_entry entry;
+    bool is_found = find_first((uintptr_t)begin, rex_end_of(begin, size), number, &entry);
     if (is_found)
-        *found = entry->mapping;
-    rex_unlock(&lock);
+        *found = mapping_of(&entry);
     return is_found;
 }
 
 bool rex_mapping_divides(const void *begin, size_t size, int number)
 {
-    struct rex_mapping wanted = bytes(begin, size, number);
-    if (rex_index_is_empty(&all))
-        return false;
-    rex_lock(&lock);
-    const struct rex_index_entry *entry = rex_index_first(&all, &wanted);
-    bool divides = entry != NULL && entry->hidden == 0 && !rex_index_has_all(entry, &wanted);
-    rex_unlock(&lock);
-    return divides;
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
+    return find_first(at, end, number, &entry) && is_settled(&entry) &&
+           !rex_entry_has(&entry, at, end);
 }
 
+/* Only an end of this mapping alone owns an entry whose count it has found to be 1. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {
-    struct rex_mapping wanted = bytes(begin, size, number);
-    rex_lock(&lock);
-    const struct rex_index_entry *entry = rex_index_first(&all, &wanted);
-    bool ends = entry != NULL && rex_index_is_whole(entry, &wanted) && entry->begun == 1 &&
-                entry->hidden == 1;
-    if (ends)
-        *found = entry->mapping;
-    rex_unlock(&lock);
-    return ends;
-}
-
-static void place_one(struct rex_place *place, int number, size_t *last)
-{
-    const struct rex_mapping wanted = {place->begin, place->end, number, 0};
-    *last = rex_index_near(&all, *last, number, wanted.begin);
-    const struct rex_index_entry *entry = rex_index_touching(&all, *last, &wanted);
-    place->is_mapped = entry != NULL;
-    place->is_whole = entry != NULL && rex_index_has_all(entry, &wanted);
-    place->device = place->is_whole && entry->mapping.device != 0
-                        ? entry->mapping.device + (place->begin - entry->mapping.begin)
-                        : 0;
-}
-
-void rex_mappings_place(struct rex_place *place, size_t count, int number)
-{
-    size_t last = 0;
-    for (size_t i = 0; i < count; i++)
-        place_one(&place[i], number, &last);
-}
-
-void rex_mappings_widen(struct rex_place *place, int number)
-{
-    const struct rex_mapping wanted = {place->begin, place->end, number, 0};
-    for (size_t i = rex_index_behind(&all, number, wanted.begin);
-         rex_index_touching(&all, i, &wanted) != NULL; i++) {
-        const struct rex_mapping *mapping = &all.entries[i].mapping;
-        place->begin = mapping->begin < place->begin ? mapping->begin : place->begin;
-        place->end = mapping->end > place->end ? mapping->end : place->end;
-    }
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
+    if (!find_first(at, end, number, &entry) || entry.owner == NULL || entry.is_gone ||
+        entry.refs != 1 || entry.taken != 1 || entry.begin != at || entry.end != end)
+        return false;
+    *found = mapping_of(&entry);
+    return true;
 }
 
 /* ---- questions to libomptarget --------------------------------------------------------------- */
@@ -150,7 +222,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
         return REX_PRESENT_IN_PART;
     /*
      * Two mappings that are neighbours on the host and on the device look like one, unless the
-     * index knows where one of them ends.
+     * table knows where one of them ends.
      */
     void *on_device = address_of_present(address, number);
     if (on_device == NULL)
@@ -166,28 +238,36 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 /* Ask again, because another thread may begin or end the mapping between two questions. */
 #define TRIES 8
 
-enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+static enum rex_presence ask(const void *address, size_t size, int number, void **device)
 {
-    struct rex_mapping known;
-    if (rex_mapping_find(address, size, number, &known) &&
-        (*device = address_of_present(address, number)) != NULL)
-        return REX_PRESENT_WHOLE;
     enum rex_presence presence = REX_PRESENT_IN_PART;
     for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
         presence = ask_once(address, size, number, device);
     return presence;
 }
 
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    struct rex_mapping known;
+    if (rex_mapping_find(address, size, number, &known) &&
+        (*device = address_of_present(address, number)) != NULL)
+        return REX_PRESENT_WHOLE;
+    return ask(address, size, number, device);
+}
+
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
-    struct rex_mapping known;
-    return rex_mapping_find(address, size, number, &known)
-               ? REX_PRESENT_WHOLE
-               : rex_memory_find(address, size, number, &device);
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
+    bool is_known = find_first(at, end, number, &entry) && is_settled(&entry);
+    if (is_known && rex_entry_has(&entry, at, end))
+        return REX_PRESENT_WHOLE;
+    enum rex_presence presence = ask(address, size, number, &device);
+    return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
 }
 
-/* ---- mappings that the index lacks ----------------------------------------------------------- */
+/* ---- mappings that the table lacks ----------------------------------------------------------- */
 
 uint64_t rex_mapping_generation = 1;
 static bool some_are_unseen;
@@ -207,20 +287,24 @@ bool rex_all_mappings_are_seen(void)
     return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
 }
 
-/* Empty the index; later look-ups ask libomptarget. */
-static void forget_all(void)
+void rex_mappings_forget(void)
 {
-    if (rex_index_is_empty(&all))
-        return;
-    rex_mapped_unseen();
-    rex_lock(&lock);
-    rex_index_clear(&all);
-    rex_unlock(&lock);
+    for (int number = 0; number < REX_CUDA_DEVICES_MAX; number++) {
+        struct rex_present_table *table = &tables[number];
+        if (is_empty(table))
+            continue;
+        rex_mapped_unseen();
+        rex_present_lock(table);
+        for (size_t i = 0; i < table->count; i++)
+            table->entries[i].is_gone = true;
+        rex_entries_clean(table);
+        rex_present_unlock(table);
+    }
 }
 
 void rex_mapping_ended_unseen(void)
 {
-    forget_all();
+    rex_mappings_forget();
     rex_mapping_next_generation();
 }
 
@@ -230,198 +314,25 @@ void rex_mappings_changed(void)
     rex_mapping_ended_unseen();
 }
 
-/* ---- ended ----------------------------------------------------------------------------------- */
-
-/* The memory that row I may end: the row's own, or, if POINTER, the pointer that it attaches. */
-static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
-                    struct rex_mapping *wanted)
-{
-    *wanted = pointer ? bytes(map->base[i], sizeof(void *), number)
-                      : bytes(map->begin[i], (size_t)map->sizes[i], number);
-    return !(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
-           (!pointer || (map->types[i] & REX_MAP_PTR_AND_OBJ));
-}
-
-void rex_mappings_hide(const struct rex_map *map, int number)
-{
-    struct rex_mapping wanted;
-    if (rex_index_is_empty(&all))
-        return;
-    rex_lock(&lock);
-    for (int32_t i = 0; i < 2 * map->count; i++) {
-        if (!may_end(map, i / 2, i % 2 != 0, number, &wanted))
-            continue;
-        for (size_t at = rex_index_behind(&all, number, wanted.begin);
-             rex_index_touching(&all, at, &wanted) != NULL; at++)
-            all.entries[at].hidden++;
-    }
-    rex_unlock(&lock);
-}
-
-bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *found)
-{
-    rex_lock(&lock);
-    const struct rex_index_entry *entry = rex_index_first(&all, wanted);
-    if (entry != NULL)
-        *found = entry->mapping;
-    rex_unlock(&lock);
-    return entry != NULL;
-}
-
-/*
- * Shows the entry at FOUND, or removes it if libomptarget has no such mapping any more. The hidden
- * mapping may be gone, with another one in its place that is not hidden. libomptarget is asked
- * without the lock, because the call may wait for a registration.
- */
-static void show_one(const struct rex_mapping *found, bool later)
-{
-    bool stays = !later && rex_runtime_omp()->is_present((const void *)found->begin, found->number);
-    rex_lock(&lock);
-    struct rex_index_entry *entry = rex_index_first(&all, found);
-    if (entry != NULL && !stays)
-        rex_index_take_out(&all, entry);
-    else if (entry != NULL && entry->hidden > 0)
-        entry->hidden--;
-    rex_unlock(&lock);
-}
-
-static void show_all(struct rex_mapping wanted, bool later)
-{
-    struct rex_mapping found;
-    while (rex_mapping_find_any(&wanted, &found)) {
-        show_one(&found, later);
-        wanted.begin = found.end;
-    }
-}
-
-/* Removes the entry of FOUND unless libomptarget still has the mapping. */
-static void look_again(const struct rex_mapping *found, bool later)
-{
-    if (!later && rex_runtime_omp()->is_present((const void *)found->begin, found->number))
-        return;
-    rex_mapped_unseen(); /* another thread may just have mapped it again */
-    rex_lock(&lock);
-    struct rex_index_entry *entry = rex_index_first(&all, found);
-    if (entry != NULL)
-        rex_index_take_out(&all, entry);
-    rex_unlock(&lock);
-}
-
-/* Whether the entry is on device NUMBER and no call hides it; show_one() looks at hidden ones. */
-static bool is_in_sight(size_t index, int number)
-{
-    return index < all.count && all.entries[index].mapping.number == number &&
-           all.entries[index].hidden == 0;
-}
-
-/*
- * A row of size 0 that lies in no mapping may have ended the next mapping on either side. LLVM 15
- * to 24 search from each mapping's base, which need not lie in the mapping.
- */
-static void look_beside(const struct rex_mapping *wanted, bool later)
-{
-    struct rex_mapping beside[2];
-    size_t count = 0;
-    rex_lock(&lock);
-    size_t next = rex_index_behind(&all, wanted->number, wanted->begin);
-    for (size_t i = next > 0 ? next - 1 : 0;
-         rex_index_touching(&all, next, wanted) == NULL && i <= next; i++)
-        if (is_in_sight(i, wanted->number))
-            beside[count++] = all.entries[i].mapping;
-    rex_unlock(&lock);
-    while (count > 0)
-        look_again(&beside[--count], later);
-}
-
-/*
- * Whether MAP may end mappings that its rows do not tell. A mapper ends mappings of its own. A row
- * that deletes ends a whole mapping; the index may know only a part of it unless all mappings are
- * seen.
- */
-static bool ends_unknown(const struct rex_map *map)
-{
-    bool some = false, unseen = !rex_all_mappings_are_seen();
-    for (int32_t i = 0; i < map->count; i++)
-        some |= (map->mappers != NULL && map->mappers[i] != NULL) ||
-                (unseen && (map->types[i] & REX_MAP_DELETE));
-    return some;
-}
-
-void rex_mappings_show(const struct rex_map *map, int number, bool later)
-{
-    struct rex_mapping wanted;
-    if (ends_unknown(map))
-        forget_all();
-    if (rex_index_is_empty(&all))
-        return;
-    if (later)
-        rex_mapped_unseen(); /* entries go, though mappings with more references stay */
-    for (int32_t i = 0; i < map->count; i++)
-        if (map->sizes[i] == 0 && map->begin[i] != NULL && may_end(map, i, false, number, &wanted))
-            look_beside(&wanted, later);
-    for (int32_t i = 0; i < 2 * map->count && !rex_index_is_empty(&all); i++)
-        if (may_end(map, i / 2, i % 2 != 0, number, &wanted))
-            show_all(wanted, later);
-}
-
-/* ---- made ------------------------------------------------------------------------------------ */
-
-/* If memory runs out, later look-ups ask libomptarget. */
-void rex_mappings_add(struct rex_mapping *made, size_t count)
-{
-    if (count == 0 || (rex_against_all() & REX_AGAINST_UNSEEN_CALLS) ||
-        rex_device_is_host(made->number))
-        return;
-    bool located = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
-    for (size_t i = 0; i < count && located; i++)
-        made[i].device = (uintptr_t)rex_memory_address((void *)made[i].begin, made[i].number);
-    rex_lock(&lock);
-    if (!rex_index_add(&all, made, count))
-        rex_mapped_unseen();
-    rex_unlock(&lock);
-}
-
-void rex_mapping_made(const void *begin, size_t size, int number)
-{
-    struct rex_mapping made = bytes(begin, size, number), wanted = made;
-    rex_mappings_add(&made, 1);
-    rex_lock(&lock);
-    struct rex_index_entry *entry = rex_index_first(&all, &wanted);
-    if (entry != NULL && rex_index_is_whole(entry, &wanted))
-        entry->begun = 0;
-    rex_unlock(&lock);
-}
-
-bool rex_mapping_begun(const void *begin, size_t size, int number)
-{
-    struct rex_mapping wanted = bytes(begin, size, number);
-    if (rex_index_is_empty(&all))
-        return false;
-    rex_lock(&lock);
-    const struct rex_index_entry *first = rex_index_first(&all, &wanted);
-    for (size_t at = rex_index_behind(&all, number, wanted.begin);
-         rex_index_touching(&all, at, &wanted) != NULL; at++)
-        all.entries[at].begun += all.entries[at].begun < REX_INDEX_MANY;
-    bool is_found = first != NULL && rex_index_has_all(first, &wanted);
-    rex_unlock(&lock);
-    return is_found;
-}
-
 /* ---- never ended ----------------------------------------------------------------------------- */
 
-size_t rex_mappings_left(struct rex_mapping *first)
+size_t rex_mappings_left(struct rex_mapping *first, int *number)
 {
     size_t count = 0;
-    if (rex_index_is_empty(&all) || pthread_mutex_trylock(&lock) != 0)
-        return 0;
-    for (size_t i = all.count; i > 0; i--) {
-        const struct rex_mapping *mapping = &all.entries[i - 1].mapping;
-        /* LLVM 14 to 22 never end the mapping of a pointer that a row attaches. */
-        if (mapping->end - mapping->begin == sizeof(void *))
+    for (int of = REX_CUDA_DEVICES_MAX - 1; of >= 0; of--) {
+        struct rex_present_table *table = &tables[of];
+        if (is_empty(table) || pthread_mutex_trylock(&table->lock) != 0)
             continue;
-        *first = *mapping;
-        count++;
+        for (size_t i = table->count; i > 0; i--) {
+            const struct rex_entry *entry = &table->entries[i - 1];
+            /* LLVM 14 to 22 never end the mapping of a pointer that a row attaches. */
+            if (entry->end - entry->begin == sizeof(void *))
+                continue;
+            *first = mapping_of(entry);
+            *number = of;
+            count++;
+        }
+        pthread_mutex_unlock(&table->lock);
     }
-    pthread_mutex_unlock(&lock);
     return count;
 }

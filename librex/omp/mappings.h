@@ -1,5 +1,7 @@
 /*
- * mappings.h - the index of mappings, for present.c alone, and the lock of the present table.
+ * mappings.h - the entries of the present table, for present.c alone.
+ *
+ * Each device has a table of its own. Its entries are in the order of addresses, and none overlap.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,31 +10,84 @@
 
 #include <pthread.h>
 
+#include "cuda/driver.h"
 #include "omp/present.h"
 
+#define REX_REFS_UNKNOWN UINT32_MAX
+
+/* One mapping, or memory that the begin of a region is about to map. */
+struct rex_entry {
+    uintptr_t begin, end;
+    uintptr_t device; /* the device address of `begin`; 0 if no launch goes by the driver */
+    uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
+    uint32_t users;   /* shared calls at work */
+    uint32_t awaited; /* rows of ends that wait for the users */
+    uint32_t taken;   /* references that the end takes that is just being looked at */
+    const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
+    bool is_gone;                  /* it leaves the table when nobody uses it any more */
+};
+
+/* The table of one device. */
+struct rex_present_table {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a call has left, or an end waits no more */
+    struct rex_entry *entries;
+    size_t count, room;
+    struct rex_claim *at_work; /* calls that use memory without an entry */
+};
+
+/* The table of device NUMBER; NULL if the device can be no GPU. */
+struct rex_present_table *rex_present_table(int number);
+
+void rex_present_lock(struct rex_present_table *table);
+void rex_present_unlock(struct rex_present_table *table);
+
+/* The caller holds the lock of TABLE for all of these. */
+
+/* The index of the first entry that ends behind AT. */
+size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at);
+
 /*
- * The lock of the present table: it guards this index, the calls in omp/present.c, and the look-ups
- * in omp/lookup.c. No thread holds it inside libomptarget or the driver. rex_present_wait()
- * releases it while it waits for CONDITION.
+ * The same. LAST is the result of such a call. The entry behind it is tried first, because rows
+ * often come in the order of their addresses.
  */
-void rex_present_lock(void);
-void rex_present_unlock(void);
-void rex_present_wait(pthread_cond_t *condition);
+size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at);
 
-/* A row begins the mappings that it touches. True: one mapping has all its bytes. */
-bool rex_mapping_begun(const void *begin, size_t size, int number);
+/* The entry at INDEX if it has a byte before END, else NULL. */
+static inline struct rex_entry *rex_entry_touching(const struct rex_present_table *table,
+                                                   size_t index, uintptr_t end)
+{
+    return index < table->count && table->entries[index].begin < end ? &table->entries[index]
+                                                                     : NULL;
+}
 
-/* Fill in how each of COUNT places PLACE on device NUMBER is mapped. The caller holds the lock. */
-void rex_mappings_place(struct rex_place *place, size_t count, int number);
+static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin, uintptr_t end)
+{
+    return entry->begin <= begin && end <= entry->end;
+}
 
-/* Widen PLACE to the mappings of device NUMBER that it touches. The caller holds the lock. */
-void rex_mappings_widen(struct rex_place *place, int number);
+/* The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space. */
+static inline uintptr_t rex_end_of(const void *begin, size_t size)
+{
+    uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
+    return end > at ? end : UINTPTR_MAX;
+}
 
-/* Before and after an end: hide the entries that rows of MAP may end; show those that are left. */
-void rex_mappings_hide(const struct rex_map *map, int number);
-void rex_mappings_show(const struct rex_map *map, int number, bool later);
+/* Add COUNT entries of MADE, which are in order and touch no entry. False: no memory. */
+bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count);
+
+/* All entries that PLACE touches, one after the other. */
+#define REX_EACH_ENTRY(table, entry, place)                      \
+    for (size_t at_ = rex_entries_behind(table, (place)->begin); \
+         ((entry) = rex_entry_touching(table, at_, (place)->end)) != NULL; at_++)
+
+/* Take out the entries that are gone and that no call uses. */
+void rex_entries_clean(struct rex_present_table *table);
 
 /* A call that may have ended a mapping leaves. */
 void rex_mapping_next_generation(void);
+
+/* All entries may be wrong: forget them, and ask libomptarget from here on. */
+void rex_mappings_forget(void);
 
 #endif

@@ -1,118 +1,184 @@
 /*
- * present.c - keeps calls that change mappings apart from launches by the driver that use them.
+ * present.c - the present table: which calls may work at once on which memory.
  *
  * libomptarget counts a launch as a user of the memory that it maps, so that another thread cannot
- * end the mapping under it. A launch by the driver claims its memory instead. A data call that maps
- * or ends memory claims it first: no more launches and updates begin on it. Then the call waits for
- * those at work. A launch or update that meets such a call waits for its end before it claims
- * anything. No circle arises, because a call that waits with a claim waits only for launches and
- * updates.
+ * end the mapping under it. A launch by the driver counts itself in the table instead. A call takes
+ * all its memory in one critical section, or it waits and holds none.
+ *
+ * Shared calls are launches, updates, begins of present memory, and ends that are not the last of
+ * their mapping. Each counts as a user until it is over. Exclusive calls are begins of absent
+ * memory, until it is copied, and ends that are the last, or may be. They own their entries, and
+ * other calls wait.
+ *
+ * An end subtracts its references when it goes on. If it is the last and the entry has users, it
+ * waits, and marks its memory: launches and updates of it wait, too, but begins do not. A begin
+ * that makes the end a non-last one lets launches pass again, because a kernel may wait for them.
+ *
+ * Memory of launches that has no entry is listed. Two launches, one of them by the driver, exclude
+ * each other there if either copies the memory back. A begin waits for the driver's launches there.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "omp/present.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
 #include "omp/device.h"
 #include "omp/sender.h"
 
-static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static struct rex_claim *claims;
-
-static void forget_in_child(void)
-{
-    ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    claims = NULL;
-}
-
-REX_FORK_RENEWED(16, forget_in_child);
-
-/* ---- which calls exclude each other ---------------------------------------------------------- */
-
-static bool overlap(const struct rex_place *one, const struct rex_place *other)
-{
-    return one->begin < other->end && other->begin < one->end;
-}
+/* ---- memory without an entry ----------------------------------------------------------------- */
 
 static bool is_launch(const struct rex_claim *claim)
 {
     return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_LAUNCHES;
 }
 
-/* Whether CLAIM is of a data call that may change mappings. */
-static bool is_data_call(const struct rex_claim *claim)
-{
-    return claim->call == REX_CALL_BEGINS || claim->call == REX_CALL_ENDS;
-}
-
-/* Whether the present table keeps two launches apart. libomptarget does so for two of its own. */
-static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *other)
-{
-    return is_launch(one) && is_launch(other) &&
-           (one->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER);
-}
-
 /*
- * Whether a begin that maps PLACE anew excludes a call on WITH. The index gets a new mapping before
- * its data is copied, so the other call may find WITH mapped too early. A call with a mapper
- * (is_all) does not tell its places.
+ * Whether CLAIM cannot go on with PLACE beside OTHER, which uses all memory, because a mapper tells
+ * its rows to libomptarget alone.
  */
-static bool is_being_mapped(const struct rex_claim *claim, const struct rex_place *place,
-                            const struct rex_place *with)
+static bool excludes_all(const struct rex_claim *claim, const struct rex_place *place,
+                         const struct rex_claim *other)
 {
-    return claim->call == REX_CALL_BEGINS && !place->is_whole &&
-           (!claim->is_all || !with->is_whole);
+    return other->call == REX_CALL_ENDS || claim->call == REX_CALL_ENDS ||
+           (claim->call == REX_CALL_BY_DRIVER && !place->is_whole &&
+            other->call != REX_CALL_UPDATES);
 }
 
-/*
- * Whether two calls cannot work at once on two places that overlap. The end of a mapping excludes
- * all other calls. So does a begin that makes a mapping. Two launches that map the memory for
- * themselves exclude each other if either copies it back.
- */
-static bool exclude(const struct rex_claim *one, size_t i, const struct rex_claim *other, size_t j)
+/* The same for OTHER's launch, which uses WITH: the same memory, without an entry. */
+static bool excludes(const struct rex_claim *claim, const struct rex_place *place,
+                     const struct rex_claim *other, const struct rex_place *with)
 {
-    const struct rex_place *place = &one->place[i], *with = &other->place[j];
-    return one->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS ||
-           is_being_mapped(one, place, with) || is_being_mapped(other, with, place) ||
-           (are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
-            (place->is_changed || with->is_changed));
-}
-
-/*
- * Whether two claims exclude each other. If places are in order, the loops skip those that end
- * before, or begin behind, the place compared.
- */
-static bool meet(const struct rex_claim *one, const struct rex_claim *other)
-{
-    const struct rex_place *with = other->place;
-    size_t first = 0;
-    if (one->number != other->number || one->lowest >= other->highest ||
-        other->lowest >= one->highest)
+    bool by_driver = claim->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
+    if (claim->call == REX_CALL_ENDS)
+        return true;
+    if (place->is_whole || !by_driver)
         return false;
-    for (size_t i = 0; i < one->count; i++) {
-        const struct rex_place *place = &one->place[i];
-        while (one->is_ordered && first < other->count && with[first].end <= place->begin)
-            first++;
-        for (size_t j = first; j < other->count; j++) {
-            if (other->is_ordered && with[j].begin >= place->end)
-                break;
-            if (overlap(place, &with[j]) && exclude(one, i, other, j))
-                return true;
-        }
+    return claim->call == REX_CALL_BEGINS ||
+           (is_launch(claim) && !place->is_mapped && (place->is_changed || with->is_changed));
+}
+
+/*
+ * Whether CLAIM cannot go on with PLACE beside OTHER. *FIRST is 0 for the first place of CLAIM. If
+ * the places are in order, the loop skips those that end before PLACE, or begin behind it.
+ */
+static bool meets(const struct rex_claim *claim, const struct rex_place *place,
+                  const struct rex_claim *other, size_t *first)
+{
+    if (other->is_all)
+        return excludes_all(claim, place, other);
+    while (claim->is_ordered && *first < other->count && other->place[*first].end <= place->begin)
+        ++*first;
+    for (size_t i = *first; i < other->count; i++) {
+        const struct rex_place *with = &other->place[i];
+        if (other->is_ordered && with->begin >= place->end)
+            break;
+        if (!with->is_shared && with->begin < place->end && place->begin < with->end &&
+            excludes(claim, place, other, with))
+            return true;
     }
     return false;
+}
+
+static bool meets_any(const struct rex_present_table *table, const struct rex_claim *claim)
+{
+    bool some = false;
+    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < claim->count && !some; i++)
+            some = meets(claim, &claim->place[i], other, &first);
+    }
+    return some;
+}
+
+static void take_out(struct rex_present_table *table, const struct rex_claim *claim)
+{
+    struct rex_claim **at = &table->at_work;
+    while (*at != NULL && *at != claim)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = claim->next;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Whether one reference less, or a few, may end the mapping. */
+static bool is_last(const struct rex_entry *entry, uint32_t taken)
+{
+    return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
+}
+
+/* Whether an end that would be the last waits for the entry's users. */
+static bool is_awaited(const struct rex_entry *entry)
+{
+    return entry->awaited > 0 && is_last(entry, 1);
+}
+
+static void add_refs(struct rex_entry *entry, enum rex_counts counts)
+{
+    if (counts == REX_COUNTS_UNKNOWN || entry->refs == REX_REFS_UNKNOWN)
+        entry->refs = REX_REFS_UNKNOWN;
+    else
+        entry->refs += counts == REX_COUNTS_ONE;
+}
+
+static void forget_refs(struct rex_present_table *table, size_t index)
+{
+    if (index < table->count)
+        table->entries[index].refs = REX_REFS_UNKNOWN;
+}
+
+/*
+ * A row of no length may change the count of the mapping that it lies in, or of one beside it: LLVM
+ * 15 to 24 search from each mapping's base, which need not lie in the mapping.
+ */
+static void forget_refs_around(struct rex_present_table *table, const struct rex_place *place)
+{
+    size_t at = rex_entries_behind(table, place->begin);
+    forget_refs(table, at);
+    forget_refs(table, at + 1);
+    if (at > 0)
+        forget_refs(table, at - 1);
+}
+
+/* ---- shared calls, and begins ---------------------------------------------------------------- */
+
+/* Looks up how PLACE is mapped, from the entry LAST on. Whether another call changes that. */
+static bool look_at(const struct rex_present_table *table, const struct rex_claim *claim,
+                    struct rex_place *place, size_t *last)
+{
+    bool waits = false;
+    *last = rex_entries_near(table, *last, place->begin);
+    const struct rex_entry *entry = rex_entry_touching(table, *last, place->end);
+    place->is_mapped = entry != NULL;
+    place->is_whole =
+        entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
+    place->device =
+        place->is_whole && entry->device != 0 ? entry->device + (place->begin - entry->begin) : 0;
+    for (size_t i = *last; (entry = rex_entry_touching(table, i, place->end)) != NULL; i++)
+        waits |= entry->owner != NULL || (claim->call != REX_CALL_BEGINS && is_awaited(entry));
+    return waits;
+}
+
+static bool look(const struct rex_present_table *table, struct rex_claim *claim)
+{
+    bool waits = false;
+    size_t last = 0;
+    for (size_t i = 0; i < claim->count && !waits; i++)
+        waits = look_at(table, claim, &claim->place[i], &last);
+    return waits || meets_any(table, claim);
 }
 
 static int by_begin(const void *left, const void *right)
 {
     const struct rex_place *a = left, *b = right;
-    return (a->begin > b->begin) - (a->begin < b->begin);
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->end < b->end) - (a->end > b->end); /* what contains others comes before them */
 }
 
 #define FEW 8 /* places that are compared faster than sorted */
@@ -121,306 +187,286 @@ static void put_in_order(struct rex_claim *claim)
 {
     claim->is_ordered = true;
     for (size_t i = 1; i < claim->count && claim->is_ordered; i++)
-        claim->is_ordered = claim->place[i - 1].begin <= claim->place[i].begin;
-    if (claim->is_ordered || claim->count <= FEW)
+        claim->is_ordered = by_begin(&claim->place[i - 1], &claim->place[i]) <= 0;
+    if (claim->is_ordered || (claim->count <= FEW && claim->call != REX_CALL_BEGINS))
         return;
     qsort(claim->place, claim->count, sizeof *claim->place, by_begin);
     claim->is_ordered = true;
 }
 
-/* Looks up how the places are mapped. The places of an end are widened to whole mappings. */
-static void find_places(struct rex_claim *claim)
+/* Lists the call if some of its memory has no entry. */
+static void list(struct rex_present_table *table, struct rex_claim *claim)
 {
-    if (claim->is_all)
+    bool some = false;
+    for (size_t i = 0; i < claim->count; i++)
+        some |= !claim->place[i].is_shared;
+    claim->is_listed = some && (is_launch(claim) || claim->is_all);
+    if (!claim->is_listed)
         return;
-    if (claim->call == REX_CALL_ENDS)
-        for (size_t i = 0; i < claim->count; i++)
-            rex_mappings_widen(&claim->place[i], claim->number);
-    else
-        rex_mappings_place(claim->place, claim->count, claim->number);
+    claim->next = table->at_work;
+    table->at_work = claim;
 }
 
-static void find_extent(struct rex_claim *claim)
+static void use_entries(struct rex_present_table *table, struct rex_claim *claim)
 {
-    claim->lowest = UINTPTR_MAX;
-    claim->highest = 0;
+    size_t last = 0;
     for (size_t i = 0; i < claim->count; i++) {
-        const struct rex_place *place = &claim->place[i];
-        claim->lowest = place->begin < claim->lowest ? place->begin : claim->lowest;
-        claim->highest = place->end > claim->highest ? place->end : claim->highest;
+        struct rex_place *place = &claim->place[i];
+        place->is_shared = place->is_whole;
+        if (place->is_empty && claim->call != REX_CALL_UPDATES)
+            forget_refs_around(table, place);
+        last = rex_entries_near(table, last, place->begin);
+        if (place->is_shared)
+            rex_entry_touching(table, last, place->end)->users++;
     }
 }
 
-enum { OF_DATA_CALLS = 1, OF_OTHERS = 2 };
+/* ---- begins ---------------------------------------------------------------------------------- */
 
-/*
- * Whether CLAIM excludes any added claim of these KINDS. CLAIM is of another kind, or not added
- * yet.
- */
-static bool meets_any(const struct rex_claim *claim, int kinds)
+/* A row that overlaps a mapping in part changes a count that is not known. */
+static void touch(struct rex_present_table *table, const struct rex_place *place)
 {
-    for (const struct rex_claim *other = claims; other != NULL; other = other->next)
-        if ((kinds & (is_data_call(other) ? OF_DATA_CALLS : OF_OTHERS)) && meet(claim, other))
-            return true;
-    return false;
+    struct rex_entry *entry;
+    for (size_t i = rex_entries_behind(table, place->begin);
+         (entry = rex_entry_touching(table, i, place->end)) != NULL; i++)
+        entry->refs = REX_REFS_UNKNOWN;
 }
 
-static void add(struct rex_claim *claim)
+/* Adds entries for absent memory, which comes in order. A row inside another one needs none. */
+static bool add_entries(struct rex_present_table *table, struct rex_claim *claim,
+                        struct rex_entry *made)
 {
-    claim->next = claims;
-    __atomic_store_n(&claims, claim, __ATOMIC_SEQ_CST);
+    size_t count = 0;
+    for (size_t i = 0; i < claim->count; i++) {
+        struct rex_place *place = &claim->place[i];
+        struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
+        bool touches = last != NULL && place->begin < last->end;
+        if (place->is_shared || (place->is_empty && !touches))
+            continue;
+        if (place->is_mapped)
+            touch(table, place);
+        else if (touches)
+            add_refs(last, place->end <= last->end ? place->counts : REX_COUNTS_UNKNOWN);
+        else {
+            place->is_new = true;
+            made[count] =
+                (struct rex_entry){.begin = place->begin, .end = place->end, .owner = claim};
+            add_refs(&made[count++],
+                     place->counts == REX_COUNTS_ONE ? REX_COUNTS_ONE : REX_COUNTS_UNKNOWN);
+        }
+    }
+    return rex_entries_add(table, made, count);
 }
 
-/*
- * Whether calls claim their memory. After a fallback reason comes up, launches by the driver may
- * still be at work. A launch that claims later sees the reason, because it reads the reasons after
- * its claim, and both are sequentially consistent.
- */
-static bool are_in_force(void)
+/* A launch that has listed the memory of a new entry may have a reference to the mapping. */
+static void forget_listed(struct rex_present_table *table, const struct rex_claim *claim)
 {
-    return rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER ||
-           __atomic_load_n(&claims, __ATOMIC_SEQ_CST) != NULL;
-}
-
-/* Waits until CLAIM meets none. Its places' mappings then stay the same until it is unpinned. */
-static void wait_for(struct rex_claim *claim, int kinds)
-{
-    for (;;) {
-        find_places(claim);
-        find_extent(claim);
-        if (!meets_any(claim, kinds))
-            break;
-        rex_present_wait(&ended);
+    struct rex_claim as_end = *claim;
+    as_end.call = REX_CALL_ENDS;
+    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < claim->count; i++)
+            if (claim->place[i].is_new && meets(&as_end, &claim->place[i], other, &first))
+                touch(table, &claim->place[i]);
     }
 }
 
 /*
- * A data call waits for other data calls first, because they may change the mappings. It waits for
- * launches and updates after it has claimed, when no more of them can begin.
+ * Makes entries for the absent memory of a begin. Without memory for them nothing keeps launches by
+ * the driver away: none goes that way any more.
  */
+static void make_entries(struct rex_present_table *table, struct rex_claim *claim)
+{
+    struct rex_entry on_stack[FEW], *made = on_stack;
+    if (claim->is_all) {
+        touch(table, claim->place);
+        return;
+    }
+    if (claim->count > FEW)
+        made = malloc(claim->count * sizeof *made);
+    if (made == NULL || !add_entries(table, claim, made)) {
+        rex_stand_against_all(REX_AGAINST_NO_MEMORY);
+        rex_mapped_unseen();
+        for (size_t i = 0; i < claim->count; i++)
+            claim->place[i].is_new = false;
+    }
+    forget_listed(table, claim);
+    if (made != on_stack)
+        free(made);
+}
+
+static void publish(struct rex_present_table *table, const struct rex_place *place)
+{
+    struct rex_entry *entry =
+        rex_entry_touching(table, rex_entries_behind(table, place->begin), place->end);
+    if (entry == NULL)
+        return; /* this process is a child of fork */
+    entry->owner = NULL;
+    entry->device = place->device;
+    entry->is_gone |= !place->is_mapped;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* Counts the references that the end takes of each entry. Whether another call changes one. */
+static bool count_taken(struct rex_present_table *table, const struct rex_claim *end)
+{
+    struct rex_entry *entry;
+    bool is_changing = false;
+    for (size_t i = 0; i < end->count; i++)
+        REX_EACH_ENTRY(table, entry, &end->place[i])
+        {
+            if (entry->owner == NULL)
+                entry->taken = 0;
+            else
+                is_changing = true;
+        }
+    for (size_t i = 0; i < end->count && !is_changing; i++) {
+        const struct rex_place *place = &end->place[i];
+        REX_EACH_ENTRY(table, entry, place)
+        if (place->counts == REX_COUNTS_UNKNOWN || entry->taken == REX_REFS_UNKNOWN ||
+            !rex_entry_has(entry, place->begin, place->end))
+            entry->taken = REX_REFS_UNKNOWN;
+        else
+            entry->taken += place->counts == REX_COUNTS_ONE;
+    }
+    return is_changing;
+}
+
+/* The entries of PLACE are awaited from now on. */
+static void mark(struct rex_present_table *table, struct rex_place *place)
+{
+    struct rex_entry *entry;
+    if (place->is_marked)
+        return;
+    place->is_marked = true;
+    REX_EACH_ENTRY(table, entry, place)
+    entry->awaited++;
+}
+
+static void unmark(struct rex_present_table *table, struct rex_place *place)
+{
+    struct rex_entry *entry;
+    if (!place->is_marked)
+        return;
+    place->is_marked = false;
+    REX_EACH_ENTRY(table, entry, place)
+    if (entry->awaited > 0) /* it may be younger than the mark */
+        entry->awaited--;
+}
+
+/*
+ * Marks the places that the end has to have for itself while others use them. A marked place stays
+ * so until nobody uses it, even if the end is not the last any more.
+ */
+static bool mark_used(struct rex_present_table *table, struct rex_claim *end)
+{
+    struct rex_entry *entry;
+    bool some = false;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_place *place = &end->place[i];
+        bool is_used = false;
+        place->needs_all = true;
+        REX_EACH_ENTRY(table, entry, place)
+        {
+            place->needs_all = place->is_marked || is_last(entry, entry->taken);
+            is_used |= place->needs_all && entry->users > 0;
+        }
+        if (is_used)
+            mark(table, place);
+        some |= is_used;
+    }
+    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < end->count; i++)
+            if (end->place[i].needs_all && meets(end, &end->place[i], other, &first)) {
+                mark(table, &end->place[i]);
+                some = true;
+            }
+    }
+    return some;
+}
+
+static void go_on(struct rex_present_table *table, struct rex_claim *end)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_place *place = &end->place[i];
+        unmark(table, place);
+        if (place->is_empty)
+            forget_refs_around(table, place);
+        REX_EACH_ENTRY(table, entry, place)
+        {
+            if (entry->owner == end)
+                continue;
+            if (is_last(entry, entry->taken)) {
+                entry->owner = end;
+                continue;
+            }
+            place->is_shared = true;
+            entry->users++;
+            entry->refs -= entry->taken;
+            entry->taken = 0;
+        }
+    }
+}
+
+static void wait_to_end(struct rex_present_table *table, struct rex_claim *end)
+{
+    if (end->is_all)
+        touch(table, end->place);
+    while (count_taken(table, end) || mark_used(table, end))
+        pthread_cond_wait(&table->changed, &table->lock);
+    go_on(table, end);
+    pthread_cond_broadcast(&table->changed); /* its marks are gone */
+}
+
+/* ---- a call enters and leaves ---------------------------------------------------------------- */
+
 void rex_present_pin(struct rex_claim *claim)
 {
+    struct rex_present_table *table = rex_present_table(claim->number);
     put_in_order(claim);
-    rex_present_lock();
-    wait_for(claim, is_data_call(claim) ? OF_DATA_CALLS : OF_DATA_CALLS | OF_OTHERS);
-    add(claim);
-    while (is_data_call(claim) && meets_any(claim, OF_OTHERS))
-        rex_present_wait(&ended);
-    rex_present_unlock();
+    rex_present_lock(table);
+    if (claim->call == REX_CALL_ENDS)
+        wait_to_end(table, claim);
+    else {
+        while (look(table, claim))
+            pthread_cond_wait(&table->changed, &table->lock);
+        use_entries(table, claim);
+        if (claim->call == REX_CALL_BEGINS)
+            make_entries(table, claim);
+    }
+    list(table, claim);
+    rex_present_unlock(table);
 }
 
 void rex_present_unpin(struct rex_claim *claim)
 {
-    rex_present_lock();
-    struct rex_claim **at = &claims;
-    while (*at != NULL && *at != claim)
-        at = &(*at)->next;
-    if (*at != NULL)
-        __atomic_store_n(at, claim->next, __ATOMIC_SEQ_CST);
-    pthread_cond_broadcast(&ended);
-    rex_present_unlock();
-}
-
-static bool pointers_are_attached;
-
-bool rex_pointers_are_attached(void)
-{
-    return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
-}
-
-/* ---- calls of libomptarget ------------------------------------------------------------------- */
-
-#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer */
-#define PLACES 16                   /* places without an allocation */
-
-/* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
-struct call {
-    unsigned depth;
-    bool lies_in_unseen; /* the index gets none of its rows */
-    struct rex_claim claim;
-    struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
-};
-
-static bool is_mapped_by(const struct rex_map *map, int32_t i)
-{
-    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0;
-}
-
-static void add_place(struct rex_claim *claim, const void *begin, int64_t size, bool is_changed)
-{
-    uintptr_t at = (uintptr_t)begin;
-    claim->place[claim->count++] = (struct rex_place){
-        .begin = at, .end = at + (uintptr_t)(size > 0 ? size : 1), .is_changed = is_changed};
-}
-
-static size_t count_places(const struct rex_map *map)
-{
-    size_t count = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        count += is_mapped_by(map, i) ? (map->types[i] & REX_MAP_PTR_AND_OBJ ? 2u : 1u) : 0u;
-    return count;
-}
-
-/* False: no memory for COUNT places. */
-static bool make_room(struct call *own, size_t count)
-{
-    own->more = count > PLACES ? malloc(count * sizeof *own->more) : NULL;
-    if (own->more != NULL)
-        own->claim.place = own->more;
-    return count <= PLACES || own->more != NULL;
-}
-
-static bool has_mappers(const struct rex_map *map)
-{
-    bool some = false;
-    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
-        some |= map->mappers[i] != NULL;
-    return some;
-}
-
-/*
- * Fills in the claim of a call. A call with a mapper claims all memory, because a mapper tells its
- * rows to libomptarget alone. A call without memory for its places claims all memory, too.
- */
-static void collect(struct call *own, const struct rex_map *map, int number)
-{
-    own->claim = (struct rex_claim){.place = own->place, .number = number};
-    own->claim.is_all = has_mappers(map) || !make_room(own, count_places(map));
-    if (own->claim.is_all)
-        own->place[own->claim.count++] =
-            (struct rex_place){.begin = 0, .end = UINTPTR_MAX, .is_changed = true};
-    for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
-        if (!is_mapped_by(map, i))
-            continue;
-        add_place(&own->claim, map->begin[i], map->sizes[i], (map->types[i] & REX_MAP_FROM) != 0);
-        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
-            add_place(&own->claim, map->base[i], sizeof(void *), true);
+    struct rex_present_table *table = rex_present_table(claim->number);
+    struct rex_entry *entry;
+    bool some_are_gone = false;
+    rex_present_lock(table);
+    for (size_t i = 0; i < claim->count; i++) {
+        struct rex_place *place = &claim->place[i];
+        if (place->is_new)
+            publish(table, place);
+        REX_EACH_ENTRY(table, entry, place)
+        {
+            if (entry->owner == claim)
+                entry->owner = NULL;
+            some_are_gone |= entry->is_gone;
+            if (!place->is_shared)
+                continue;
+            entry->users--;
+            if (claim->call == REX_CALL_BEGINS)
+                add_refs(entry, place->counts);
+        }
     }
-}
-
-/* Notes whether the call may attach pointers, or map memory that its rows do not tell. */
-static void note_unusual(enum rex_present_call call, const struct rex_map *map)
-{
-    bool mappers = has_mappers(map), attaches = mappers;
-    if (call == REX_CALL_UPDATES)
-        return;
-    for (int32_t i = 0; i < map->count; i++)
-        attaches |=
-            rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
-    if (attaches)
-        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* pointers that a launch attaches stay mapped */
-    if (mappers || (attaches && call == REX_CALL_LAUNCHES))
-        rex_mapped_unseen();
-}
-
-/*
- * Called if there is no memory for the claim of a call. No launch goes by the driver any more, and
- * the call waits for all calls at work.
- */
-static void come_without_claim(int number)
-{
-    struct rex_place all = {.begin = 0, .end = UINTPTR_MAX};
-    struct rex_claim claim = {
-        .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
-    rex_stand_against_all(REX_AGAINST_NO_MEMORY);
-    rex_present_pin(&claim);
-    rex_present_unpin(&claim);
-}
-
-static bool is_unseen(const void *begin, size_t size, int number)
-{
-    struct rex_mapping found;
-    return !rex_mapping_find(begin, size, number, &found) &&
-           rex_memory_presence(begin, size, number) != REX_ABSENT;
-}
-
-/*
- * Whether a row lies in a mapping that is not in the index and may be larger. A call may end that
- * mapping by naming other parts of it, and the index would keep the row.
- */
-static bool lies_in_unseen(const struct rex_map *map, int number)
-{
-    bool some = false;
-    for (int32_t i = 0; i < map->count && !some && !rex_all_mappings_are_seen(); i++)
-        some = is_mapped_by(map, i) && (is_unseen(map->begin[i], (size_t)map->sizes[i], number) ||
-                                        ((map->types[i] & REX_MAP_PTR_AND_OBJ) &&
-                                         is_unseen(map->base[i], sizeof(void *), number)));
-    return some;
-}
-
-static void claim_rows(enum rex_present_call call, const struct rex_map *map, int number)
-{
-    struct call *own = rex_part_if_any(REX_PART_CALL);
-    if ((own == NULL || own->depth == 0) && !are_in_force())
-        return;
-    note_unusual(call, map);
-    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL)
-        come_without_claim(number);
-    if (own == NULL || own->depth++ > 0)
-        return;
-    rex_shelter_begin();
-    collect(own, map, number);
-    own->claim.call = call;
-    rex_present_pin(&own->claim);
-    own->lies_in_unseen = call == REX_CALL_BEGINS && lies_in_unseen(map, number);
-}
-
-/* Adds one row to the index, if it lies in one mapping and the index may have it. */
-static void add_begun(const struct call *own, const void *begin, size_t size, int number)
-{
-    void *device = NULL;
-    struct rex_mapping made = {(uintptr_t)begin, (uintptr_t)begin + size, number, 0};
-    if (!rex_mapping_begun(begin, size, number) && size > 0 && !own->lies_in_unseen &&
-        rex_memory_find(begin, size, number, &device) == REX_PRESENT_WHOLE)
-        rex_mappings_add(&made, 1);
-}
-
-static void add_all_begun(const struct call *own, const struct rex_map *map, int number)
-{
-    for (int32_t i = 0; i < map->count; i++) {
-        if (!is_mapped_by(map, i) || (map->mappers != NULL && map->mappers[i] != NULL))
-            continue;
-        add_begun(own, map->begin[i], (size_t)map->sizes[i], number);
-        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
-            add_begun(own, map->base[i], sizeof(void *), number);
-    }
-}
-
-static void give_back(enum rex_present_call call, const struct rex_map *map, int number)
-{
-    struct call *own = rex_part_if_any(REX_PART_CALL);
-    if (own == NULL || own->depth == 0)
-        return;
-    if (call == REX_CALL_BEGINS)
-        add_all_begun(own, map, number);
-    if (--own->depth > 0)
-        return;
-    rex_present_unpin(&own->claim);
-    free(own->more);
-    own->more = NULL;
-    rex_shelter_end();
-}
-
-void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
-{
-    if (!rex_has_columns(map))
-        return;
-    int number = rex_openmp_number(device);
-    claim_rows(call, map, number);
-    if (call == REX_CALL_ENDS)
-        rex_mappings_hide(map, number);
-}
-
-void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
-                       bool later)
-{
-    bool some = rex_has_columns(map);
-    int number = some ? rex_openmp_number(device) : 0;
-    if (some && call == REX_CALL_ENDS)
-        rex_mappings_show(map, number, later);
-    if (call == REX_CALL_ENDS)
-        rex_mapping_next_generation();
-    if (some)
-        give_back(call, map, number);
+    if (claim->is_listed)
+        take_out(table, claim);
+    if (some_are_gone)
+        rex_entries_clean(table);
+    pthread_cond_broadcast(&table->changed);
+    rex_present_unlock(table);
 }

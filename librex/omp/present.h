@@ -43,14 +43,23 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
+/* The references that a row takes or gives back. */
+enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
+
 /* Host memory from `begin` to `end` that a call uses, and how it is mapped. */
 struct rex_place {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
-    bool is_mapped;   /* some bytes are mapped */
-    bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */
-    bool is_changed;  /* the call copies the memory back if it is not mapped */
     int32_t row;      /* the row of the call's map */
+    enum rex_counts counts;
+    bool is_mapped;  /* some bytes are mapped */
+    bool is_whole;   /* one mapping has all bytes, and no other call is about to end it */
+    bool is_changed; /* the call copies the memory back if it is not mapped */
+    bool is_empty;   /* the row has no length, and the place one byte */
+    bool is_shared;  /* the call is a user of the mapping */
+    bool is_new;     /* the call makes the mapping */
+    bool needs_all;  /* the call, an end, has to have the mapping for itself */
+    bool is_marked;  /* and waits for its users */
 };
 
 /* The memory that one launch or one data call uses until it ends. */
@@ -58,11 +67,12 @@ struct rex_claim {
     struct rex_claim *next;
     struct rex_place *place; /* COUNT of them; many are sorted by their addresses */
     size_t count;
-    uintptr_t lowest, highest; /* of all places; set by rex_present_pin(), like: */
-    bool is_ordered;
     int number; /* of the device */
     enum rex_present_call call;
     bool is_all; /* its one place is all memory, because its places are unknown */
+    /* set by rex_present_pin(): */
+    bool is_ordered, is_listed;
+    bool is_unseen; /* libomptarget has mapped some of its new places before */
 };
 
 /*
@@ -84,47 +94,39 @@ void rex_present_unpin(struct rex_claim *claim);
  */
 struct rex_mapping {
     uintptr_t begin, end;
-    int number;       /* of the device */
     uintptr_t device; /* the device address of `begin`; 0 if no launch goes by the driver */
 };
 
 /* Finds the mapping that has all SIZE bytes at BEGIN on device NUMBER; false if there is none. */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
-/* Finds the first mapping that has any byte of WANTED; false if there is none. */
-bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *found);
+/* Finds the first mapping that has any of these bytes; false if there is none. */
+bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /* Whether a mapping begins or ends inside of these bytes. */
 bool rex_mapping_divides(const void *begin, size_t size, int number);
 
-/* Whether the caller's one row, which hides the mapping *FOUND, ends it for certain. */
+/* Whether the caller's end, which has entered, ends exactly this mapping for certain. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /*
- * Add COUNT mappings that a call has made, in the order of their addresses and all on one device.
- * The array is changed, and not kept.
+ * The number of mappings that regions have left, and the *FIRST on device *NUMBER, for the end of
+ * the process. A device whose lock another thread has is left out, because exit() may be called by
+ * a signal handler.
  */
-void rex_mappings_add(struct rex_mapping *made, size_t count);
-
-/*
- * Add a mapping of exactly SIZE bytes at BEGIN that a call has just made; the call counts its rows
- * afterwards. For such a mapping librex knows whether a single row has begun it, and so whether an
- * end is the last.
- */
-void rex_mapping_made(const void *begin, size_t size, int number);
-
-/*
- * The number of mappings that regions have left, and the *FIRST, for the end of the process. 0 if
- * another thread has the lock, because exit() may be called by a signal handler.
- */
-size_t rex_mappings_left(struct rex_mapping *first);
+size_t rex_mappings_left(struct rex_mapping *first, int *number);
 
 /* ---- presence -------------------------------------------------------------------------------- */
 
 /*
  * Whether SIZE bytes at ADDRESS are present on device NUMBER: by the index, else by libomptarget.
  */
-enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
+enum rex_presence {
+    REX_ABSENT,
+    REX_PRESENT_INSIDE, /* a mapping lies inside, and has neither the first nor the last byte */
+    REX_PRESENT_IN_PART,
+    REX_PRESENT_WHOLE
+};
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
 /* The same; if all bytes are present, *DEVICE gets the device address. */

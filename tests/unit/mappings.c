@@ -53,11 +53,10 @@ static const struct scenario {
     {"mm......", false, {AFTER_TWO, {REX_CALL_ENDS, 6, 0, REX_MAP_FROM, {{0, 2}}, false, false}}},
     {"........", false, {{REX_CALL_BEGINS, 3, 2, REX_MAP_TO, {{3, 2}}, false, false}, {REX_CALL_ENDS, 1, 0, REX_MAP_FROM, {{0, 0}}, false, false}}},
     {"mm.mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_LITERAL, {{0, 0}}, false, false}}},
-    /* A row that is not mapped, that is mapped in part, or whose mapping may be larger, or end unseen. */
+    /* A row that is not mapped, or whose mapping may be larger, or end unseen. */
     {"........", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_LITERAL, {{0, 2}}, false, false}}},
     {"........", true, {{REX_CALL_BEGINS, 0, -1, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"........", true, {{REX_CALL_BEGINS, 0, 0, REX_MAP_TO, {{0, 2}}, false, false}}},
-    {"........", true, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 1}}, false, false}}},
     {"........", true, {{REX_CALL_UPDATES, 0, 2, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"mm......", true, {AFTER_ONE, {REX_CALL_BEGINS, 0, 1, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"...mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 0, 2, REX_MAP_DELETE, {{3, 2}}, false, false}}},
@@ -121,33 +120,83 @@ TEST_FOR_EACH(follow_calls, scenario, scenarios)
     CHECK_EQUAL(rex_all_mappings_are_seen(), scenario->all_seen);
 }
 
-/* Whether an end is the last is known of a mapping that one row has begun, and no other; it ends where a row hides it once and has it whole. */
+/* What libomptarget has of BYTES on every device: all, at an address for each. */
+static void map_all(void)
+{
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, 0x10000};
+}
+
+static void call_row(enum rex_present_call call, int at, int size, int64_t type, int number, bool over)
+{
+    void *begin[] = {bytes + at * CELL};
+    int64_t sizes[] = {size * CELL}, types[] = {type};
+    struct rex_map map = {1, begin, begin, sizes, types, NULL, NULL};
+    if (over)
+        rex_present_leave(call, &map, number, false);
+    else
+        rex_present_enter(call, &map, number);
+}
+
+static void begin_row(int at, int size, int number)
+{
+    call_row(REX_CALL_BEGINS, at, size, REX_MAP_TO, number, false);
+    map_all();
+    call_row(REX_CALL_BEGINS, at, size, REX_MAP_TO, number, true);
+}
+
+/* Nothing is mapped any more, and another library did that. */
+static void end_unseen(void)
+{
+    the_record()->mappings[0] = (struct fake_mapping){0, 0, 0};
+    rex_mapping_ended_unseen();
+}
+
+/* Whether the end of this row is the last of its mapping, as far as is known; it leaves what is there. */
+static bool ends_last(int at, int size, int64_t type)
+{
+    struct rex_mapping found;
+    call_row(REX_CALL_ENDS, at, size, type, 0, false);
+    bool is_last = rex_mapping_is_ending(bytes + at * CELL, (size_t)size * CELL, 0, &found);
+    CHECK(!is_last || !rex_mapping_find(bytes + at * CELL, 1, 0, &found));
+    call_row(REX_CALL_ENDS, at, size, type, 0, true);
+    return is_last;
+}
+
+/*
+ * Whether an end is the last is known of a mapping that rows begin and end which count it, and name all of it. After an end that was the last,
+ * as far as is known, and left it, nothing is known.
+ */
 TEST_IN_CHILD(last_end)
 {
     struct rex_mapping found;
-    void *begin[] = {bytes}, *device = NULL;
-    int64_t sizes[] = {2 * CELL}, types[] = {REX_MAP_FROM};
-    struct rex_map map = {1, begin, begin, sizes, types, NULL, NULL};
+    void *device = NULL;
+    int number = 0;
     start();
-    CHECK_EQUAL(rex_mappings_left(&found), 0);
-    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 2 * CELL, 0x10000};
-    rex_mapping_made(bytes, 2 * CELL, 0);
-    CHECK(rex_memory_find(bytes + CELL, CELL, 0, &device) == REX_PRESENT_WHOLE && device == (void *)(0x10000 + CELL));
-    for (int begun = 0; begun < 4; begun++) {
-        CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
-        for (int hidden = 1; hidden < 3; hidden++) {
-            rex_mappings_hide(&map, 0);
-            CHECK_EQUAL(rex_mapping_is_ending(bytes, 2 * CELL, 0, &found), begun == 1 && hidden == 1);
-            CHECK(!rex_mapping_is_ending(bytes, CELL, 0, &found) && !rex_mapping_is_ending(bytes + CELL, CELL, 0, &found));
-        }
-        rex_mappings_show(&map, 0, false);
-        rex_mappings_show(&map, 0, false);
-        CHECK(rex_mapping_begun(bytes, 2 * CELL, 0) && rex_mappings_left(&found) == 1);
+    CHECK_EQUAL(rex_mappings_left(&found, &number), 0);
+    for (int begun = 1; begun < 4; begun++) {
+        end_unseen();
+        for (int i = 0; i < begun; i++)
+            begin_row(0, 2, 0);
+        CHECK(rex_memory_find(bytes + CELL, CELL, 0, &device) == REX_PRESENT_WHOLE && device == (void *)(0x10000 + CELL));
+        for (int left = begun; left > 1; left--)
+            CHECK(!ends_last(0, 2, REX_MAP_FROM));
+        CHECK_EQUAL(rex_mappings_left(&found, &number), 1);
+        CHECK(ends_last(0, 2, REX_MAP_FROM) && !ends_last(0, 2, REX_MAP_FROM));
     }
-    rex_mapping_made(bytes, CELL, 0);
-    CHECK(rex_mapping_begun(bytes, CELL, 0));
-    rex_mappings_hide(&map, 0);
-    CHECK(!rex_mapping_is_ending(bytes, 2 * CELL, 0, &found));
+    static const struct {
+        int at, size;
+        int64_t type;
+    } unknown[] = {{0, 1, REX_MAP_FROM}, {0, 2, REX_MAP_DELETE}, {0, 2, REX_MAP_OMPX_HOLD}, {0, 2, REX_MAP_MEMBER_OF(1)}, {1, 0, REX_MAP_FROM}};
+    for (size_t i = 0; i < COUNT(unknown); i++) {
+        end_unseen();
+        begin_row(0, 2, 0);
+        CHECK(!ends_last(unknown[i].at, unknown[i].size, unknown[i].type));
+    }
+    end_unseen();
+    begin_row(0, 2, 0);
+    call_row(REX_CALL_LAUNCHES, 2, 0, REX_MAP_TO, 0, false); /* of no length, beside it */
+    call_row(REX_CALL_LAUNCHES, 2, 0, REX_MAP_TO, 0, true);
+    CHECK(!ends_last(0, 2, REX_MAP_FROM));
 }
 
 /* rules.mk leads realloc() here. */
@@ -158,18 +207,18 @@ void *__wrap_realloc(void *memory, size_t size)
     return is_full ? NULL : __real_realloc(memory, size);
 }
 
-/* No call names what a global maps, however small it is; and the index may have no memory for what a call has mapped. */
+/* No call names what a global maps, however small it is; and the table may have no memory for what a call has mapped. */
 TEST_OF_EACH(not_all_seen, bool, full, false, true)
 {
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
     entry->size = !full;
     start();
     is_full = full;
-    rex_mapping_made(bytes, CELL, 0);
+    begin_row(0, 1, 0);
     CHECK(!rex_all_mappings_are_seen());
 }
 
-/* In the order of devices and addresses, but where one has it already; the others that it touches have ended. */
+/* In the order of addresses, for each device. A row inside of a mapping, or that overlaps one in part, makes none. */
 TEST_IN_CHILD(add_made)
 {
     static const struct {
@@ -177,28 +226,21 @@ TEST_IN_CHILD(add_made)
         const char *index[2]; /* of two devices: where each mapping begins */
     } made[] = {{0, 2, 2, {"..22....", "........"}}, {0, 6, 2, {"..22..66", "........"}}, {1, 4, 2, {"..22..66", "....44.."}},
                 {0, 0, 2, {"0022..66", "....44.."}}, {0, 4, 2, {"00224466", "....44.."}}, {0, 3, 1, {"00224466", "....44.."}},
-                {0, 3, 2, {"00.33.66", "....44.."}}, {0, 0, 8, {"00000000", "....44.."}}, {1, 4, 3, {"00000000", "....444."}}};
-    struct rex_mapping found, both[2];
+                {0, 3, 2, {"00224466", "....44.."}}, {0, 0, 8, {"00224466", "....44.."}}, {1, 4, 3, {"00224466", "....44.."}}};
+    struct rex_mapping found;
     setenv("FAKE_DEVICES", "2", 1);
     start();
     for (size_t i = 0; i < COUNT(made); i++) {
-        rex_mapping_made(bytes + made[i].at * CELL, (size_t)made[i].size * CELL, made[i].number);
+        begin_row(made[i].at, made[i].size, made[i].number);
         for (int at = 0; at < 2 * CELLS; at++) {
             const char *cell = bytes + at % CELLS * CELL;
             bool is_found = rex_mapping_find(cell, 1, at / CELLS, &found);
             CHECK_EQUAL(is_found ? '0' + (int)(found.begin - (uintptr_t)bytes) / CELL : '.', made[i].index[at / CELLS][at % CELLS]);
         }
     }
-    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, sizeof bytes, 0x10000};
-    for (uintptr_t i = 0, at = (uintptr_t)bytes; i < 2; i++, at += CELL)
-        both[i] = (struct rex_mapping){at, at + CELL, 1, 0};
-    rex_mappings_add(both, 2);
-    for (uintptr_t i = 0; i < 2; i++)
-        CHECK(rex_mapping_find(bytes + i * CELL, CELL, 1, &found) && found.device == 0x10000 + i * CELL);
-    struct rex_place place = {.begin = both[0].begin + 5 * CELL, .end = both[0].begin + 6 * CELL};
-    rex_mappings_place(&place, 1, 1); /* in a mapping that is neither the first nor the next */
-    rex_mappings_widen(&place, 1);
-    CHECK(place.is_whole && place.begin == both[0].begin + 4 * CELL && place.end == both[0].begin + 7 * CELL);
+    for (uintptr_t i = 0; i < CELLS; i += 2)
+        CHECK(rex_mapping_find(bytes + i * CELL, CELL, 0, &found) && found.device == 0x10000 + i * CELL);
+    CHECK(rex_mapping_divides(bytes + 3 * CELL, 2 * CELL, 0) && !rex_mapping_divides(bytes + 3 * CELL, CELL, 0));
     __rex_real___tgt_unregister_lib(NULL); /* with which other code's globals end */
     CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }
@@ -243,11 +285,11 @@ TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, RE
 {
     REX_MAP(map, {bytes + CELL, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
     start();
+    if (call == REX_CALL_UPDATES)
+        begin_row(1, 1, 0);
     at_pointer = (struct rex_place){.begin = (uintptr_t)bytes + CELL, .end = (uintptr_t)bytes + 2 * CELL};
     of_other.call = call;
     rex_present_pin(&of_other);
-    if (call == REX_CALL_BEGINS)
-        rex_mapping_made(bytes + CELL, CELL, 0);
     rex_thread.part = call == REX_CALL_UPDATES ? NULL : rex_thread.part;
     rex_thread.ends = call == REX_CALL_UPDATES ? UINT8_MAX : 0;
     launch_waits(&map);

@@ -136,8 +136,9 @@ TEST_IN_CHILD(find_memory)
     CHECK(finds(&queue, 0, 1, 2, MOVED) && finds(&queue, 0, 2, 2, MOVED) && uses(&queue, 1, 1));
 
     /* A mapping that librex has seen begin is found whole. */
-    rex_mappings_add(&(struct rex_mapping){(uintptr_t)host, (uintptr_t)host + sizeof host, 0, 0},
-                     1);
+    REX_MAP(region, REX_TO(host, sizeof host));
+    rex_present_enter(REX_CALL_BEGINS, &region, 0);
+    rex_present_leave(REX_CALL_BEGINS, &region, 0, false);
     CHECK(finds(&graph, 20, 1, 1, MOVED));
     rex_addresses_unmark(&graph);
     rex_addresses_use_all(&graph, &queue);

@@ -1,0 +1,326 @@
+/*
+ * presentcalls.c - calls of libomptarget enter the present table and leave it: what their rows use.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+
+#include "base/process.h"
+#include "omp/columns.h"
+#include "omp/mappings.h"
+#include "omp/device.h"
+#include "omp/present.h"
+#include "omp/sender.h"
+
+/* ---- pointers that are attached -------------------------------------------------------------- */
+
+static bool pointers_are_attached;
+
+bool rex_pointers_are_attached(void)
+{
+    return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
+}
+
+/* ---- calls of libomptarget ------------------------------------------------------------------- */
+
+#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer */
+#define PLACES 16                   /* places without an allocation */
+
+/* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
+struct call {
+    unsigned depth;
+    struct rex_claim claim;
+    struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
+};
+
+static bool is_mapped_by(const struct rex_map *map, int32_t i)
+{
+    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0;
+}
+
+/* These change libomptarget's count by one for each call with the row. */
+#define COUNTED_BITS                                                                             \
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
+     REX_MAP_PRESENT | REX_MAP_RETURN_PARAM)
+
+/*
+ * A member does not count, its parent does. If the base does not lie in the row, a row of no length
+ * elsewhere may count the mapping, too.
+ */
+static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
+{
+    int64_t type = map->types[i];
+    if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
+        return REX_COUNTS_NONE;
+    bool has_base = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
+    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && has_base ? REX_COUNTS_ONE
+                                                                        : REX_COUNTS_UNKNOWN;
+}
+
+static struct rex_place *add_place(struct rex_claim *claim, const void *begin, int64_t size)
+{
+    struct rex_place *place = &claim->place[claim->count++];
+    *place = (struct rex_place){.begin = (uintptr_t)begin,
+                                .end = rex_end_of(begin, (size_t)size),
+                                .counts = REX_COUNTS_UNKNOWN,
+                                .is_empty = size == 0};
+    return place;
+}
+
+static size_t count_places(const struct rex_map *map)
+{
+    size_t count = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        count += is_mapped_by(map, i) ? (map->types[i] & REX_MAP_PTR_AND_OBJ ? 2u : 1u) : 0u;
+    return count;
+}
+
+/* False: no memory for COUNT places. */
+static bool make_room(struct call *own, size_t count)
+{
+    own->more = count > PLACES ? malloc(count * sizeof *own->more) : NULL;
+    if (own->more != NULL)
+        own->claim.place = own->more;
+    return count <= PLACES || own->more != NULL;
+}
+
+static bool has_mappers(const struct rex_map *map)
+{
+    bool some = false;
+    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
+        some |= map->mappers[i] != NULL;
+    return some;
+}
+
+/*
+ * Fills in the claim of a call. A call with a mapper claims all memory, because a mapper tells its
+ * rows to libomptarget alone. A call without memory for its places claims all memory, too.
+ */
+static void collect(struct call *own, const struct rex_map *map, int number)
+{
+    own->claim = (struct rex_claim){.place = own->place, .number = number};
+    own->claim.is_all = has_mappers(map) || !make_room(own, count_places(map));
+    if (own->claim.is_all)
+        own->place[own->claim.count++] = (struct rex_place){
+            .begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
+    for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
+        if (!is_mapped_by(map, i))
+            continue;
+        struct rex_place *place = add_place(&own->claim, map->begin[i], map->sizes[i]);
+        place->is_changed = (map->types[i] & REX_MAP_FROM) != 0;
+        place->counts = counts_of(map, i);
+        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
+            add_place(&own->claim, map->base[i], sizeof(void *))->is_changed = true;
+    }
+}
+
+/* Notes whether the call may attach pointers, or map memory that its rows do not tell. */
+static void note_unusual(enum rex_present_call call, const struct rex_map *map)
+{
+    bool mappers = has_mappers(map), attaches = mappers;
+    if (call == REX_CALL_UPDATES)
+        return;
+    for (int32_t i = 0; i < map->count; i++)
+        attaches |=
+            rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
+    if (attaches)
+        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    /* pointers that a launch attaches stay mapped */
+    if (mappers || (attaches && call == REX_CALL_LAUNCHES))
+        rex_mapped_unseen();
+}
+
+/*
+ * Called if there is no memory for the claim of a call. No launch goes by the driver any more, and
+ * the call waits for all calls at work.
+ */
+static void come_without_claim(int number)
+{
+    struct rex_place all = {.begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN};
+    struct rex_claim claim = {
+        .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
+    rex_stand_against_all(REX_AGAINST_NO_MEMORY);
+    rex_present_pin(&claim);
+    rex_present_unpin(&claim);
+}
+
+/* ---- questions to libomptarget after a call --------------------------------------------------- */
+
+/*
+ * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
+ * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
+ * something is present.
+ */
+static void locate(struct rex_claim *claim)
+{
+    bool by_driver = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    for (size_t i = 0; i < claim->count; i++) {
+        struct rex_place *place = &claim->place[i];
+        const void *begin = (const void *)place->begin;
+        place->is_mapped = place->is_new && !claim->is_unseen &&
+                           rex_runtime_omp()->is_present(begin, claim->number) &&
+                           !rex_device_is_host(claim->number);
+        if (place->is_mapped && by_driver)
+            place->device = (uintptr_t)rex_runtime_omp()->mapped_pointer(begin, claim->number);
+    }
+}
+
+/*
+ * The entry of END in PLACE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
+ * next one.
+ */
+static bool settle(struct rex_present_table *table, const struct rex_claim *end,
+                   const struct rex_place *place, uintptr_t *at, bool stays)
+{
+    struct rex_entry *entry;
+    uintptr_t next = 0;
+    rex_present_lock(table);
+    REX_EACH_ENTRY(table, entry, place)
+    {
+        if (entry->owner != end || entry->begin < *at)
+            continue;
+        if (entry->begin > *at) {
+            next = entry->begin;
+            break;
+        }
+        entry->is_gone |= !stays;
+        entry->refs = REX_REFS_UNKNOWN;
+    }
+    rex_present_unlock(table);
+    *at = next;
+    return next != 0;
+}
+
+/* LATER: the end may not be over yet, so that its entries go, though their mappings may stay. */
+static void settle_all(struct rex_present_table *table, const struct rex_claim *end, bool later)
+{
+    for (size_t i = 0; i < end->count && !end->is_all; i++) {
+        uintptr_t at = 0;
+        bool stays = false;
+        while (settle(table, end, &end->place[i], &at, stays))
+            stays = !later && rex_runtime_omp()->is_present((const void *)at, end->number);
+    }
+}
+
+/* Copies the entries on both sides of PLACE, which lies in none; returns their number. */
+static size_t beside(struct rex_present_table *table, const struct rex_place *place,
+                     uintptr_t begins[2])
+{
+    size_t count = 0;
+    rex_present_lock(table);
+    size_t next = rex_entries_behind(table, place->begin);
+    for (size_t i = next > 0 ? next - 1 : 0;
+         rex_entry_touching(table, next, place->end) == NULL && i <= next && i < table->count; i++)
+        if (table->entries[i].owner == NULL && !table->entries[i].is_gone)
+            begins[count++] = table->entries[i].begin;
+    rex_present_unlock(table);
+    return count;
+}
+
+/* A row of no length may have ended a mapping beside it, without its users. */
+static void look_beside(struct rex_present_table *table, const struct rex_claim *end, bool later)
+{
+    for (size_t i = 0; i < end->count; i++) {
+        uintptr_t begins[2];
+        size_t count = end->place[i].is_empty ? beside(table, &end->place[i], begins) : 0;
+        while (count-- > 0) {
+            if (!later && rex_runtime_omp()->is_present((const void *)begins[count], end->number))
+                continue;
+            rex_mapped_unseen(); /* another thread may just have mapped it again */
+            rex_present_lock(table);
+            struct rex_entry *entry = rex_entry_touching(
+                table, rex_entries_behind(table, begins[count]), begins[count] + 1);
+            if (entry != NULL)
+                entry->is_gone = true;
+            rex_entries_clean(table);
+            rex_present_unlock(table);
+        }
+    }
+}
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+/*
+ * Whether a row lies in a mapping that has no entry and may be larger. A call may end that mapping
+ * by naming other parts of it, and the table would keep the row.
+ */
+static bool lies_in_unseen(const struct rex_claim *claim)
+{
+    bool some = false;
+    void *device;
+    for (size_t i = 0; i < claim->count && !some && !rex_all_mappings_are_seen(); i++) {
+        const struct rex_place *place = &claim->place[i];
+        some =
+            place->is_new && rex_memory_find((const void *)place->begin, place->end - place->begin,
+                                             claim->number, &device) != REX_ABSENT;
+    }
+    return some;
+}
+
+static bool is_watched(int number)
+{
+    return rex_present_table(number) != NULL && !(rex_against_all() & REX_AGAINST_UNSEEN_CALLS);
+}
+
+void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
+{
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    int number = rex_has_columns(map) ? rex_openmp_number(device) : -1;
+    bool is_nested = own != NULL && own->depth > 0;
+    if (number < 0 || (!is_nested && !is_watched(number)))
+        return;
+    note_unusual(call, map);
+    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL)
+        come_without_claim(number);
+    if (own == NULL || own->depth++ > 0)
+        return;
+    rex_shelter_begin();
+    collect(own, map, number);
+    own->claim.call = call;
+    rex_present_pin(&own->claim);
+    own->claim.is_unseen = call == REX_CALL_BEGINS && lies_in_unseen(&own->claim);
+}
+
+/*
+ * Whether MAP may end mappings that its rows do not tell. A mapper ends mappings of its own. A row
+ * that deletes ends a whole mapping; the table may know only a part of it unless all mappings are
+ * seen.
+ */
+static bool ends_unknown(const struct rex_map *map)
+{
+    bool some = has_mappers(map);
+    for (int32_t i = 0; i < map->count && !rex_all_mappings_are_seen(); i++)
+        some |= (map->types[i] & REX_MAP_DELETE) != 0;
+    return some;
+}
+
+static void settle_end(struct rex_claim *end, const struct rex_map *map, bool later)
+{
+    struct rex_present_table *table = rex_present_table(end->number);
+    if (ends_unknown(map))
+        rex_mappings_forget();
+    else if (later)
+        rex_mapped_unseen(); /* entries go, though mappings with more references stay */
+    settle_all(table, end, later);
+    look_beside(table, end, later);
+}
+
+void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
+                       bool later)
+{
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    (void)device;
+    bool is_over = own != NULL && own->depth > 0 && rex_has_columns(map) && --own->depth == 0;
+    if (is_over && call == REX_CALL_BEGINS)
+        locate(&own->claim);
+    if (is_over && call == REX_CALL_ENDS)
+        settle_end(&own->claim, map, later);
+    if (call == REX_CALL_ENDS)
+        rex_mapping_next_generation();
+    if (!is_over)
+        return;
+    rex_present_unpin(&own->claim);
+    free(own->more);
+    own->more = NULL;
+    rex_shelter_end();
+}
