@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "image/signature.h"
+#include "image/view.h"
 #include "memory/rowcheck.h"
 
 /* The words for ARGUMENT in a message. */

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/driverrows.h"
@@ -23,7 +23,7 @@
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

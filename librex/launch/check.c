@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
-#include "image/signature.h"
+#include "image/view.h"
 #include "launch/argument.h"
 #include "memory/rowcheck.h"
 #include "module/register.h"

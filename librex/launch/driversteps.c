@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "cuda/pinned.h"
 #include "launch/slotgraph.h"

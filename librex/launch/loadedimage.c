@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "image/cubin.h"
 #include "image/list.h"

@@ -20,7 +20,7 @@
 #include "omp/flight.h"
 #include "omp/grid.h"
 #include "omp/lookup.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"

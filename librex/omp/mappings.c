@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "omp/memorycalls.h"
+#include "omp/device.h"
 #include "rex/queue.h"
 
 static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];

@@ -24,11 +24,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/sender.h"
 
 /* ---- memory without an entry ----------------------------------------------------------------- */

@@ -6,11 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/present.h"
 #include "omp/sender.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "cuda/context.h"
 #include "module/librarymodule.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stackguard.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "memory/staging.h"

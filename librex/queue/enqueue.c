@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stackguard.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "launch/packet.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "cuda/context.h"
 #include "omp/unfinished.h"

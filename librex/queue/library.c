@@ -8,11 +8,11 @@
 #include "rex/library.h"
 
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/loadedimage.h"
 #include "module/librarymodule.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"

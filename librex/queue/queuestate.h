@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "omp/unfinished.h"
 #include "queue/command.h"
 

@@ -14,7 +14,7 @@
 #include "cuda/context.h"
 #include "cuda/pinned.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracetext.h"
 
 #define TIMED_MOST 1024 /* commands of one queue that are not written yet */
 /* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */

@@ -7,7 +7,7 @@
  */
 #include "bound.h"
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/mappings.h"
 #include "plain.h"
 #include "rex/launch.h"
