@@ -68,7 +68,9 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
     return entry->begin <= begin && end <= entry->end;
 }
 
-/* The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space. */
+/*
+ * The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space.
+ */
 static inline uintptr_t rex_end_of(const void *begin, size_t size)
 {
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);

@@ -28,10 +28,9 @@ enum rex_present_call {
 
 /*
  * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
- * after it. The entry waits for launches by the driver that exclude the call. No such launch begins
- * on its rows until the call leaves. An end hides the entries of mappings that it may end. Entries
- * that libomptarget still has are shown again when it leaves. LATER: the call may return before it
- * is done, or has failed. A call of libomptarget inside of another one claims nothing. A map without all of its
+ * after it. The call waits for calls at work that exclude it. When it leaves, the entries that it
+ * has made or may have ended are as libomptarget has them. LATER: the call may return before it is
+ * done, or has failed. A call inside of another one waits for nothing. A map without all of its
  * columns has no rows.
  *
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)

@@ -47,8 +47,8 @@ static bool is_mapped_by(const struct rex_map *map, int32_t i)
      REX_MAP_PRESENT | REX_MAP_RETURN_PARAM)
 
 /*
- * A member does not count, its parent does; but one that deletes ends the whole mapping. If the base does not lie in the row, a row of no length
- * elsewhere may count the mapping, too.
+ * A member does not count, its parent does; but one that deletes ends the whole mapping. If the
+ * base does not lie in the row, a row of no length elsewhere may count the mapping, too.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
@@ -154,7 +154,7 @@ static void come_without_claim(int number)
     rex_present_unpin(&claim);
 }
 
-/* ---- questions to libomptarget after a call --------------------------------------------------- */
+/* ---- questions to libomptarget after a call -------------------------------------------------- */
 
 /*
  * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
