@@ -16,7 +16,7 @@
 /* The words for ARGUMENT in a message. */
 static const char *name_argument(const struct rex_argument *argument, char text[80])
 {
-    unsigned kind = rex_argument_kind(argument);
+    unsigned kind = rex_type_kind(argument->type);
     if (!(argument->type & REX_MAP_LITERAL))
         return "an address of mapped memory";
     if (kind >= REX_KIND_I8)
@@ -60,7 +60,7 @@ static void advise(const struct rex_declared *declared, const struct rex_image_p
     char row[REX_ROW_TEXT];
     const char *value = strstr(rex_row_text(declared->map, (int32_t)argument->row, row), macro);
     size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
-    if (parameter->kind < REX_KIND_I8 || rex_argument_kind(argument) < REX_KIND_I8) {
+    if (parameter->kind < REX_KIND_I8 || rex_type_kind(argument->type) < REX_KIND_I8) {
         snprintf(text, REX_ROW_TEXT + 40, "%s", row);
         return;
     }

@@ -30,10 +30,10 @@ struct rex_argument {
     const void *base;
 };
 
-/* The kind of ARGUMENT, a literal, if the program tells it. */
-static inline unsigned rex_argument_kind(const struct rex_argument *argument)
+/* The kind of a literal of TYPE, if the program tells it. */
+static inline unsigned rex_type_kind(int64_t type)
 {
-    return (unsigned)((uint64_t)argument->type >> 32) & 15;
+    return (unsigned)((uint64_t)type >> 32) & 15;
 }
 
 static inline bool rex_kind_is_integer(unsigned kind)
@@ -45,7 +45,7 @@ static inline bool rex_kind_is_integer(unsigned kind)
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_argument *argument)
 {
-    unsigned kind = rex_argument_kind(argument);
+    unsigned kind = rex_type_kind(argument->type);
     if (!(argument->type & REX_MAP_LITERAL))
         return parameter->kind <= REX_KIND_POINTER;
     if (rex_kind_is_integer(parameter->kind) &&

@@ -14,16 +14,17 @@
 #include "launch/packet.h"
 #include "memory/presence.h"
 #include "module/register.h"
+#include "omp/columns.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
 /* Bits that change nothing for memory that is mapped already. */
-#define MAPPED_BITS                                                                            \
-    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD | \
-     REX_MAP_MEMBER_OF_MASK)
+#define MAPPED_BITS \
+    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
+#define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 void rex_arguments_free(struct rex_arguments *arguments)
@@ -81,11 +82,22 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
 {
     const struct rex_argument argument = {(uint32_t)row, map->types[row], map->sizes[row],
                                           map->base[row]};
-    if (rex_argument_fits(&kernel->parameter[parameter], &argument))
-        return REX_OK;
-    return rex_wrong_argument(&(struct rex_declared){kernel->name, kernel->parameter + kernel->env,
-                                                     kernel->parameters - kernel->env, map},
-                              parameter - kernel->env, &argument);
+    if (!rex_argument_fits(&kernel->parameter[parameter], &argument))
+        return rex_wrong_argument(&(struct rex_declared){kernel->name,
+                                                         kernel->parameter + kernel->env,
+                                                         kernel->parameters - kernel->env, map},
+                                  parameter - kernel->env, &argument);
+    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
+    if (!(map->types[row] & REX_MAP_LITERAL))
+        return width == sizeof(void *)
+                   ? REX_OK
+                   : wrong_width(kernel, parameter, sizeof(void *), "an address");
+    if (size > width || (size < width && width != sizeof(void *)))
+        return wrong_width(kernel, parameter, map->sizes[row], "a value");
+    return width <= sizeof(void *) || map->begin[row] != NULL
+               ? REX_OK
+               : rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
+                          kernel->name, row, width);
 }
 
 /* Whether a parameter is 8 bytes of KIND, in one comparison. */
@@ -99,40 +111,25 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
                    offsetof(struct rex_image_parameter, size) + 2,
                "is_word_of() may take both at once");
 
-static int check_value(const struct rex_loaded_kernel *kernel, uint32_t parameter,
-                       const struct rex_map *map, int32_t row)
-{
-    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
-    int result = check_argument(kernel, parameter, map, row);
-    if (result != REX_OK)
-        return result;
-    if (size > width || (size < width && width != sizeof(void *)))
-        return wrong_width(kernel, parameter, map->sizes[row], "a value");
-    return width <= sizeof(void *) || map->begin[row] != NULL
-               ? REX_OK
-               : rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
-                          kernel->name, row, width);
-}
-
-static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                      uint32_t parameter, const struct rex_map *map, int32_t row)
+/* Packs ROW: WORD is its value, if that has at most 8 bytes, or the device address of its base. */
+static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                    uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t word)
 {
     const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
+    int64_t type = map->types[row];
+    uint32_t kind = type & REX_MAP_LITERAL ? rex_type_kind(type) : REX_KIND_POINTER;
     arguments->address[parameter] = to;
-    const struct rex_argument argument = {.type = map->types[row]};
-    unsigned kind = rex_argument_kind(&argument);
-    if (unlikely(kind < REX_KIND_I8 || !is_word_of(wanted, kind))) {
-        int result = check_value(kernel, parameter, map, row);
-        if (result != REX_OK)
-            return result;
-        if (wanted->size > sizeof(void *)) {
-            memcpy(to, map->begin[row], wanted->size);
-            return REX_OK;
-        }
+    /* a literal of no scalar kind is always checked */
+    if (likely(is_word_of(wanted, kind) && (kind >= REX_KIND_I8 || !(type & REX_MAP_LITERAL)))) {
+        memcpy(to, &word, sizeof word);
+        return REX_OK;
     }
+    int result = check_argument(kernel, parameter, map, row);
+    if (result != REX_OK)
+        return result;
     /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-    memcpy(to, &map->base[row], wanted->size);
+    memcpy(to, wanted->size > sizeof word ? map->begin[row] : &word, wanted->size);
     return REX_OK;
 }
 
@@ -144,84 +141,59 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
     return device + base - (uintptr_t)map->begin[row];
 }
 
-static int pack_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                        uint32_t parameter, uintptr_t value)
-{
-    arguments->address[parameter] = arguments->values + kernel->parameter[parameter].offset;
-    if (unlikely(kernel->parameter[parameter].size != sizeof value))
-        return wrong_width(kernel, parameter, sizeof value, "an address");
-    memcpy(arguments->address[parameter], &value, sizeof value);
-    return REX_OK;
-}
-
-/* Packs the device address of ROW. */
-static int pack_row_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                            uint32_t parameter, const struct rex_map *map, int32_t row,
-                            uintptr_t value)
-{
-    int result = REX_OK;
-    if (unlikely(!is_word_of(&kernel->parameter[parameter], REX_KIND_POINTER)))
-        result = check_argument(kernel, parameter, map, row);
-    return result == REX_OK ? pack_address(arguments, kernel, parameter, value) : result;
-}
-
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* rex_check_rows() checks rows that are neither a value nor plain mapped memory. */
-static bool is_usual(int64_t type)
+/*
+ * Counts the rows that are PARAMETERS. rex_check_rows() checks a map with rows that are neither a
+ * value nor plain mapped memory.
+ */
+static int check_rows(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
-    return type == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM ||
-           (type & ~REX_MAP_KIND_MASK) == VALUE;
-}
-
-static int check_rows(const struct rex_map *map, const char *name)
-{
-    int64_t unusual = 0;
-    bool columns =
-        map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL;
-    if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
+    bool unusual = false;
+    if (unlikely(map->count < 0 || (map->count > 0 && !rex_has_columns(map))))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
-    for (int32_t i = 0; i < map->count; i++)
-        unusual |= !is_usual(map->types[i]) | (map->sizes[i] < 0) |
-                   ((map->types[i] & REX_MAP_MEMBER_OF_MASK) != 0);
-    return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
-}
-
-static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
-                    const struct rex_map *map, int32_t row, uint64_t generation,
-                    uint32_t *parameter)
-{
-    int64_t type = map->types[row];
-    if (type & REX_MAP_LITERAL)
-        return type & REX_MAP_TARGET_PARAM
-                   ? pack_value(&gpu->arguments, kernel, (*parameter)++, map, row)
-                   : REX_OK;
-    uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
-                                          gpu->number, generation);
-    if (unlikely(device == 0)) {
-        if (map->sizes[row] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
-            return absent(gpu, kernel->name, map, row);
-        /* A section of size 0 needs no memory. */
-        return type & REX_MAP_TARGET_PARAM
-                   ? pack_row_address(&gpu->arguments, kernel, (*parameter)++, map, row, 0)
-                   : REX_OK;
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i];
+        bool is_usual =
+            (type & ~REX_MAP_KIND_MASK) == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM;
+        unusual |= !is_usual | (map->sizes[i] < 0);
+        *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    return type & REX_MAP_TARGET_PARAM ? pack_row_address(&gpu->arguments, kernel, (*parameter)++,
-                                                          map, row, device_base(map, row, device))
-                                       : REX_OK;
+    return unlikely(unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
-static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,
-                     const struct rex_loaded_kernel *kernel, const struct rex_map *map)
+/* Packs the runtime's parameter of a kernel of FORM. Returns the number of the next parameter. */
+static uint32_t pack_runtime(struct rex_arguments *arguments,
+                             const struct rex_loaded_kernel *kernel, enum rex_kernel_form form)
+{
+    if (form != REX_FORM_ENV)
+        return 0;
+    arguments->address[0] = arguments->values + kernel->parameter[0].offset;
+    memcpy(arguments->address[0], &(uintptr_t){RUNTIME_PARAMETER}, sizeof(uintptr_t));
+    return 1;
+}
+
+static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+                              enum rex_kernel_form form, const struct rex_map *map)
 {
     uint64_t generation = rex_addresses_generation(gpu->remember);
-    enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    uint32_t parameter = 0;
-    int result = rex_check_form_of(target, map, &form);
-    if (result == REX_OK && form == REX_FORM_ENV)
-        result = pack_address(&gpu->arguments, kernel, parameter++, RUNTIME_PARAMETER);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
-        result = pack_row(gpu, kernel, map, i, generation, &parameter);
+    uint32_t parameter = pack_runtime(&gpu->arguments, kernel, form);
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+        int64_t type = map->types[i];
+        uintptr_t word = (uintptr_t)map->base[i];
+        if (!(type & REX_MAP_LITERAL)) {
+            word = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
+                                      gpu->number, generation);
+            if (likely(word != 0))
+                word = device_base(map, i, word);
+            else if (map->sizes[i] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
+                return absent(gpu, kernel->name, map, i);
+            /* else a section of size 0, which needs no memory */
+        }
+        if (type & REX_MAP_TARGET_PARAM)
+            result = pack_row(&gpu->arguments, kernel, parameter++, map, i, word);
+    }
     return result;
 }
 
@@ -229,33 +201,17 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device)
 {
-    uint32_t parameter = 0;
     int result = make_room(arguments, kernel);
-    if (result == REX_OK && form == REX_FORM_ENV)
-        result = pack_address(arguments, kernel, parameter++, RUNTIME_PARAMETER);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
-            continue;
-        result = map->types[i] & REX_MAP_LITERAL
-                     ? pack_value(arguments, kernel, parameter++, map, i)
-                     : pack_row_address(arguments, kernel, parameter++, map, i,
-                                        device_base(map, i, device[i]));
-    }
+    uint32_t parameter = result == REX_OK ? pack_runtime(arguments, kernel, form) : 0;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+        if (map->types[i] & REX_MAP_TARGET_PARAM)
+            result = pack_row(arguments, kernel, parameter++, map, i,
+                              map->types[i] & REX_MAP_LITERAL ? (uintptr_t)map->base[i]
+                                                              : device_base(map, i, device[i]));
     return result;
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
-
-static int fit_grid(const struct rex_launch_config *launch, struct rex_packed *packed)
-{
-    if (unlikely(rex_check_strict(launch, packed->kernel->name) != REX_OK))
-        return REX_EINVAL;
-    memcpy(packed->grid, launch->teams, sizeof packed->grid);
-    memcpy(packed->block, launch->threads, sizeof packed->block);
-    rex_grid_complete(packed->grid, packed->block, launch->trip_count);
-    packed->dynamic_memory = launch->dynamic_memory;
-    return rex_loaded_kernel_allow(packed->kernel, launch->dynamic_memory);
-}
 
 static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
                 struct rex_loaded_kernel **kernel)
@@ -277,16 +233,28 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     struct rex_packed *packed)
 {
     struct rex_target target;
+    enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, gpu->number, &target);
     if (result == REX_OK)
         result = load(gpu, &target, &packed->kernel);
+    if (result == REX_OK && (description->flags & REX_LAUNCH_STRICT))
+        result = rex_check_strict(description, packed->kernel->name);
+    if (result == REX_OK && description->dynamic_memory > 0)
+        result = rex_loaded_kernel_allow(packed->kernel, description->dynamic_memory);
     if (result == REX_OK)
-        result = fit_grid(description, packed);
+        result = check_rows(map, packed->kernel->name, &parameters);
     if (result == REX_OK)
-        result = check_rows(map, packed->kernel->name);
+        result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
     if (result == REX_OK)
         result = make_room(&gpu->arguments, packed->kernel);
-    return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
+    if (unlikely(result != REX_OK))
+        return result;
+    memcpy(packed->grid, description->teams, sizeof packed->grid);
+    memcpy(packed->block, description->threads, sizeof packed->block);
+    rex_grid_complete(packed->grid, packed->block, description->trip_count);
+    packed->dynamic_memory = description->dynamic_memory;
+    return find_and_pack_rows(gpu, packed->kernel, form, map);
 }
 
 /* ---- calls of the driver --------------------------------------------------------------------- */

@@ -264,7 +264,7 @@ int rex_graph_refresh(struct rex_graph *graph)
     uint64_t generation = rex_mapping_now();
     bool is_same =
         rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
-                            graph->gpu.remember ? generation : rex_addresses_generation(false));
+                            graph->gpu.remember ? generation : rex_addresses_new_generation());
     if (is_same && !graph->stale) {
         graph->generation = generation;
         return REX_OK;
