@@ -1,10 +1,10 @@
 /*
  * event.c - events: places in queues.
  *
+ * The public functions are those of rex/queue.h.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "queue/event.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "omp/unfinished.h"
-#include "queue/queuestate.h"
+#include "queue/command.h"
 
 int rex_event_create(struct rex_event **event)
 {
@@ -91,7 +91,7 @@ static int find_driver_event(struct rex_event *event, const struct rex_stream_gp
     return REX_OK;
 }
 
-int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream)
+int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream)
 {
     struct rex_driver_event *driver;
     rex_lock(&event->lock);
@@ -105,35 +105,6 @@ int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu,
     rex_unlock(&event->lock);
     return result;
 }
-
-static int never_recorded(const char *call)
-{
-    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
-}
-
-static int recorded_in_graph(void)
-{
-    return rex_fail(
-        REX_EINVAL,
-        "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
-}
-
-int rex_event_submit_wait(struct rex_event *event, void *stream)
-{
-    int result = REX_OK;
-    rex_lock(&event->lock);
-    if (event->state == REX_EVENT_GRAPH)
-        result = recorded_in_graph();
-    else if (event->state == REX_EVENT_NEW)
-        result = never_recorded("rex_queue_wait_event");
-    else if (event->state == REX_EVENT_DRIVER &&
-             REX_CUDA(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
-        result = rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
-    rex_unlock(&event->lock);
-    return result;
-}
-
-/* ---- on a device that does all commands at once ---------------------------------------------- */
 
 void rex_event_record_time(struct rex_event *event)
 {
@@ -159,14 +130,27 @@ static struct seen see(struct rex_event *event)
     return seen;
 }
 
-int rex_event_wait_at_once(struct rex_event *event)
+static int never_recorded(const char *call)
 {
-    switch (see(event).state) {
-    case REX_EVENT_NEW: return never_recorded("rex_queue_wait_event");
-    case REX_EVENT_GRAPH: return recorded_in_graph();
-    case REX_EVENT_DRIVER: return rex_event_sync(event);
-    default: return REX_OK;
-    }
+    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
+}
+
+int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
+{
+    struct seen seen = see(event);
+    if (seen.state == REX_EVENT_NEW)
+        return never_recorded("rex_queue_wait_event");
+    if (seen.state == REX_EVENT_GRAPH)
+        return rex_fail(
+            REX_EINVAL,
+            "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
+    if (seen.driver == NULL)
+        return REX_OK;
+    if (immediate)
+        return rex_event_sync(event);
+    return REX_CUDA(cuStreamWaitEvent, stream, seen.driver->handle, 0) == 0
+               ? REX_OK
+               : rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
 }
 
 /* ---- the calling thread ---------------------------------------------------------------------- */

@@ -12,7 +12,6 @@
 #include "cuda/context.h"
 #include "omp/present.h"
 #include "omp/unfinished.h"
-#include "queue/command.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 /*
@@ -262,6 +261,8 @@ void rex_graph_unbuild(struct rex_graph *graph)
 int rex_graph_refresh(struct rex_graph *graph)
 {
     uint64_t generation = rex_mapping_now();
+    if (graph->gpu.remember && !graph->stale && generation == graph->generation)
+        return REX_OK;
     bool is_same =
         rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
                             graph->gpu.remember ? generation : rex_addresses_new_generation());

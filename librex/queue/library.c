@@ -1,11 +1,13 @@
 /*
- * library.c - libraries: loaded, queried, unloaded.
+ * library.c - libraries: loaded, queried, launched from, unloaded.
  *
- * The functions are those of rex/library.h.
+ * The functions are those of rex/library.h. A launch has its arguments by address: they become the
+ * rows of a map, and the launch goes on like any other.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex/library.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/thread.h"
@@ -16,6 +18,15 @@
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
+#include "queue/queue.h"
+#include "rex/library.h"
+
+/* Number of arguments without an allocation. */
+#define USUAL 32
+/* Bytes of each argument on the host device. */
+#define WORD 8u
+/* Most arguments of a kernel whose image does not tell its parameters. */
+#define MOST ((size_t)UINT16_MAX)
 
 /* ---- on one device --------------------------------------------------------------------------- */
 
@@ -206,4 +217,142 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
         return result;
     return library->is_registered ? global_of_runtime(address, size, library, number, name)
                                   : global_of_driver(address, size, library, number, name);
+}
+
+/* A kernel, and its parameters in the image, without the runtime's. */
+struct kernel {
+    const char *name;
+    const struct rex_image_parameter *parameter; /* NULL: unknown */
+    size_t count;
+    bool words; /* each argument is a word */
+};
+
+/* ---- launches: number and sizes of arguments ------------------------------------------------- */
+
+static struct kernel kernel_of(const struct rex_library *library, uint32_t position, size_t given)
+{
+    const struct rex_image_view *view = rex_library_view(library);
+    const struct rex_image_symbol *symbol = &view->symbols[library->symbol[position]];
+    struct kernel kernel = {.name = symbol->name, .words = library->is_registered};
+    if (symbol->parameters == REX_PARAMETERS_UNKNOWN) {
+        kernel.count = given < MOST ? given : MOST;
+        return kernel;
+    }
+    kernel.count = (size_t)symbol->parameters - symbol->env;
+    if (kernel.count > 0)
+        kernel.parameter = symbol->parameter + symbol->env;
+    return kernel;
+}
+
+/* The bytes of an argument: fewer than the parameter's slot if its type is smaller. */
+static size_t size_of(const struct kernel *kernel, size_t index)
+{
+    const struct rex_image_parameter *parameter =
+        kernel->parameter != NULL ? &kernel->parameter[index] : NULL;
+    if (parameter != NULL && parameter->width != 0)
+        return parameter->width;
+    return parameter != NULL && !kernel->words ? parameter->size : WORD;
+}
+
+static int check_arguments(const struct kernel *kernel, void *const *arguments, size_t count)
+{
+    if (count != kernel->count)
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%s\" has %zu parameters, and the launch %zu arguments",
+                        kernel->name, kernel->count, count);
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i] == NULL)
+            return rex_fail(REX_EINVAL, "kernel \"%s\": argument %zu is at NULL", kernel->name, i);
+    return REX_OK;
+}
+
+/* ---- launches: rows -------------------------------------------------------------------------- */
+
+static void fill_row(struct rex_map *map, size_t row, const void *at, size_t size)
+{
+    void *value = (void *)(uintptr_t)at;
+    if (size <= sizeof value) {
+        value = NULL;
+        memcpy(&value, at, size);
+    }
+    map->base[row] = map->begin[row] = value;
+    map->sizes[row] = (int64_t)size;
+    map->types[row] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
+}
+
+/* A library that libomptarget does not know runs on GPUs alone. */
+static int check_queue(const struct rex_library *library, const struct rex_queue *queue)
+{
+    if (library->is_registered || !queue->immediate)
+        return REX_OK;
+    if (queue->gpu.number != rex_device_count())
+        return rex_fail(REX_EDEVICE,
+                        "device image %s is for a GPU, and queue \"%s\" is of device %d",
+                        library->image.path, queue->name, queue->gpu.number);
+    return rex_fail_again(
+        REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+}
+
+static int find_kernel(const struct rex_library *library, const struct rex_launch_config *launch,
+                       uint32_t *position)
+{
+    const struct rex_registration *registration = rex_library_registration(library);
+    const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
+    if (found == NULL || found->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
+                        launch->key, library->image.path);
+    *position = (uint32_t)(found - registration->table.kernels);
+    return REX_OK;
+}
+
+/* Launches KERNEL with a map of its arguments. */
+static int launch_kernel(struct rex_library *library, const struct rex_launch_config *launch,
+                         const struct kernel *kernel, void *const *arguments)
+{
+    void *usual[2 * USUAL], **pointers = usual;
+    int64_t usual_numbers[2 * USUAL], *numbers = usual_numbers;
+    size_t count = kernel->count, size = 2 * count * (sizeof *pointers + sizeof *numbers);
+    if (count > USUAL) {
+        pointers = malloc(size);
+        if (pointers == NULL)
+            return rex_fail_memory(size, "a kernel's arguments");
+        numbers = (int64_t *)(void *)(pointers + 2 * count);
+    }
+    struct rex_map map = {.count = (int32_t)count,
+                          .base = pointers,
+                          .begin = pointers + count,
+                          .sizes = numbers,
+                          .types = numbers + count};
+    for (size_t i = 0; i < count; i++)
+        fill_row(&map, i, arguments[i], size_of(kernel, i));
+    int result = rex_module_launch_map(&library->module, launch, &map);
+    if (pointers != usual)
+        free(pointers);
+    return result;
+}
+
+static int launch_checked(struct rex_library *library, const struct rex_launch_config *launch,
+                          void *const *arguments, size_t count)
+{
+    uint32_t position = 0;
+    int result = check_queue(library, launch->queue);
+    if (result == REX_OK)
+        result = find_kernel(library, launch, &position);
+    if (result != REX_OK)
+        return result;
+    const struct kernel kernel = kernel_of(library, position, count);
+    result = check_arguments(&kernel, arguments, count);
+    return result == REX_OK ? launch_kernel(library, launch, &kernel, arguments) : result;
+}
+
+int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
+                       void *const *arguments, size_t count)
+{
+    const char *missing = library == NULL                  ? "library"
+                          : launch == NULL                 ? "launch"
+                          : launch->queue == NULL          ? "launch's queue"
+                          : arguments == NULL && count > 0 ? "array of arguments"
+                                                           : NULL;
+    return missing == NULL ? launch_checked(library, launch, arguments, count)
+                           : rex_fail_null("rex_library_launch", missing);
 }

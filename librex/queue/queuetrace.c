@@ -13,6 +13,7 @@
 
 #include "cuda/context.h"
 #include "cuda/pinned.h"
+#include "queue/instantiate.h"
 #include "trace/trace.h"
 #include "trace/traceline.h"
 
@@ -137,16 +138,6 @@ static struct timed *begin_timed(struct rex_queue *queue)
     return timed;
 }
 
-/* The command is in the stream: FILLED describes it, without its events. */
-static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed filled)
-{
-    filled.begin = timed->begin;
-    filled.end = timed->end;
-    *timed = filled;
-    if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
-        queue->trace->count++;
-}
-
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
 /* Sets the name of COMMAND, and where it is counted. */
@@ -164,6 +155,7 @@ static void describe(struct rex_slice *slice, const struct rex_command *command,
         [REX_COMMAND_CALL] = {"queue call", "queue", REX_COUNTED_NOWHERE},
         [REX_COMMAND_RECORD] = {"event record", "queue", REX_COUNTED_NOWHERE},
         [REX_COMMAND_WAIT] = {"event wait", "queue", REX_COUNTED_NOWHERE},
+        [REX_COMMAND_GRAPH] = {"graph launch", "launch", REX_COUNTED_KERNEL},
     };
     slice->name = kernel != NULL ? kernel : kinds[command->kind].name;
     slice->category = kinds[command->kind].category;
@@ -203,12 +195,27 @@ static void write_call(const struct rex_queue *queue, const struct rex_command *
                               .category = "queue",
                               .begin = began,
                               .end = rex_trace_clock(),
-                              .details = write_details,
+                              .details = command->kind != REX_COMMAND_GRAPH ? write_details : NULL,
                               .context = &call};
     rex_trace_slice(&slice);
 }
 
-/* ---- commands and graphs --------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* SLICE's work is in the stream and ends here. */
+static void end_timed(struct rex_queue *queue, struct timed *timed, const struct rex_slice *slice,
+                      const struct rex_command *command)
+{
+    bool is_graph = command->kind == REX_COMMAND_GRAPH;
+    timed->name = is_graph ? NULL : slice->name;
+    timed->launches = is_graph ? command->graph->launches : 0;
+    timed->category = slice->category;
+    timed->counted = slice->counted;
+    timed->to = slice->to;
+    timed->from = slice->from;
+    if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
+        queue->trace->count++;
+}
 
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel)
@@ -221,29 +228,9 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
         return result;
     describe(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
     if (timed != NULL && command->kind != REX_COMMAND_RECORD)
-        end_timed(queue, timed,
-                  (struct timed){.name = slice.name,
-                                 .category = slice.category,
-                                 .counted = slice.counted,
-                                 .to = slice.to,
-                                 .from = slice.from});
+        end_timed(queue, timed, &slice, command);
     write_call(queue, command, &slice, began);
     return REX_OK;
-}
-
-int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches)
-{
-    struct rex_slice slice = {
-        .name = "graph launch", .category = "queue", .begin = rex_trace_clock()};
-    struct timed *timed = begin_timed(queue);
-    int result = rex_graph_submit(executable, queue->stream);
-    if (result == 0 && timed != NULL)
-        end_timed(queue, timed,
-                  (struct timed){
-                      .category = "launch", .counted = REX_COUNTED_KERNEL, .launches = launches});
-    slice.end = rex_trace_clock();
-    rex_trace_slice(&slice);
-    return result;
 }
 
 /* On a device that does all commands at once, the time of the command is that of the call. */
