@@ -181,7 +181,7 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
 
 static int submit_graph(struct rex_stream_gpu *gpu, void *stream, const struct rex_graph *graph)
 {
-    if (REX_CUDA(cuGraphLaunch, graph->executable, stream) != 0)
+    if (REX_CUDA(cuGraphLaunch, graph->made.executable, stream) != 0)
         return rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
     rex_addresses_use_all(&gpu->addresses, &graph->gpu.addresses);
     return REX_OK;

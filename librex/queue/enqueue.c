@@ -68,7 +68,8 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
         return queue->trace != NULL ? rex_queue_trace_do(queue, command)
                                     : rex_command_do(queue->gpu.number, command);
     if (unlikely(queue->lost[0] != '\0'))
-        return rex_queue_refuse_lost(queue);
+        return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
+                        queue->gpu.number, queue->lost);
     int result = submit(queue, command, &kernel);
     if (unlikely(result != REX_OK))
         return result;
@@ -77,7 +78,7 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
     if (kernel != NULL)
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
     if (unlikely(command->kind == REX_COMMAND_GRAPH)) {
-        rex_kernel_list_add_all(&queue->kernels, &command->graph->kernels);
+        rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
         return REX_OK; /* the caller waits when it has unlocked the graph */
     }
     return unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING) ? rex_queue_sync_locked(queue) : REX_OK;

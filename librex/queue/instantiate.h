@@ -10,6 +10,16 @@
 
 #define REX_GRAPH_LANES 32 /* queues in one capture */
 
+/* The driver's graph of the commands, with the device addresses in a generation of mappings. */
+struct rex_driver_graph {
+    void *executable, *graph;
+    void **node; /* of each launch */
+    uint64_t generation;
+    struct rex_kernel_list kernels;
+    struct rex_loaded_image **image; /* images that the graph holds */
+    size_t images;
+};
+
 /*
  * Captured commands, and, on a GPU, the driver's graph of them. The driver's graph is made from the
  * list of commands, and made again when device addresses change.
@@ -27,15 +37,8 @@ struct rex_graph {
     size_t launches;
     struct rex_queue *queue[REX_GRAPH_LANES]; /* that take part; the first began it */
     uint32_t lanes, points;                   /* numbers of queues and of recorded events */
-    /* On a GPU: */
-    void *executable, *graph;
-    void **node;         /* of each launch */
-    uint64_t generation; /* of the mappings when device addresses were found */
-    /* `executable` has outdated device addresses, and could not be made again */
-    bool stale;
-    struct rex_kernel_list kernels;
-    struct rex_loaded_image **image; /* images that the graph holds */
-    size_t images;
+    struct rex_driver_graph made;
+    bool stale; /* `made` has outdated device addresses, and could not be made again */
 };
 
 /* The caller has locked the graph. The functions return 0 or an error. */

@@ -62,9 +62,6 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 
 /* ---- the work in the stream: queuework.c ----------------------------------------------------- */
 
-/* REX_ECUDA, because the locked QUEUE's device is lost. */
-int rex_queue_refuse_lost(const struct rex_queue *queue);
-
 /*
  * Returns REX_ECUDA, the result of a call of the driver for the locked QUEUE. If earlier work
  * failed, the device is marked as lost. The message then has this queue's pending kernels, if it

@@ -21,14 +21,11 @@
 /* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
-/* A command, or a graph, between two events. */
+/* A command between two events. */
 struct timed {
     void *begin, *end;
-    const char *name; /* NULL: a graph of LAUNCHES launches */
-    const char *category;
-    enum rex_counted counted;
-    uint64_t to, from;
-    size_t launches;
+    struct rex_slice slice; /* without its time; its name is NULL for: */
+    size_t launches;        /* a graph of so many launches */
 };
 
 struct rex_queue_trace {
@@ -87,20 +84,17 @@ static bool between(void *begin, void *end, uint64_t *nanoseconds)
 static void write_oldest(struct rex_queue_trace *trace)
 {
     struct timed *timed = &trace->ring[trace->first];
+    struct rex_slice slice = timed->slice;
     uint64_t waited = 0, took = 0;
     char graph[48];
     snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
     if (between(trace->base, timed->begin, &waited) && between(timed->begin, timed->end, &took)) {
-        struct rex_slice slice = {.track = &trace->track,
-                                  .name = timed->name != NULL ? timed->name : graph,
-                                  .category = timed->category,
-                                  .counted = timed->counted,
-                                  .begin = trace->base_at + waited,
-                                  .end = trace->base_at + waited + took,
-                                  .to = timed->to,
-                                  .from = timed->from,
-                                  .by = timed->counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER
-                                                                             : NULL};
+        slice.track = &trace->track;
+        slice.begin = trace->base_at + waited;
+        slice.end = slice.begin + took;
+        slice.by = slice.counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER : NULL;
+        if (slice.name == NULL)
+            slice.name = graph;
         rex_trace_slice(&slice);
         void *base = trace->base;
         trace->base = timed->end;
@@ -202,21 +196,6 @@ static void write_call(const struct rex_queue *queue, const struct rex_command *
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* SLICE's work is in the stream and ends here. */
-static void end_timed(struct rex_queue *queue, struct timed *timed, const struct rex_slice *slice,
-                      const struct rex_command *command)
-{
-    bool is_graph = command->kind == REX_COMMAND_GRAPH;
-    timed->name = is_graph ? NULL : slice->name;
-    timed->launches = is_graph ? command->graph->launches : 0;
-    timed->category = slice->category;
-    timed->counted = slice->counted;
-    timed->to = slice->to;
-    timed->from = slice->from;
-    if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
-        queue->trace->count++;
-}
-
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel)
 {
@@ -227,8 +206,15 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
     if (result != REX_OK)
         return result;
     describe(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
-    if (timed != NULL && command->kind != REX_COMMAND_RECORD)
-        end_timed(queue, timed, &slice, command);
+    if (timed != NULL && command->kind != REX_COMMAND_RECORD) {
+        timed->slice = slice;
+        if (command->kind == REX_COMMAND_GRAPH) {
+            timed->slice.name = NULL;
+            timed->launches = command->graph->launches;
+        }
+        if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
+            queue->trace->count++;
+    }
     write_call(queue, command, &slice, began);
     return REX_OK;
 }

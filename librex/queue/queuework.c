@@ -43,12 +43,6 @@ static int failed(struct rex_queue *queue, int found)
                     queue->lost, kernels);
 }
 
-int rex_queue_refuse_lost(const struct rex_queue *queue)
-{
-    return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
-                    queue->gpu.number, queue->lost);
-}
-
 int rex_queue_check_lost(struct rex_queue *queue)
 {
     int found = rex_driver.cuStreamQuery(queue->stream);
