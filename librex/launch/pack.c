@@ -17,7 +17,6 @@
 #include "launch/packet.h"
 #include "memory/presence.h"
 #include "module/register.h"
-#include "omp/columns.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
@@ -186,28 +185,21 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
                           kernel->name, row, width);
 }
 
-/* Whether a parameter is 8 bytes of KIND, in one comparison. */
-static bool is_word_of(const struct rex_image_parameter *parameter, uint32_t kind)
-{
-    uint32_t both;
-    memcpy(&both, &parameter->size, sizeof both);
-    return both == (8 | kind << 16);
-}
-_Static_assert(offsetof(struct rex_image_parameter, kind) ==
-                   offsetof(struct rex_image_parameter, size) + 2,
-               "is_word_of() may take both at once");
-
 /* Packs ROW: WORD is its value, if that has at most 8 bytes, or the device address of its base. */
 static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                     uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t word)
 {
     const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
-    int64_t type = map->types[row];
-    uint32_t kind = type & REX_MAP_LITERAL ? rex_type_kind(type) : REX_KIND_POINTER;
+    bool is_literal = map->types[row] & REX_MAP_LITERAL;
+    int64_t kind =
+        is_literal ? map->types[row] & REX_MAP_KIND_MASK : REX_MAP_KIND(REX_KIND_POINTER);
+    uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
+    memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
     /* a literal of no scalar kind is always checked */
-    if (likely(is_word_of(wanted, kind) && (kind >= REX_KIND_I8 || !(type & REX_MAP_LITERAL)))) {
+    if (likely(size_and_kind == (sizeof word | (uint64_t)kind >> 16) &&
+               (!is_literal || kind >= REX_MAP_KIND(REX_KIND_I8)))) {
         memcpy(to, &word, sizeof word);
         return REX_OK;
     }
@@ -218,6 +210,9 @@ static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_ker
     memcpy(to, wanted->size > sizeof word ? map->begin[row] : &word, wanted->size);
     return REX_OK;
 }
+_Static_assert(offsetof(struct rex_image_parameter, kind) ==
+                   offsetof(struct rex_image_parameter, size) + 2,
+               "pack_row() may take both at once");
 
 /* The device address of the row's base, so that a kernel indexes as the host does. */
 static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
@@ -235,8 +230,9 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
  */
 static int check_rows(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
-    bool unusual = false;
-    if (unlikely(map->count < 0 || (map->count > 0 && !rex_has_columns(map))))
+    bool unusual = false, columns = map->base != NULL && map->begin != NULL && map->sizes != NULL &&
+                                    map->types != NULL;
+    if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
@@ -363,12 +359,9 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
     return REX_CUDA(cuGraphExecKernelNodeSetParams, executable, node, &changed);
 }
 
-int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
-                      void *stream)
+int rex_packed_failed(const struct rex_packed *packed)
 {
     const unsigned *grid = packed->grid, *block = packed->block;
-    if (rex_packed_put(packed, arguments, stream) == 0)
-        return REX_OK;
     return rex_fail(REX_ECUDA,
                     "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
                     "dynamic shared memory: %s",

@@ -122,8 +122,7 @@ int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *
 int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *executable, void *node);
 
-/* As rex_packed_put(), with 0 or REX_ECUDA. */
-int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
-                      void *stream);
+/* REX_ECUDA, after rex_packed_put() has failed. */
+int rex_packed_failed(const struct rex_packed *packed);
 
 #endif

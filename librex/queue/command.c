@@ -26,6 +26,8 @@
 #include "queue/instantiate.h"
 #include "rex/interop.h"
 
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
 static int failed(const char *what)
@@ -42,14 +44,15 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     if (result != REX_OK)
         return result;
     *kernel = packed.kernel;
-    if (rex_rows_wanted()) {
+    if (unlikely(rex_log_wanted(REX_LOG_DEBUG))) {
         struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
         packet.DynCGroupMem = (int32_t)packed.dynamic_memory;
         memcpy(packet.Teams, packed.grid, sizeof packet.Teams);
         memcpy(packet.Threads, packed.block, sizeof packet.Threads);
         rex_rows_log(packed.kernel->name, gpu->number, &packet);
     }
-    return rex_packed_launch(&packed, &gpu->arguments, stream);
+    return rex_packed_put(&packed, &gpu->arguments, stream) == 0 ? REX_OK
+                                                                 : rex_packed_failed(&packed);
 }
 
 static int not_mapped(const struct rex_command *command, int number)
