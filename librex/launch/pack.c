@@ -118,7 +118,9 @@ void rex_arguments_free(struct rex_arguments *arguments)
     free(arguments->values);
 }
 
-static int make_room(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel)
+/* Makes room for the arguments of KERNEL, and packs the runtime's parameter if FORM has one. */
+static int open_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                          enum rex_kernel_form form)
 {
     if (arguments->room < kernel->parameters || arguments->address == NULL) {
         uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
@@ -136,6 +138,10 @@ static int make_room(struct rex_arguments *arguments, const struct rex_loaded_ke
         free(arguments->values);
         arguments->values = values;
         arguments->bytes = bytes;
+    }
+    if (form == REX_FORM_ENV) {
+        arguments->address[0] = arguments->values + kernel->parameter[0].offset;
+        memcpy(arguments->address[0], &(uintptr_t){RUNTIME_PARAMETER}, sizeof(uintptr_t));
     }
     return REX_OK;
 }
@@ -244,24 +250,12 @@ static int check_rows(const struct rex_map *map, const char *name, uint32_t *par
     return unlikely(unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
-/* Packs the runtime's parameter of a kernel of FORM. Returns the number of the next parameter. */
-static uint32_t pack_runtime(struct rex_arguments *arguments,
-                             const struct rex_loaded_kernel *kernel, enum rex_kernel_form form)
-{
-    if (form != REX_FORM_ENV)
-        return 0;
-    arguments->address[0] = arguments->values + kernel->parameter[0].offset;
-    memcpy(arguments->address[0], &(uintptr_t){RUNTIME_PARAMETER}, sizeof(uintptr_t));
-    return 1;
-}
-
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                               enum rex_kernel_form form, const struct rex_map *map)
 {
     uint64_t generation = rex_addresses_generation(gpu->remember);
-    uint32_t parameter = pack_runtime(&gpu->arguments, kernel, form);
-    int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+    uint32_t parameter = form == REX_FORM_ENV;
+    for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
         uintptr_t word = (uintptr_t)map->base[i];
         if (!(type & REX_MAP_LITERAL)) {
@@ -273,18 +267,21 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
                 return absent(gpu, kernel->name, map, i);
             /* else a section of size 0, which needs no memory */
         }
-        if (type & REX_MAP_TARGET_PARAM)
-            result = pack_row(&gpu->arguments, kernel, parameter++, map, i, word);
+        if (!(type & REX_MAP_TARGET_PARAM))
+            continue;
+        int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, word);
+        if (unlikely(result != REX_OK))
+            return result;
     }
-    return result;
+    return REX_OK;
 }
 
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device)
 {
-    int result = make_room(arguments, kernel);
-    uint32_t parameter = result == REX_OK ? pack_runtime(arguments, kernel, form) : 0;
+    uint32_t parameter = form == REX_FORM_ENV;
+    int result = open_arguments(arguments, kernel, form);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         if (map->types[i] & REX_MAP_TARGET_PARAM)
             result = pack_row(arguments, kernel, parameter++, map, i,
@@ -329,7 +326,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     if (result == REX_OK)
         result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
     if (result == REX_OK)
-        result = make_room(&gpu->arguments, packed->kernel);
+        result = open_arguments(&gpu->arguments, packed->kernel, form);
     if (unlikely(result != REX_OK))
         return result;
     memcpy(packed->grid, description->teams, sizeof packed->grid);

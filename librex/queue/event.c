@@ -53,49 +53,36 @@ void rex_event_destroy(struct rex_event *event)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int make_driver_event(struct rex_driver_event *made, const struct rex_stream_gpu *gpu)
+static int make_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
+                             struct rex_driver_event **made)
 {
+    struct rex_driver_event *driver = malloc(sizeof *driver);
     void *context;
-    if (rex_context_retain(gpu->ordinal, &context) != 0)
-        return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-    *made = (struct rex_driver_event){.context = gpu->context,
-                                      .ordinal = gpu->ordinal,
-                                      .number = gpu->number,
-                                      .forks = rex_forks()};
-    if (REX_CUDA(cuEventCreate, &made->handle, 0) == 0)
-        return REX_OK;
-    rex_context_drop(gpu->ordinal);
-    return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-}
-
-/* Finds the driver's event for the GPU, or makes it. */
-static int find_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
-                             struct rex_driver_event **found)
-{
-    struct rex_driver_event *driver = event->drivers;
-    while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
-        driver = driver->next;
-    *found = driver;
-    if (driver != NULL)
-        return REX_OK;
-    driver = malloc(sizeof *driver);
     if (driver == NULL)
         return rex_fail_memory(sizeof *driver, "an event");
-    int result = make_driver_event(driver, gpu);
-    if (result != REX_OK) {
-        free(driver);
-        return result;
+    *driver = (struct rex_driver_event){.next = event->drivers,
+                                        .context = gpu->context,
+                                        .ordinal = gpu->ordinal,
+                                        .number = gpu->number,
+                                        .forks = rex_forks()};
+    if (rex_context_retain(gpu->ordinal, &context) == 0) {
+        if (REX_CUDA(cuEventCreate, &driver->handle, 0) == 0) {
+            *made = event->drivers = driver;
+            return REX_OK;
+        }
+        rex_context_drop(gpu->ordinal);
     }
-    driver->next = event->drivers;
-    *found = event->drivers = driver;
-    return REX_OK;
+    free(driver);
+    return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
 }
 
 int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream)
 {
-    struct rex_driver_event *driver;
     rex_lock(&event->lock);
-    int result = find_driver_event(event, gpu, &driver);
+    struct rex_driver_event *driver = event->drivers;
+    while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
+        driver = driver->next;
+    int result = driver != NULL ? REX_OK : make_driver_event(event, gpu, &driver);
     if (result == REX_OK && REX_CUDA(cuEventRecord, driver->handle, stream) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
     if (result == REX_OK) {
