@@ -69,22 +69,18 @@ static int load_on_gpu(const struct rex_library *library, int ordinal, const cha
     return result;
 }
 
-/* An empty region loads all registered images, on every release. */
-static int load_by_runtime(int number)
-{
-    if (number == rex_device_count())
-        return REX_OK;
-    rex_device_used();
-    return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
-}
-
 static int load_on(const struct rex_library *library, int64_t device)
 {
     int number = 0, ordinal, result = rex_device_resolve(device, &number);
     if (result != REX_OK || rex_runtime_disabled())
         return result;
-    if (library->is_registered)
-        return load_by_runtime(number);
+    if (library->is_registered && number == rex_device_count())
+        return REX_OK;
+    if (library->is_registered) {
+        rex_device_used();
+        /* an empty region loads all registered images, on every release */
+        return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+    }
     result = find_gpu(library, number, "rex_library_load", &ordinal);
     return result == REX_OK && ordinal >= 0 ? load_on_gpu(library, ordinal, NULL, NULL) : result;
 }
@@ -219,54 +215,19 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
                                   : global_of_driver(address, size, library, number, name);
 }
 
-/* A kernel, and its parameters in the image, without the runtime's. */
-struct kernel {
-    const char *name;
-    const struct rex_image_parameter *parameter; /* NULL: unknown */
-    size_t count;
-    bool words; /* each argument is a word */
-};
+/* ---- launches -------------------------------------------------------------------------------- */
 
-/* ---- launches: number and sizes of arguments ------------------------------------------------- */
-
-static struct kernel kernel_of(const struct rex_library *library, uint32_t position, size_t given)
+/* The bytes of argument INDEX: fewer than the parameter's slot if its type is smaller. */
+static size_t size_of(const struct rex_library *library, const struct rex_image_symbol *kernel,
+                      size_t index)
 {
-    const struct rex_image_view *view = rex_library_view(library);
-    const struct rex_image_symbol *symbol = &view->symbols[library->symbol[position]];
-    struct kernel kernel = {.name = symbol->name, .words = library->is_registered};
-    if (symbol->parameters == REX_PARAMETERS_UNKNOWN) {
-        kernel.count = given < MOST ? given : MOST;
-        return kernel;
-    }
-    kernel.count = (size_t)symbol->parameters - symbol->env;
-    if (kernel.count > 0)
-        kernel.parameter = symbol->parameter + symbol->env;
-    return kernel;
-}
-
-/* The bytes of an argument: fewer than the parameter's slot if its type is smaller. */
-static size_t size_of(const struct kernel *kernel, size_t index)
-{
-    const struct rex_image_parameter *parameter =
-        kernel->parameter != NULL ? &kernel->parameter[index] : NULL;
+    const struct rex_image_parameter *parameter = NULL;
+    if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
+        parameter = &kernel->parameter[kernel->env + index];
     if (parameter != NULL && parameter->width != 0)
         return parameter->width;
-    return parameter != NULL && !kernel->words ? parameter->size : WORD;
+    return parameter != NULL && !library->is_registered ? parameter->size : WORD;
 }
-
-static int check_arguments(const struct kernel *kernel, void *const *arguments, size_t count)
-{
-    if (count != kernel->count)
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\" has %zu parameters, and the launch %zu arguments",
-                        kernel->name, kernel->count, count);
-    for (size_t i = 0; i < count; i++)
-        if (arguments[i] == NULL)
-            return rex_fail(REX_EINVAL, "kernel \"%s\": argument %zu is at NULL", kernel->name, i);
-    return REX_OK;
-}
-
-/* ---- launches: rows -------------------------------------------------------------------------- */
 
 static void fill_row(struct rex_map *map, size_t row, const void *at, size_t size)
 {
@@ -293,25 +254,44 @@ static int check_queue(const struct rex_library *library, const struct rex_queue
         REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
 }
 
-static int find_kernel(const struct rex_library *library, const struct rex_launch_config *launch,
-                       uint32_t *position)
+static int find_kernel(const struct rex_library *library, const void *key,
+                       const struct rex_image_symbol **kernel)
 {
     const struct rex_registration *registration = rex_library_registration(library);
-    const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
+    const struct rex_kernel *found = rex_table_find(&registration->table, key);
     if (found == NULL || found->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
-                        launch->key, library->image.path);
-    *position = (uint32_t)(found - registration->table.kernels);
+        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s", key,
+                        library->image.path);
+    uint32_t symbol = library->symbol[found - registration->table.kernels];
+    *kernel = &rex_library_view(library)->symbols[symbol];
+    return REX_OK;
+}
+
+static int check_arguments(const struct rex_image_symbol *kernel, void *const *arguments,
+                           size_t count)
+{
+    size_t wanted = kernel->parameters != REX_PARAMETERS_UNKNOWN
+                        ? (size_t)kernel->parameters - kernel->env
+                    : count < MOST ? count
+                                   : MOST;
+    if (count != wanted)
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%s\" has %zu parameters, and the launch %zu arguments",
+                        kernel->name, wanted, count);
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i] == NULL)
+            return rex_fail(REX_EINVAL, "kernel \"%s\": argument %zu is at NULL", kernel->name, i);
     return REX_OK;
 }
 
 /* Launches KERNEL with a map of its arguments. */
 static int launch_kernel(struct rex_library *library, const struct rex_launch_config *launch,
-                         const struct kernel *kernel, void *const *arguments)
+                         const struct rex_image_symbol *kernel, void *const *arguments,
+                         size_t count)
 {
     void *usual[2 * USUAL], **pointers = usual;
     int64_t usual_numbers[2 * USUAL], *numbers = usual_numbers;
-    size_t count = kernel->count, size = 2 * count * (sizeof *pointers + sizeof *numbers);
+    size_t size = 2 * count * (sizeof *pointers + sizeof *numbers);
     if (count > USUAL) {
         pointers = malloc(size);
         if (pointers == NULL)
@@ -324,25 +304,11 @@ static int launch_kernel(struct rex_library *library, const struct rex_launch_co
                           .sizes = numbers,
                           .types = numbers + count};
     for (size_t i = 0; i < count; i++)
-        fill_row(&map, i, arguments[i], size_of(kernel, i));
+        fill_row(&map, i, arguments[i], size_of(library, kernel, i));
     int result = rex_module_launch_map(&library->module, launch, &map);
     if (pointers != usual)
         free(pointers);
     return result;
-}
-
-static int launch_checked(struct rex_library *library, const struct rex_launch_config *launch,
-                          void *const *arguments, size_t count)
-{
-    uint32_t position = 0;
-    int result = check_queue(library, launch->queue);
-    if (result == REX_OK)
-        result = find_kernel(library, launch, &position);
-    if (result != REX_OK)
-        return result;
-    const struct kernel kernel = kernel_of(library, position, count);
-    result = check_arguments(&kernel, arguments, count);
-    return result == REX_OK ? launch_kernel(library, launch, &kernel, arguments) : result;
 }
 
 int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
@@ -353,6 +319,13 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
                           : launch->queue == NULL          ? "launch's queue"
                           : arguments == NULL && count > 0 ? "array of arguments"
                                                            : NULL;
-    return missing == NULL ? launch_checked(library, launch, arguments, count)
-                           : rex_fail_null("rex_library_launch", missing);
+    const struct rex_image_symbol *kernel = NULL;
+    if (missing != NULL)
+        return rex_fail_null("rex_library_launch", missing);
+    int result = check_queue(library, launch->queue);
+    if (result == REX_OK)
+        result = find_kernel(library, launch->key, &kernel);
+    if (result == REX_OK)
+        result = check_arguments(kernel, arguments, count);
+    return result == REX_OK ? launch_kernel(library, launch, kernel, arguments, count) : result;
 }
