@@ -235,7 +235,7 @@ static bool is_copied(const struct rex_map *map, int32_t row)
     return (map->types[row] & REX_MAP_TOFROM) != 0 && map->sizes[row] > 0;
 }
 
-static int check_update(const struct rex_queue *queue, const struct rex_map *map)
+static int check_update(struct rex_queue *queue, const struct rex_map *map)
 {
     char text[REX_ROW_TEXT];
     int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
@@ -244,8 +244,8 @@ static int check_update(const struct rex_queue *queue, const struct rex_map *map
         queue->immediate && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) &&
-            rex_addresses_find((struct rex_addresses *)(uintptr_t)&queue->gpu.addresses,
-                               map->begin[i], (size_t)map->sizes[i], queue->gpu.number,
+            rex_addresses_find(&queue->gpu.addresses, map->begin[i], (size_t)map->sizes[i],
+                               queue->gpu.number,
                                rex_addresses_generation(queue->gpu.remember)) == 0)
             result = rex_fail(
                 REX_EABSENT,
