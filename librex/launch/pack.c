@@ -16,7 +16,6 @@
 #include "launch/check.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
-#include "module/register.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)

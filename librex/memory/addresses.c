@@ -10,9 +10,6 @@
 #include "memory/addresses.h"
 
 #include "memory/presence.h"
-#include "omp/forward.h"
-#include "omp/present.h"
-#include "rex/launch.h"
 
 #define NEVER (UINT64_C(1) << 63)
 

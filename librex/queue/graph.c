@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "module/librarymodule.h"
-#include "omp/unfinished.h"
 #include "queue/instantiate.h"
 
 /* guards the list, and which queues take part */

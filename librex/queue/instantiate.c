@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "omp/present.h"
-#include "omp/unfinished.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 /*
