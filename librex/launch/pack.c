@@ -291,19 +291,13 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
-                struct rex_loaded_kernel **kernel)
+static int refuse_globals(const char *name)
 {
-    *kernel = rex_loaded_kernel(target->registration, target->kernel, gpu->ordinal, gpu->context);
-    if (unlikely(*kernel == NULL))
-        return rex_last_error_code();
-    if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": its module has device globals, and a queue would use a "
-                        "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
-                        "what they hold as arguments",
-                        (*kernel)->name);
-    return REX_OK;
+    return rex_fail(REX_EUNSUPPORTED,
+                    "kernel \"%s\": its module has device globals, and a queue would use a "
+                    "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
+                    "what they hold as arguments",
+                    name);
 }
 
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
@@ -314,25 +308,32 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, gpu->number, &target);
-    if (result == REX_OK)
-        result = load(gpu, &target, &packed->kernel);
-    if (result == REX_OK && (description->flags & REX_LAUNCH_STRICT))
-        result = rex_check_strict(description, packed->kernel->name);
+    if (unlikely(result != REX_OK))
+        return result;
+    struct rex_loaded_kernel *kernel =
+        rex_loaded_kernel(target.registration, target.kernel, gpu->ordinal, gpu->context);
+    if (unlikely(kernel == NULL))
+        return rex_last_error_code();
+    if (unlikely(kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+        return refuse_globals(kernel->name);
+    if (description->flags & REX_LAUNCH_STRICT)
+        result = rex_check_strict(description, kernel->name);
     if (result == REX_OK && description->dynamic_memory > 0)
-        result = rex_loaded_kernel_allow(packed->kernel, description->dynamic_memory);
+        result = rex_loaded_kernel_allow(kernel, description->dynamic_memory);
     if (result == REX_OK)
-        result = check_rows(map, packed->kernel->name, &parameters);
+        result = check_rows(map, kernel->name, &parameters);
     if (result == REX_OK)
         result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
     if (result == REX_OK)
-        result = open_arguments(&gpu->arguments, packed->kernel, form);
+        result = open_arguments(&gpu->arguments, kernel, form);
     if (unlikely(result != REX_OK))
         return result;
+    packed->kernel = kernel;
+    packed->dynamic_memory = description->dynamic_memory;
     memcpy(packed->grid, description->teams, sizeof packed->grid);
     memcpy(packed->block, description->threads, sizeof packed->block);
     rex_grid_complete(packed->grid, packed->block, description->trip_count);
-    packed->dynamic_memory = description->dynamic_memory;
-    return find_and_pack_rows(gpu, packed->kernel, form, map);
+    return find_and_pack_rows(gpu, kernel, form, map);
 }
 
 /* ---- calls of the driver --------------------------------------------------------------------- */
