@@ -28,7 +28,7 @@
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* ---- an argument that does not fit its parameter ---------------------------------------------- */
+/* ---- an argument that does not fit its parameter --------------------------------------------- */
 
 /* The words for ARGUMENT in a message. */
 static const char *name_argument(const struct rex_argument *argument, char text[80])
