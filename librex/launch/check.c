@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "image/view.h"
-#include "launch/argument.h"
+#include "launch/pack.h"
 #include "memory/rowcheck.h"
 #include "module/register.h"
 #include "omp/device.h"

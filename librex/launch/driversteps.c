@@ -196,7 +196,9 @@ static void lie_in_arena(struct rex_driver_rows *rows, uint64_t arena)
 
 static int launch_kernel(const struct rex_driver_launch *launch)
 {
-    return rex_packed_launch(&launch->packed, &launch->slot->arguments, launch->slot->stream);
+    return rex_packed_put(&launch->packed, &launch->slot->arguments, launch->slot->stream) == 0
+               ? REX_OK
+               : rex_packed_failed(&launch->packed);
 }
 
 static int do_by_rows(const struct rex_driver_launch *launch)
