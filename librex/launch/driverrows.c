@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "memory/presence.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 
 #define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)

@@ -18,7 +18,7 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/flight.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 #include "rex/launch.h"

@@ -18,7 +18,7 @@
 #include "memory/stagingbuffers.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
 

@@ -21,7 +21,7 @@
 #include "omp/grid.h"
 #include "omp/lookup.h"
 #include "omp/device.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -19,7 +19,7 @@
 #include "omp/calls.h"
 #include "omp/lookup.h"
 #include "omp/device.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"

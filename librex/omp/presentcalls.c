@@ -1,16 +1,16 @@
 /*
- * presentcalls.c - calls of libomptarget enter the present table and leave it: what their rows use
- * (omp/present.h).
+ * presentcalls.c - calls of libomptarget enter the present table and leave it: what their rows use.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "omp/presentcalls.h"
+
 #include <stdlib.h>
 
 #include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
 #include "omp/device.h"
-#include "omp/present.h"
 #include "omp/sender.h"
 
 /* ---- pointers that are attached -------------------------------------------------------------- */

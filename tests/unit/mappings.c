@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "omp/mappings.h"
+#include "omp/presentcalls.h"
 #include "plain.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
