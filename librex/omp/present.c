@@ -70,7 +70,7 @@ static bool excludes(const struct rex_claim *claim, const struct rex_place *plac
         return excludes_begin(place, other, with);
     if (other->call == REX_CALL_BEGINS)
         return !place->is_whole && claim->call != REX_CALL_LAUNCHES;
-    return is_launch(claim) && is_launch(other) && by_driver && !place->is_mapped &&
+    return is_launch(claim) && is_launch(other) && by_driver && !place->is_whole &&
            (place->is_changed || with->is_changed);
 }
 
