@@ -60,7 +60,7 @@ static bool excludes(const struct rex_claim *claim, const struct rex_place *plac
     if (place->is_whole || !by_driver)
         return false;
     return claim->call == REX_CALL_BEGINS ||
-           (is_launch(claim) && !place->is_mapped && (place->is_changed || with->is_changed));
+           (is_launch(claim) && (place->is_changed || with->is_changed));
 }
 
 /*
