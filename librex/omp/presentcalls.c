@@ -283,13 +283,13 @@ void rex_present_enter(enum rex_present_call call, const struct rex_map *map, in
 }
 
 /*
- * Whether MAP may end mappings that its rows do not tell. A mapper ends mappings of its own. A row
- * that deletes ends a whole mapping; the table may know only a part of it unless all mappings are
- * seen.
+ * Whether END may end mappings that its places do not tell. A claim of all memory has no places. A
+ * row that deletes ends a whole mapping; the table may know only a part of it unless all mappings
+ * are seen.
  */
-static bool ends_unknown(const struct rex_map *map)
+static bool ends_unknown(const struct rex_claim *end, const struct rex_map *map)
 {
-    bool some = has_mappers(map);
+    bool some = end->is_all;
     for (int32_t i = 0; i < map->count && !rex_all_mappings_are_seen(); i++)
         some |= (map->types[i] & REX_MAP_DELETE) != 0;
     return some;
@@ -298,7 +298,7 @@ static bool ends_unknown(const struct rex_map *map)
 static void settle_end(struct rex_claim *end, const struct rex_map *map, bool later)
 {
     struct rex_present_table *table = rex_present_table(end->number);
-    if (ends_unknown(map))
+    if (ends_unknown(end, map))
         rex_mappings_forget();
     else if (later)
         rex_mapped_unseen(); /* entries go, though mappings with more references stay */
