@@ -140,10 +140,9 @@ static void forget_refs(struct rex_present_table *table, size_t index)
 static void forget_refs_around(struct rex_present_table *table, const struct rex_place *place)
 {
     size_t at = rex_entries_behind(table, place->begin);
+    forget_refs(table, at - 1); /* before the first one there is none: an index beyond all */
     forget_refs(table, at);
     forget_refs(table, at + 1);
-    if (at > 0)
-        forget_refs(table, at - 1);
 }
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
@@ -419,7 +418,6 @@ static void wait_to_end(struct rex_present_table *table, struct rex_claim *end)
     while (count_taken(table, end) || mark_used(table, end))
         pthread_cond_wait(&table->changed, &table->lock);
     go_on(table, end);
-    pthread_cond_broadcast(&table->changed); /* its marks are gone */
 }
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
