@@ -181,7 +181,6 @@ static const struct {
     {14, "", true, 2, {AT(63, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
     {14, "", true, 2, {AT(128, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
     {14, "", true, 2, {AT(64, 64, REX_MAP_TO), AT(64, 0, REX_MAP_TO)}},
-    {14, "", true, 2, {AT(80, 8, REX_MAP_TO), AT(64, 64, IMPLICIT)}},
     {15, "", true, 2, {AT(64, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
     /* Rows that touch do not overlap, also where an implicit one lies over both. */
     {22, "", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, IMPLICIT), AT(96, 32, REX_MAP_TO)}},
