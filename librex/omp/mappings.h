@@ -31,7 +31,7 @@ struct rex_entry {
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
 struct rex_present_table {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a call has left, or an end waits no more */
+    pthread_cond_t changed; /* a call has left */
     struct rex_entry *entries;
     size_t count, room;
     struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */

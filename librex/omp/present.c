@@ -179,10 +179,9 @@ static void forget_refs(struct rex_present_table *table, size_t index)
 static void forget_refs_around(struct rex_present_table *table, const struct rex_place *place)
 {
     size_t at = rex_entries_behind(table, place->begin);
+    forget_refs(table, at - 1); /* before the first one there is none: an index beyond all */
     forget_refs(table, at);
     forget_refs(table, at + 1);
-    if (at > 0)
-        forget_refs(table, at - 1);
 }
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
@@ -477,8 +476,6 @@ void rex_present_pin(struct rex_claim *claim)
         make_entries(table, claim);
     list(table, claim);
     table->by_driver += uses_driver(claim);
-    if (claim->is_waiting)
-        pthread_cond_broadcast(&table->changed); /* its marks are gone */
     claim->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
 }

@@ -673,6 +673,44 @@ TEST_OF_EACH(update_beside_pinned, int, at, -16, -15, 0, 4096 - 1, 4096)
     CHECK_EQUAL(updates_by_runtime(&row), at != -16 && at != 4096);
 }
 
+/* Rows that a call begins are mapped then; at an end none is any more. */
+static void map_rows(enum fake_function function)
+{
+    const struct fake_call *call = &the_record()->calls[the_record()->count - 1];
+    for (int i = 0; function == FAKE_BEGIN && i < (int)call->packet.rows; i++)
+        if (rex_mapped_ptr(call->begin[i], 0) == NULL)
+            map_on_device(i, call->begin[i], (size_t)call->sizes[i]);
+    for (int i = 0; function == FAKE_END && i < 2; i++)
+        the_record()->mappings[i].size = 0;
+}
+
+/* Threads copy large rows that a region maps, and those whose last end it is; libomptarget those that are mapped already, or stay. */
+TEST_IN_CHILD(copy_large_rows)
+{
+    enum { LARGE = 4 << 20 };
+    static char one[LARGE], other[LARGE];
+    setenv("REX_COPY_THREADS", "2", 1);
+    start(22);
+    the_record()->on_data = map_rows;
+    REX_MAP(both, REX_TOFROM(one, LARGE), REX_TOFROM(other, LARGE));
+    REX_MAP(second, REX_TOFROM(other, LARGE));
+    REX_MAP(attached, REX_ATTACH(REX_MAP_TO, pointer, 0, CELLS));
+    begin_region(other, LARGE);
+    the_record()->on_data = map_rows;
+    the_record()->mappings[1] = the_record()->mappings[0];
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &both), REX_OK);
+    CHECK(!(newest_call(FAKE_BEGIN)->types[0] & REX_MAP_TO) && newest_call(FAKE_BEGIN)->types[1] & REX_MAP_TO);
+    memset(at_device((uintptr_t)rex_mapped_ptr(one, 0), LARGE), 7, LARGE);
+    CHECK_EQUAL(rex_module_data_exit(&module, 0, &both), REX_OK);
+    CHECK(!(newest_call(FAKE_END)->types[0] & REX_MAP_FROM) && newest_call(FAKE_END)->types[1] & REX_MAP_FROM);
+    CHECK(one[0] == 7 && one[LARGE - 1] == 7);
+    for (int i = 0; i < 2; i++) { /* the second time a pointer is attached, which may lie in the row */
+        CHECK_EQUAL(rex_module_data_exit(&module, 0, &second), REX_OK);
+        CHECK_EQUAL(newest_call(FAKE_END)->types[0] & REX_MAP_FROM, i > 0 ? REX_MAP_FROM : 0);
+        CHECK(rex_module_data_enter(&module, 0, &second) == REX_OK && rex_module_data_enter(&module, 0, &attached) == REX_OK);
+    }
+}
+
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
 
 /* Why the driver does not launch is told, be it for one byte; what was mapped is unmapped all the same. */

@@ -9,6 +9,7 @@
 #include "refused.h"
 
 #include "memory/rowcheck.h"
+#include "omp/lookup.h"
 #include "omp/unfinished.h"
 #include "plain.h"
 #include "rex/device.h"
@@ -150,10 +151,11 @@ TEST_IN_CHILD(load_late)
 
 /* ---- rows and what is mapped ------------------------------------------------------------------------------------------------------- */
 
-/* Two bytes at the begin of the object are mapped already. The rows are those of a region, or what a launch has besides its arguments. */
+/* The first byte of the object is mapped already. The rows are those of a region, or what a launch has besides its arguments. */
 #define AT(at, size, type) {bytes + (at), bytes + (at), (size), (type)}
 #define MEMBER (REX_MAP_TO | REX_MAP_MEMBER_OF(0))
 #define IMPLICIT (REX_MAP_TO | REX_MAP_IMPLICIT)
+#define POINTEE(at) {bytes + 64, bytes + (at), 16, MEMBER | REX_MAP_PTR_AND_OBJ}
 static const struct {
     int release;
     const char *words; /* "": no error */
@@ -164,9 +166,15 @@ static const struct {
     /* LLVM 14 to 16 map an object from the multiple of 8 below it, where members of it follow. */
     {14, "map row 0, 20 bytes at ", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
     {16, "map row 0, 20 bytes at ", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
+    {16, "map row 0, 17 bytes at ", false, 2, {AT(1, 16, 0), AT(8, 4, MEMBER)}},
     {17, "", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
     {16, "", false, 2, {AT(8, 16, 0), AT(8, 4, MEMBER)}},
     {16, "", false, 1, {AT(4, 16, 0)}},
+    {16, "", false, 3, {AT(64, 32, 0), POINTEE(4), AT(8, 4, REX_MAP_TO | REX_MAP_MEMBER_OF(1))}},
+    /* A member lies in its object, which is looked up; what a pointer in it leads to need not. */
+    {22, "map row 1, 16 bytes at ", false, 2, {AT(64, 32, 0), POINTEE(0)}},
+    /* Memory that has to be present may be so by any row before. */
+    {22, "", false, 3, {AT(64, 8, REX_MAP_TO), AT(96, 8, REX_MAP_TO), AT(96, 8, REX_MAP_TO | REX_MAP_PRESENT)}},
     /* LLVM 14 aborts at the end of a launch where a row of no length lies in a later one. */
     {14, "map row 2, of no length at ", true, 2, {AT(64, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
     {14, "map row 2, of no length at ", true, 2, {AT(127, 0, REX_MAP_TO), AT(64, 64, REX_MAP_TO)}},
@@ -183,7 +191,7 @@ TEST_FOR_EACH(overlap, given, overlaps)
 {
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
     start(given->release);
-    map_bytes(0, 0, 2, 0x10000000);
+    map_bytes(0, 0, 1, 0x10000000);
     REX_MAP(map, REX_VALUE(1), REX_IS_DEVICE_PTR(bytes), given->rows[0], given->rows[1], given->rows[2]);
     const struct rex_map rows = rex_rows_from(&map, 2, given->count);
     map.count = 2 + given->count;
@@ -258,6 +266,20 @@ TEST_IN_CHILD(check_raw_calls)
     CHECK_EQUAL(rex_module_check_map(&module, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
     CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, base, sizes, types), REX_EDEVICE);
+}
+
+/*
+ * LLVM 14 and 15 tell an address only by a reference: no mapping ends meanwhile. A child of fork has no thread that does either.
+ */
+TEST_ON_FAKES(end_beside_look_up, 14, 15, 16)
+{
+    start(release);
+    CHECK_EQUAL(rex_ending_begin(), release < 16);
+    CHECK_IN_FORK((alarm(9), rex_lookup_begin(), true));
+    if (release < 16)
+        rex_ending_end();
+    rex_lookup_begin();
+    CHECK_IN_FORK((alarm(9), rex_ending_begin()) == (release < 16));
 }
 
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */

@@ -7,9 +7,14 @@
  */
 #include "bound.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
 #include "base/process.h"
 #include "omp/mappings.h"
 #include "omp/presentcalls.h"
+#include "omp/sender.h"
 #include "plain.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
@@ -37,16 +42,11 @@ static const struct scenario {
     bool all_seen;
     struct step steps[STEPS];
 } scenarios[] = {
-    {"mm......", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 2}}, false, false}}},
     {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 0}}, false, false}}},
-    {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 1, 1, REX_MAP_FROM, {{0, 0}}, false, false}}},
     {"mm......", true, {AFTER_ONE, {REX_CALL_ENDS, 2, 1, REX_MAP_FROM, {{0, 0}}, false, false}}},
-    {"........", true, {AFTER_TWO, {REX_CALL_ENDS, 1, 3, REX_MAP_FROM, {{0, 0}}, false, false}}},
-    {"...mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 1, 3, REX_MAP_FROM, {{3, 2}}, false, false}}},
     /* It may not have ended yet when the call returns. */
     {"........", false, {AFTER_ONE, {REX_CALL_ENDS, 0, 2, REX_MAP_FROM, {{0, 2}}, false, true}}},
-    /* Of nothing: in a mapping, and between two. */
-    {"........", true, {AFTER_ONE, {REX_CALL_ENDS, 1, 0, REX_MAP_FROM, {{0, 0}}, false, false}}},
+    /* Of nothing, between two mappings. */
     {"mm.mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{0, 2}, {3, 2}}, false, false}}},
     {"mm......", false, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{0, 2}}, false, false}}},
     {"...mm...", false, {AFTER_TWO, {REX_CALL_ENDS, 2, 0, REX_MAP_FROM, {{3, 2}}, false, false}}},
@@ -59,7 +59,6 @@ static const struct scenario {
     {"........", true, {{REX_CALL_BEGINS, 0, -1, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"........", true, {{REX_CALL_BEGINS, 0, 0, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"........", true, {{REX_CALL_UPDATES, 0, 2, REX_MAP_TO, {{0, 2}}, false, false}}},
-    {"mm......", true, {AFTER_ONE, {REX_CALL_BEGINS, 0, 1, REX_MAP_TO, {{0, 2}}, false, false}}},
     {"...mm...", true, {AFTER_TWO, {REX_CALL_ENDS, 0, 2, REX_MAP_DELETE, {{3, 2}}, false, false}}},
     {"mm......", true, {AFTER_ONE, {REX_CALL_BEGINS, 1, 2, REX_MAP_TO, {{0, 3}}, false, false}}}, /* two that look like one */
     {"........", false, {{REX_CALL_BEGINS, 0, 2, REX_MAP_TO, {{0, 2}}, true, false}}},
@@ -200,26 +199,16 @@ TEST_IN_CHILD(last_end)
     CHECK(!ends_last(0, 2, REX_MAP_FROM));
 }
 
-/* rules.mk leads malloc() here. */
-static bool is_full;
-void *__real_malloc(size_t size), *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-    return is_full ? NULL : __real_malloc(size);
-}
-
-/* No call names what a global maps, however small it is; and the table may have no memory for what a call has mapped. */
-TEST_OF_EACH(not_all_seen, bool, full, false, true)
+/* No call names what a global maps, however small it is. */
+TEST_IN_CHILD(globals_are_unseen)
 {
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
-    entry->size = !full;
+    entry->size = 1;
     start();
-    is_full = full;
-    begin_row(0, 1, 0);
     CHECK(!rex_all_mappings_are_seen());
 }
 
-/* In the order of addresses, for each device. A row inside of a mapping, or that overlaps one in part, makes none. */
+/* In the order of addresses, for each device. */
 TEST_IN_CHILD(add_made)
 {
     static const struct {
@@ -246,63 +235,375 @@ TEST_IN_CHILD(add_made)
     CHECK(!rex_mapping_find(bytes, CELL, 1, &found));
 }
 
-/* A call between the places of another one does not wait for it. */
-TEST_IN_CHILD(touch)
+/* libomptarget has one byte; 8 bytes that a region has begun; and two neighbours that lie apart on the device. */
+TEST_IN_CHILD(see_presence)
 {
-    struct rex_place around[] = {{.begin = 6, .end = 8}, {.begin = 2, .end = 4}}, between = {.begin = 4, .end = 6};
-    struct rex_claim one = {.place = around, .count = 2, .call = REX_CALL_ENDS}, other = {.place = &between, .count = 1, .call = REX_CALL_ENDS};
+    static const struct {
+        int at;
+        size_t size;
+        enum rex_presence presence;
+    } asked[] = {{0, 0, REX_PRESENT_WHOLE},     {0, 1, REX_PRESENT_WHOLE},   {0, 2, REX_PRESENT_IN_PART},   {1, 2, REX_ABSENT},
+                 {8, 24, REX_PRESENT_INSIDE},   {16, 8, REX_PRESENT_WHOLE},  {15, 2, REX_PRESENT_IN_PART},  {23, 2, REX_PRESENT_IN_PART},
+                 {32, 16, REX_PRESENT_IN_PART}, {40, 8, REX_PRESENT_WHOLE},  {39, 2, REX_PRESENT_IN_PART},  {48, 8, REX_ABSENT}};
+    static const struct {
+        int at;
+        size_t size, device;
+    } has[] = {{0, 1, 0x10000}, {16, 8, 0x20000}, {32, 8, 0x30000}, {40, 8, 0x40000}};
     start();
-    rex_present_pin(&one);
-    rex_present_pin(&other);
+    begin_row(2, 1, 0);
+    for (size_t i = 0; i < COUNT(has); i++)
+        the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)bytes + (uintptr_t)has[i].at, has[i].size, has[i].device};
+    for (size_t i = 0; i < COUNT(asked); i++)
+        CHECK_EQUAL(rex_memory_presence(bytes + asked[i].at, asked[i].size, 0), asked[i].presence);
 }
 
-static struct rex_place at_pointer;
-static struct rex_claim of_other = {.place = &at_pointer, .count = 1};
-static bool is_over;
-
-static void *end_other(void *unused)
-{
-    usleep(20000);
-    __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
-    rex_present_unpin(&of_other);
-    return unused;
-}
-
-/* A launch with these rows waits for the other call, which has begun. */
-static void launch_waits(const struct rex_map *map)
-{
-    pthread_t other;
-    CHECK_EQUAL(pthread_create(&other, NULL, end_other, NULL), 0);
-    rex_present_enter(REX_CALL_LAUNCHES, map, 0);
-    CHECK(__atomic_load_n(&is_over, __ATOMIC_ACQUIRE));
-    CHECK_EQUAL(pthread_join(other, NULL), 0);
-}
+/* ---- calls of several threads ----------------------------------------------------------------------------------------------------------- */
 
 /*
- * A launch that attaches a pointer waits for one by the driver that has the pointer for itself, and for a begin that maps it, where it is in
- * the index before it is copied. One without memory for its claim waits even for an update.
+ * A schedule has steps with blanks between them. After each step exactly those threads wait that it says.
+ *   aB0-2,4-5p  thread a (to d) enters a call: B begins, E ends, U updates, L launches, D launches by the driver. Each row has the cells
+ *               from, to. Letters behind it: c it is copied back, d deleted, h held, m a member, p attached to the last cell, M it has a
+ *               mapper, e its base is at its end, b behind that, * it comes 18 times.
+ *   !           behind such a step: the thread waits.
+ *   a.bc        a's call leaves, and then b and c wait no more.
+ *   =mm.mm...   libomptarget has these cells from now on. It maps what a call begins when that leaves.
+ *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone.
+ *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
+ *   N           no launch goes by the driver for want of memory. S: libomptarget may have what the table lacks.
  */
-TEST_OF_EACH(wait_for_other, enum rex_present_call, call, REX_CALL_BY_DRIVER, REX_CALL_BEGINS, REX_CALL_UPDATES)
+static const char *const schedules[] = {
+    /* Begins of absent memory wait for the driver, and are waited for; those of present memory are not. */
+    "aB0-2 bL1-2! a.b b. [11......]",
+    "aB0-2 bD1-3! a.b b.",
+    "aB0-2 bU0-1! a.b b.",
+    "aB0-2 bB0-2! a.b b. [22......]",
+    "aB0-2 bE0-2! a.b [oo......] =........ b. [........]",
+    "aB0-2 bB2-4 cD4-6 c. b. a. [1111....]",
+    "aB0-2 a. bL0-2 cD0-2 dU0-2 aB0-2 a. [22......] b. c. d.",
+    "aL0-1p bB7-8 b. a. [.......?]",
+    "aB0-1p bL7-8! a.b b. [?......?]",
+    /* Without an entry two launches, one by the driver, exclude each other if either copies back. */
+    "aD0-2 bD0-2 cL0-2 a. b. c.",
+    "aD0-2c bD1-3! a.b b.",
+    "aD0-2 bD1-3c! a.b b.",
+    "aD1-3 bL0-2c! a.b b.",
+    "aL1-3c bD0-2! a.b b.",
+    "aL0-1p bD7-8! a.b b.",
+    "aL0-2c bL0-2c a. b.",
+    "aD0-2c bU0-2 b. a.",
+    "aD0-2 bB1-3! a.b b. [.11.....]",
+    "aL0-2 bB0-2 [oo......] b. [??......] a.",
+    "aL0-2 bB2-4 b. a. [..11....]",
+    "aL0-2 bE0-2! a.b b.",
+    "aD0-2 bE1-3! a.b b.",
+    "aB0-2 a. bL0-2c,3-5c cD3-5! b.c c.",
+    "aB0-2 a. bL0-2c aB0-2,3-4 a. cB4-5 c. b. [22.11...]",
+    "aL0-4 bB0-2! a.b b. [11......]",
+    "aL0-2 bB0-4! a.b b. [1111....]",
+    "aE0-2 bB0-2! a.b b. [11......]",
+    "aE0-2 bL0-2! a.b b.",
+    "aU0-2 bB0-2! a.b b. [11......]",
+    "aB0-2 a. bB1-3 cE0-2! b.c c.",
+    "aB0-2 a. bB1-3 cB2-4! b.c c.",
+    "aB0-2 a. bB1-3 cU2-3! b.c c.",
+    /* Before a data call that waits no launch by the driver begins; others do. */
+    "aD0-2 bB0-2! cD0-2! dL0-2 d. a.b [oo......] b.c c.",
+    "aD0-2 bE0-2! cD0-2! a.b b.c c.",
+    /* Many places, in order or not: calls between them wait for none. */
+    "aD6-8c,2-4c bD4-6c cL0-2c dU5-6 d. a. b. c.",
+    "aD6-8c,2-4c bD3-5! a.b b.",
+    "aD0-1c,2-3c,4-5c bD1-2c,3-4c,5-6c a. b.",
+    "aD0-1c,2-3c,4-5c bD1-2c,4-5c! a.b b.",
+    "aD7-8c,6-7c,5-6c,4-5c,2-3c,1-2c,0-1c,0-1c,0-1c bD3-4c cD2-3,0-1! b. a.c c.",
+    "aB7-8,6-7,5-6,4-5,3-4,2-3,1-2,0-1,0-1 a. [21111111] =........ aE0-8 a. [........]",
+    "aB4-6,0-2 a. [11..11..] aB0-2* a. [++..11..]",
+    /* An end that is the last waits for users; meanwhile launches and updates wait, and begins do not. */
+    "aB0-2 a. bL0-2 cE0-2! b.c [oo......] c. [??......]",
+    "aB0-2 a. bU0-2 cE0-2! dL0-2! b.c c.d d.",
+    "aB0-2 a. bD0-2 cE0-2! dU0-2! b.c c.d d.",
+    "aB0-2 a. bD0-2 cE0-2! dD0-2! aB0-2 [11......] a.d b. d.c [11......] aL0-2 a. c. [11......]",
+    "aL0-2 bE0-2! cB0-2 c. a.b b. [??......] aL0-2 a.",
+    "aB0-2 a. aE0-2 bL0-2! =........ a.b [........] b.",
+    "aB0-2 a. aE0-2 bE0-2! =........ a.b b. [........]",
+    "aB0-2 a. aE0-2 bB0-2! =........ a.b [oo......] b. [11......]",
+    /* One that is not the last passes. Of several rows it waits for the last ones alone, and has subtracted none. */
+    "aB0-2 a. aB0-2 a. bL0-2 cE0-2 [11......] aE0-2! b. c.a a. [??......]",
+    "aB0-2,3-5 a. aB0-2 a. bL3-5 cE0-2,3-5! [22.11...] dL0-2 d. b.c [11.oo...] c. [11.??...]",
+    "aB0-2,3-5 a. aB0-2 a. bL0-2 cE0-2,3-5 [11.oo...] dL3-5! b. =mm...... c.d [11......] d.",
+    "aB0-2 a. aB0-2 a. aE0-1,1-2 [oo......] a. [??......]",
+    "aB0-4 a. aB0-4 a. bL0-2 cE0-4,1-2md! b.c c.",
+    "aB0-2 a. aB0-2 a. bL0-2 cE0-2,0-2! dL0-2! b.c c.d d.",
+    "aB0-2,2-4 a. aB0-2 a. bD0-2 cE0-2,2-2! b.c c.",
+    "aB0-2,2-4 a. aE1-3 [oooo....] =..mm.... a. [..??....]",
+    "aB0-2,3-5 a. aB0-2,3-5 a. aE0-2d [oo.22...] a. aE4-6 [??.oo...] a. [??.??...]",
+    /* Rows that count one, none, or nobody knows. */
+    "aB0-2h,3-5e,6-7b a. [??.11.?.] aB3-5b a. [??.??.?.]",
+    "aB0-4,1-2 a. [2222....] aB1-2m a. [2222....] aE1-2m [2222....] a. aE1-2 [1111....] a. aB1-2h a. [????....]",
+    "aB1-2,0-4m a. [????....]",
+    "aB0-2,0-4 a. [2222....]",
+    "aB0-4,1-2m a. [1111....]",
+    "aB0-4,1-2h a. [????....]",
+    "aB0-2,1-3 a. [??......]",
+    "aB0-2 a. aB1-3 a. [??......]",
+    "aB0-2,2-4,4-6,6-8 a. bU3-3 b. [11111111] bL3-3 b. [??????11]",
+    "aB0-2,2-4,4-6,6-8 a. bE5-5 [11??oo??] b. [11??????]",
+    "aB0-2,2-4,4-6 a. bB1-1 b. [????11..]",
+    "aB0-4,1-1 a. [????....] aB5-5 a. [????....]",
+    /* A call with a mapper may use all memory. */
+    "aL0-1M bD2-4! cB4-6! a.bc b. c. [....11..]",
+    "aB0-1M bD2-4! cL4-6c c. a.b b.",
+    "aU0-1M bD2-4c cE4-6! b. a.c c.",
+    "aE0-1M bL2-4! a.b b.",
+    "aD2-4c bL0-1M! a.b b.",
+    "aD2-4 bB0-1M! a.b b.",
+    "aB6-8 a. bD2-4c cL0-1M! b.c c.",
+    "aD2-4 bE0-1M! a.b b.",
+    "aB2-4 a. bL0-1M cD2-4 c. b. bE0-1M [..oo....] b. [........]",
+    /* Entries that are gone stay while a call uses them, or makes them. */
+    "aB0-2,3-5 a. bL0-2 F [--......] cE0-2! aB6-7 a. [--....1.] b.c [......1.] c.",
+    "aB0-2,3-5 a. F [........] =........ aB0-2 a. [11......]",
+    "aB0-2 F [--......] a. [........]",
+    "aB0-2 =........ aL3-4 a. a. [11......]",
+    "aB0-2 a. =........ aE4-4 a. [........] aB0-2 a. [11......]",
+    /* A begin inside of unseen mappings makes no entries. */
+    "aB7-8M =...mm... a. bB1-2,3-4 b. [........]",
+    /* A call inside of another one claims nothing. If its rows are others, the table does not know what they do. */
+    "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
+    /* Without memory for its rows a call uses all memory; without memory of its own the thread waits for all. */
+    "aB0-2,3-5 a. bL0-2 # aE0-2*! [??.??...] b.a [oo.oo...] =mm...... a. [........] S",
+    "aB0-2 a. # aB4-6* bD6-7! a.b b. [??......]",
+    "aB0-2 a. aU0-2 # bL4-6! a.b b. [??......] N",
+    "aB0-2 a. # aB4-5,6-7 a. [11......] N S",
+    /* A child of fork. */
+    "aB0-2 bD2-4c K b. a. K",
+};
+enum { THREADS = 4, CALLS = 2 };
+static struct thread {
+    sem_t go;
+    bool waits, leaves;
+    int at_work, asleep_since; /* atomic; the latter is the count of broadcasts then, or 0: awake */
+    int depth;
+    struct call {
+        enum rex_present_call call;
+        struct rex_map map;
+        void *base[ROWS], *begin[ROWS], *mappers[ROWS];
+        int64_t sizes[ROWS], types[ROWS];
+        struct rex_place place[ROWS];
+        struct rex_claim claim;
+    } call[CALLS];
+} threads[THREADS];
+static __thread struct thread *self;
+static int broadcasts = 1; /* atomic; it changes under the lock of the table */
+static bool is_full;
+
+/* rules.mk leads librex's calls here. */
+#define LED_HERE(type, name, ...)        \
+    type __real_##name(__VA_ARGS__);     \
+    type __wrap_##name(__VA_ARGS__);     \
+    type __wrap_##name(__VA_ARGS__)
+LED_HERE(void *, malloc, size_t size)
 {
-    REX_MAP(map, {bytes + CELL, bytes, CELL, REX_MAP_TO | REX_MAP_PTR_AND_OBJ});
-    start();
-    if (call == REX_CALL_UPDATES)
-        begin_row(1, 1, 0);
-    at_pointer = (struct rex_place){.begin = (uintptr_t)bytes + CELL, .end = (uintptr_t)bytes + 2 * CELL};
-    of_other.call = call;
-    rex_present_pin(&of_other);
-    rex_thread.part = call == REX_CALL_UPDATES ? NULL : rex_thread.part;
-    rex_thread.ends = call == REX_CALL_UPDATES ? UINT8_MAX : 0;
-    launch_waits(&map);
+    return is_full ? NULL : __real_malloc(size);
 }
 
-/* A launch that copies memory back waits for one by the driver that reads it. */
-TEST_IN_CHILD(wait_to_change)
+LED_HERE(void *, calloc, size_t count, size_t size)
 {
-    REX_MAP(map, {bytes, bytes, CELL, REX_MAP_FROM});
-    start();
-    at_pointer = (struct rex_place){.begin = (uintptr_t)bytes, .end = (uintptr_t)bytes + CELL};
-    of_other.call = REX_CALL_BY_DRIVER;
-    rex_present_pin(&of_other);
-    launch_waits(&map);
+    return is_full ? NULL : __real_calloc(count, size);
 }
+
+LED_HERE(void *, realloc, void *memory, size_t size)
+{
+    return is_full ? NULL : __real_realloc(memory, size);
+}
+
+LED_HERE(int, pthread_cond_wait, pthread_cond_t *condition, pthread_mutex_t *lock)
+{
+    CHECK(self != NULL);
+    __atomic_store_n(&self->asleep_since, __atomic_load_n(&broadcasts, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
+    int result = __real_pthread_cond_wait(condition, lock);
+    __atomic_store_n(&self->asleep_since, 0, __ATOMIC_SEQ_CST);
+    return result;
+}
+
+LED_HERE(int, pthread_cond_broadcast, pthread_cond_t *condition)
+{
+    __atomic_add_fetch(&broadcasts, 1, __ATOMIC_SEQ_CST);
+    return __real_pthread_cond_broadcast(condition);
+}
+
+static void *work(void *thread)
+{
+    for (self = thread;; __atomic_store_n(&self->at_work, 0, __ATOMIC_SEQ_CST)) {
+        sem_wait(&self->go);
+        struct call *call = &self->call[self->depth - 1];
+        if (call->call == REX_CALL_BY_DRIVER)
+            (self->leaves ? rex_present_unpin : rex_present_pin)(&call->claim);
+        else if (self->leaves)
+            rex_present_leave(call->call, &call->map, 0, false);
+        else
+            rex_present_enter(call->call, &call->map, 0);
+    }
+    return NULL;
+}
+
+/* Nothing happens any more before the next step: each thread has done its own, or sleeps since the last broadcast. */
+static bool all_is_quiet(void)
+{
+    int before = __atomic_load_n(&broadcasts, __ATOMIC_SEQ_CST);
+    bool is_quiet = true;
+    for (const struct thread *each = threads; each < threads + THREADS; each++)
+        is_quiet &= !__atomic_load_n(&each->at_work, __ATOMIC_SEQ_CST) || __atomic_load_n(&each->asleep_since, __ATOMIC_SEQ_CST) == before;
+    return is_quiet && __atomic_load_n(&broadcasts, __ATOMIC_SEQ_CST) == before;
+}
+
+static void set_mapped(int from, int to, bool is_mapped)
+{
+    for (int i = from; i < to; i++)
+        the_record()->mappings[i] =
+            (struct fake_mapping){(uintptr_t)(bytes + i * CELL), is_mapped ? CELL : 0, (uintptr_t)(0x10000 + i * CELL)};
+}
+
+static const struct {
+    char letter;
+    int64_t type; /* of a row */
+    enum rex_present_call call;
+} letters[] = {{'B', 0, REX_CALL_BEGINS},          {'E', 0, REX_CALL_ENDS},           {'U', 0, REX_CALL_UPDATES},
+               {'L', 0, REX_CALL_LAUNCHES},        {'D', 0, REX_CALL_BY_DRIVER},      {'c', REX_MAP_FROM, 0},
+               {'d', REX_MAP_DELETE, 0},           {'h', REX_MAP_OMPX_HOLD, 0},       {'m', REX_MAP_MEMBER_OF(0), 0},
+               {'p', REX_MAP_PTR_AND_OBJ, 0},      {'e', 0, 0},                       {'b', 0, 0},
+               {'M', 0, 0},                        {'*', 0, 0}};
+
+static size_t letter_of(char letter)
+{
+    size_t i = 0;
+    while (i < COUNT(letters) && letters[i].letter != letter)
+        i++;
+    return i;
+}
+
+/* Adds the row at TEXT to CALL; returns the end of its text. */
+static const char *add_row(struct call *call, const char *text)
+{
+    int row = call->map.count++, cells = text[2] - text[0];
+    char *begin = bytes + (text[0] - '0') * CELL, *end = begin + cells * CELL;
+    call->base[row] = call->begin[row] = begin;
+    call->sizes[row] = cells * CELL;
+    call->types[row] = REX_MAP_TO;
+    for (text += 3; letter_of(*text) < COUNT(letters) && *text != '*'; text++) {
+        call->types[row] |= letters[letter_of(*text)].type;
+        call->base[row] = *text == 'p' ? bytes + (CELLS - 1) * CELL : *text == 'e' ? end : *text == 'b' ? end + 1 : call->base[row];
+        call->mappers[row] = *text == 'M' ? bytes : NULL;
+        call->map.mappers = *text == 'M' ? call->mappers : NULL;
+    }
+    call->place[row] = (struct rex_place){.begin = (uintptr_t)begin, .end = (uintptr_t)end, .is_changed = (call->types[row] & REX_MAP_FROM) != 0};
+    return text;
+}
+
+static void enter(struct thread *thread, const char *text)
+{
+    struct call *call = &thread->call[thread->depth++];
+    *call = (struct call){.call = letters[letter_of(*text)].call, .claim.place = call->place};
+    call->map = (struct rex_map){0, call->base, call->begin, call->sizes, call->types, NULL, NULL};
+    do {
+        const char *row = text + 1;
+        text = add_row(call, row);
+        for (int i = 1; *text == '*' && i < ROWS; i++)
+            add_row(call, row);
+        text += *text == '*';
+    } while (*text == ',');
+    call->claim.count = (size_t)call->map.count;
+    call->claim.call = call->call;
+    thread->waits = *text == '!';
+}
+
+static void leave(const struct thread *thread, const char *text)
+{
+    const struct call *call = &thread->call[thread->depth - 1];
+    for (int i = 0; i < call->map.count && call->call == REX_CALL_BEGINS; i++) {
+        int from = (int)((char *)call->begin[i] - bytes) / CELL;
+        set_mapped(from, from + (int)call->sizes[i] / CELL, true);
+        if (call->types[i] & REX_MAP_PTR_AND_OBJ)
+            set_mapped(CELLS - 1, CELLS, true);
+    }
+    while (*++text != ' ' && *text != '\0')
+        threads[*text - 'a'].waits = false;
+}
+
+static void describe_table(char *text)
+{
+    struct rex_present_table *table = rex_present_table(0);
+    pthread_mutex_lock(&table->lock);
+    for (int i = 0; i < CELLS; i++) {
+        uintptr_t at = (uintptr_t)(bytes + i * CELL);
+        const struct rex_entry *found = rex_entry_touching(table, rex_entries_behind(table, at), at + 1);
+        text[i] = found == NULL                     ? '.'
+                  : found->is_gone                  ? '-'
+                  : found->owner != NULL            ? 'o'
+                  : found->refs == REX_REFS_UNKNOWN ? '?'
+                  : found->refs > 9                 ? '+'
+                                                    : (char)('0' + found->refs);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+static bool is_new(const struct rex_present_table *table)
+{
+    alarm(9);
+    bool was_new = table->count == 0 && table->at_work == NULL;
+    begin_row(0, 8, 0);
+    return was_new && table->count == 1;
+}
+
+static void take_step(const char *step)
+{
+    struct thread *thread = &threads[(*step - 'a') & (THREADS - 1)];
+    char text[CELLS + 1] = "", wanted[CELLS + 1];
+    if (*step == '=')
+        for (int i = 0; i < CELLS; i++)
+            set_mapped(i, i + 1, step[1 + i] == 'm');
+    else if (*step == '[') {
+        snprintf(wanted, sizeof wanted, "%s", step + 1);
+        describe_table(text);
+        CHECK_MENTIONS(text, wanted);
+    } else if (*step == 'F')
+        rex_mapping_ended_unseen();
+    else if (*step == 'K')
+        CHECK_IN_FORK(is_new(rex_present_table(0)));
+    else if (*step == '#')
+        is_full = true;
+    else if (*step == 'N')
+        CHECK(rex_against_all() & REX_AGAINST_NO_MEMORY);
+    else if (*step == 'S')
+        CHECK(!rex_all_mappings_are_seen());
+    else {
+        thread->leaves = step[1] == '.';
+        if (thread->leaves)
+            leave(thread, step + 1);
+        else
+            enter(thread, step + 1);
+        __atomic_store_n(&thread->at_work, 1, __ATOMIC_SEQ_CST);
+        sem_post(&thread->go);
+        while (!all_is_quiet())
+            sched_yield();
+        thread->depth -= thread->leaves;
+    }
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(__atomic_load_n(&threads[i].at_work, __ATOMIC_SEQ_CST), threads[i].waits);
+}
+
+TEST_FOR_EACH(follow_schedule, given, schedules)
+{
+    const struct rex_present_table *table = rex_present_table(0);
+    pthread_t thread;
+    start();
+    for (int i = 0; i < THREADS; i++)
+        CHECK(sem_init(&threads[i].go, 0, 0) == 0 && pthread_create(&thread, NULL, work, &threads[i]) == 0);
+    for (const char *step = *given; step != NULL; step = strchr(step, ' ') == NULL ? NULL : strchr(step, ' ') + 1) {
+        fprintf(stderr, "%s\n", step);
+        take_step(step);
+    }
+    CHECK(table->at_work == NULL);
+    for (size_t i = 0; i < table->count; i++)
+        CHECK(table->entries[i].users == 0 && table->entries[i].awaited == 0 && table->entries[i].owner == NULL);
+}
+

@@ -76,8 +76,7 @@ static void launching(struct rex_queue *queue)
     launch.device = 0;
     REFUSED(launch_in(queue, &launch, NULL)); /* the device is right, its two rows are missing */
     REX_MAP(absent, REX_VALUE(INT64_C(1)), REX_TO(&launch.device, 1));
-    if (!rex_queue_is_synchronous(queue))
-        REFUSED(launch_in(queue, &launch, &absent));
+    REFUSED(launch_in(queue, &launch, &absent));
     launch.key = &launch;
     REFUSED(launch_in(queue, &launch, &absent));
 }
