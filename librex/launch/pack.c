@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "launch/argument.h"
 #include "launch/check.h"
-#include "launch/packet.h"
 #include "memory/presence.h"
 #include "module/register.h"
 #include "omp/grid.h"
@@ -277,7 +276,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     struct rex_packed *packed)
 {
     struct rex_target target;
-    int result = rex_resolve(module, description->key, gpu->number, &target);
+    int result = rex_resolve(module, description->key, &target);
     if (result == REX_OK)
         result = load(gpu, &target, &packed->kernel);
     if (result == REX_OK)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "launch/slot.h"
+#include "launch/launchcontext.h"
 
 int rex_peer_other(const struct rex_command *command, int number)
 {
@@ -26,7 +26,7 @@ static int failed(void)
 /* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
 static int hold_other(int number, int *ordinal, void **context)
 {
-    int result = rex_slot_ordinal(number, ordinal);
+    int result = rex_launch_context_ordinal(number, ordinal);
     if (result == REX_OK && *ordinal < 0)
         result =
             rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU", number);

@@ -10,7 +10,7 @@
 #include "computing.h"
 
 #include "inqueue.h"
-#include "launch/slotgraph.h"
+#include "launch/launchcontext.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -193,7 +193,7 @@ TEST_IN_CHILD(copy_a_byte)
 /* A launch context keeps the graphs that were launched last; the others end. */
 TEST_IN_CHILD(keep_graphs)
 {
-    enum { GRAPHS = REX_SLOT_GRAPHS + 4, PART = 512 /* from one size to the next for which there is another graph */ };
+    enum { GRAPHS = REX_LAUNCH_GRAPHS + 4, PART = 512 /* from one size to the next for which there is another graph */ };
     start(22);
     for (int i = 0; i < GRAPHS * TURNS; i++) {
         int64_t in = PART * (1 + i / TURNS % 4), out = PART * (1 + i / TURNS / 4);
@@ -224,7 +224,7 @@ TEST_FOR_EACH(fill_room, given, rooms)
 TEST_IN_CHILD(keep_contexts)
 {
     enum { MOST = 4096, MORE = 3 };
-    static struct rex_slot *slots[MOST];
+    static struct rex_launch_context *contexts[MOST];
     static int entered[MOST];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const int kept = processors > 64 ? (int)processors : 64;
@@ -236,9 +236,9 @@ TEST_IN_CHILD(keep_contexts)
         if (i == 2) /* the contexts end with the module */
             CHECK(rex_module_fini(&module) == REX_OK && rex_module_register(&module, NULL) == REX_OK && launch_nothing(&plainly) == REX_OK);
         for (int j = 0; j < kept + MORE; j++)
-            CHECK((slots[j] = rex_slot_take(0, "this test", &entered[j])) != NULL);
+            CHECK((contexts[j] = rex_launch_context_take(0, "this test", &entered[j])) != NULL);
         for (int j = kept + MORE; j-- > 0;)
-            rex_slot_give(slots[j], entered[j]);
+            rex_launch_context_give(contexts[j], entered[j]);
         CHECK_EQUAL(driver_objects(), others + kept);
     }
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */

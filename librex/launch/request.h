@@ -1,0 +1,35 @@
+/*
+ * request.h - one launch, as the program asks for it.
+ *
+ * Every way in makes a request once. It is checked, and then one backend launches it: the CUDA
+ * driver or libomptarget.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_REQUEST_H
+#define REX_INTERNAL_REQUEST_H
+
+#include "memory/rowcheck.h"
+#include "module/modules.h"
+#include "omp/grid.h"
+
+struct rex_request {
+    struct rex_target target;
+    int64_t device;       /* -1 or a number, as the program says */
+    int number;           /* the device's number; known unless a reason is REX_AGAINST_DEVICE */
+    struct rex_grid grid; /* complete */
+    uint64_t trip_count;  /* 0: unknown */
+    uint64_t flags;       /* of a packet */
+    const struct rex_map *map;
+    void **names;             /* of the rows of a packet; NULL: none */
+    bool is_packet;           /* its rows are checked as far as a packet's are */
+    enum rex_purpose purpose; /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
+    unsigned reasons;         /* fallback reasons, REX_AGAINST_; 0: the driver launches */
+};
+
+static inline struct rex_reason rex_request_reason(const struct rex_request *request)
+{
+    return (struct rex_reason){request->reasons, request->target.registration->about};
+}
+
+#endif
