@@ -28,20 +28,6 @@
 
 /* ---- fallback reasons ------------------------------------------------------------------------ */
 
-/* The reasons that are known before the rows are read. */
-static unsigned reasons_of(const struct rex_request *request)
-{
-    const struct rex_target *target = &request->target;
-    uint8_t flags = rex_kernel_flags(target->kernel);
-    bool is_unknown =
-        (flags & REX_KERNEL_MATCHED) != 0 && target->kernel->parameters == REX_PARAMETERS_UNKNOWN;
-    return rex_against_all() | target->registration->against |
-           (flags & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
-           (is_unknown ? REX_AGAINST_PARAMETERS : 0u) |
-           (request->flags & REX_FLAG_NOWAIT ? REX_AGAINST_NOWAIT : 0u) |
-           (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_AGAINST_FLAGS : 0u);
-}
-
 #define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
 #define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
 #define MAPPED_BITS                                                                              \
@@ -256,12 +242,17 @@ static int load(const struct rex_request *request, struct rex_plan *plan)
 /* Room for the rows of PLAN: 0 or REX_ENOMEM. */
 static int take_room(struct rex_plan *plan)
 {
+    struct rex_launch_context *context = plan->context;
     size_t count = (size_t)plan->map->count;
-    size_t row = sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device;
-    char *memory = rex_launch_context_rows(plan->context, count * row);
-    if (memory == NULL)
-        return REX_ENOMEM;
-    plan->own = (void *)memory;
+    size_t size = count * (sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device);
+    if (size > context->rows_size) {
+        void *rows = realloc(context->rows, size);
+        if (rows == NULL)
+            return rex_fail_memory(size, "the rows of a launch");
+        context->rows = rows;
+        context->rows_size = size;
+    }
+    plan->own = context->rows;
     plan->claim.place = (void *)(plan->own + count);
     plan->device = (void *)(plan->claim.place + count);
     return REX_OK;
@@ -283,7 +274,7 @@ static int make_plan(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return REX_OK;
     }
-    result = rex_check_gpu_grid(request);
+    result = rex_check_grid(&request->target, NULL, &request->grid);
     if (result == REX_OK)
         result = load(request, plan);
     if (result == REX_OK)
@@ -335,42 +326,31 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int launch_in(struct rex_launch_context *context, struct rex_request *request,
-                     bool is_mapped)
-{
-    struct rex_plan plan = {.context = context,
-                            .map = request->map,
-                            .claim = {.number = request->number},
-                            .is_mapped = is_mapped,
-                            .is_exact = request->target.registration->exact_rows,
-                            .is_pageable = true};
-    int result = make_plan(request, &plan);
-    if (result != REX_OK || request->reasons != 0)
-        return result;
-    result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
-                                                            : rex_plan_run(&plan);
-    if (plan.claim.count > 0)
-        rex_present_unpin(&plan.claim);
-    return result;
-}
-
 static int launch_in_flight(struct rex_request *request, bool is_mapped)
 {
-    int ordinal = -1, entered, result = REX_OK;
+    const struct rex_target *target = &request->target;
+    struct rex_plan plan = {.map = request->map,
+                            .claim = {.number = request->number},
+                            .is_mapped = is_mapped,
+                            .is_exact = target->registration->exact_rows,
+                            .is_pageable = true};
+    int entered, result = REX_OK;
     if (rex_any_device_is_lost())
-        result = rex_device_lost(request->number, request->target.name);
+        result = rex_device_lost(request->number, target->name);
     if (result == REX_OK)
-        result = rex_launch_context_ordinal(request->number, &ordinal);
-    if (result == REX_OK && ordinal < 0)
+        result = rex_launch_context_take(request->number, target->name, &plan.context, &entered);
+    if (result == REX_OK && plan.context == NULL)
         request->reasons = REX_AGAINST_DEVICE;
-    if (result != REX_OK || ordinal < 0)
+    if (plan.context == NULL)
         return result;
-    struct rex_launch_context *context =
-        rex_launch_context_take(ordinal, request->target.name, &entered);
-    if (context == NULL)
-        return rex_last_error_code();
-    result = launch_in(context, request, is_mapped);
-    rex_launch_context_give(context, entered);
+    result = make_plan(request, &plan);
+    if (result == REX_OK && request->reasons == 0) {
+        result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
+                                                                : rex_plan_run(&plan);
+        if (plan.claim.count > 0)
+            rex_present_unpin(&plan.claim);
+    }
+    rex_launch_context_give(plan.context, entered);
     return result;
 }
 
@@ -398,8 +378,16 @@ int rex_launch_mapped_by_driver(struct rex_request *request)
 int rex_launch_by_driver(struct rex_request *request)
 {
     const struct rex_map *map = request->map;
-    request->reasons = reasons_of(request);
-    if (request->reasons == 0 && map->count != 0 && !rex_has_columns(map))
-        request->reasons = REX_AGAINST_ROWS;
+    const struct rex_kernel *kernel = request->target.kernel;
+    uint8_t flags = rex_kernel_flags(kernel);
+    bool is_unknown =
+        (flags & REX_KERNEL_MATCHED) != 0 && kernel->parameters == REX_PARAMETERS_UNKNOWN;
+    bool lacks_columns = map->count != 0 && !rex_has_columns(map);
+    request->reasons = rex_against_all() | request->target.registration->against |
+                       (flags & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
+                       (is_unknown ? REX_AGAINST_PARAMETERS : 0u) |
+                       (request->flags & REX_FLAG_NOWAIT ? REX_AGAINST_NOWAIT : 0u) |
+                       (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_AGAINST_FLAGS : 0u) |
+                       (lacks_columns ? REX_AGAINST_ROWS : 0u);
     return request->reasons == 0 ? launch(request, false) : REX_OK;
 }

@@ -62,14 +62,6 @@ static int check_signature(const struct rex_request *request)
     return REX_OK;
 }
 
-/* With REX_CHECK=off a kernel is compared with the image at its first launch. */
-static int match(const struct rex_target *target)
-{
-    return rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED
-               ? REX_OK
-               : rex_registration_match(target->registration, target->kernel);
-}
-
 /*
  * If the parameters are unknown, as in a host image, the image tells the kernel's form. A kernel
  * that was launched once as env is never plain, and vice versa.
@@ -79,9 +71,12 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
 {
     struct rex_kernel *kernel = target->kernel;
     uint8_t found = REX_FORM_UNKNOWN, known = REX_FORM_UNKNOWN;
-    int result = match(target);
-    if (result != REX_OK)
-        return result;
+    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
+    if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)) {
+        int result = rex_registration_match(target->registration, kernel);
+        if (result != REX_OK)
+            return result;
+    }
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
         found = kernel->form;
     else if (rows == kernel->parameters)
@@ -184,7 +179,9 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
 {
     const struct rex_target *target = &request->target;
     uint32_t count = (uint32_t)request->map->count, arguments;
-    int result = match(target);
+    int result = REX_OK;
+    if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
+        result = rex_registration_match(target->registration, target->kernel);
     if (result == REX_OK)
         result = check_widths(target);
     if (result == REX_OK)
@@ -251,7 +248,8 @@ void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_cou
         threads[0] = DEFAULT_THREADS;
     if (teams[0] == 0) {
         uint64_t needed = trip_count / threads[0] + (trip_count % threads[0] != 0);
-        teams[0] = needed == 0 ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
+        bool is_unknown = trip_count == 0 || trip_count > INT64_MAX;
+        teams[0] = is_unknown ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
     }
     for (int i = 1; i < 3; i++) {
         teams[i] += teams[i] == 0;
@@ -281,18 +279,7 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
                : REX_OK;
 }
 
-/*
- * The numbers of a grid that no GPU and no release takes; libomptarget aborts if the driver refuses
- * a block or a grid.
- */
-static int check_numbers(const struct rex_target *target, const struct rex_grid *grid)
-{
-    return grid->teams[0] <= INT32_MAX && grid->threads[0] <= INT32_MAX
-               ? REX_OK
-               : rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads",
-                          target->name, grid->teams[0], grid->threads[0]);
-}
-
+/* Limits of every GPU; libomptarget aborts if the driver refuses a block or a grid. */
 static int check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
     const uint32_t *teams = grid->teams, *threads = grid->threads;
@@ -353,24 +340,12 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
     return check_block_memory(target, dynamic);
 }
 
-int rex_check_gpu_grid(const struct rex_request *request)
-{
-    const struct rex_target *target = &request->target;
-    int result = check_numbers(target, &request->grid);
-    if (result == REX_OK && request->grid.dynamic_memory > 0)
-        result = check_block_memory(target, request->grid.dynamic_memory);
-    return result == REX_OK ? check_limits(target, &request->grid) : result;
-}
-
-int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
-                   const struct rex_grid *grid)
+/* What the release cannot pass on to the GPU. */
+static int check_grid_of_release(const struct rex_target *target,
+                                 const struct rex_packet_rule *rule, const struct rex_grid *grid)
 {
     const struct rex_release *release = target->registration->release;
     const uint32_t *teams = grid->teams, *threads = grid->threads;
-    if (check_numbers(target, grid) != REX_OK)
-        return REX_EINVAL;
-    if (rex_registration_on_host(target->registration))
-        return REX_OK; /* the host device runs the kernel once for any grid */
     bool managed =
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
@@ -383,8 +358,24 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (grid->dynamic_memory > 0 &&
         check_dynamic_memory(target, rule, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
-    if (release->most_teams > 0 && teams[0] > release->most_teams)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",
-                        target->name, teams[0], release->number, release->most_teams);
-    return check_limits(target, grid);
+    return release->most_teams > 0 && teams[0] > release->most_teams
+               ? rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",
+                          target->name, teams[0], release->number, release->most_teams)
+               : REX_OK;
+}
+
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct rex_grid *grid)
+{
+    int result = REX_OK;
+    if ((grid->teams[0] | grid->threads[0]) > INT32_MAX)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", target->name,
+                        grid->teams[0], grid->threads[0]);
+    if (rule != NULL && rex_registration_on_host(target->registration))
+        return REX_OK; /* the host device runs the kernel once for any grid */
+    if (rule != NULL)
+        result = check_grid_of_release(target, rule, grid);
+    else if (grid->dynamic_memory > 0)
+        result = check_block_memory(target, grid->dynamic_memory);
+    return result == REX_OK ? check_limits(target, grid) : result;
 }

@@ -13,7 +13,7 @@
 
 /*
  * Fill in the open numbers of a grid: 128 threads in x, and 1 in y and z. Teams in x are as many as
- * TRIP_COUNT iterations need; 128 if that is 0.
+ * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet.
  */
 void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
 
@@ -23,10 +23,10 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
 /* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 
-/* Check the grid and the dynamic shared memory for a launch by the driver: 0 or an error. */
-int rex_check_gpu_grid(const struct rex_request *request);
-
-/* The same for a launch of TARGET by libomptarget, whose packet RULE describes. */
+/*
+ * Check the grid and the dynamic shared memory for a launch of TARGET by libomptarget, whose packet
+ * RULE describes, or by the driver (NULL): 0 or an error.
+ */
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct rex_grid *grid);
 

@@ -172,18 +172,13 @@ static int pack(const struct rex_plan *plan)
                               plan->device);
 }
 
-static int launch_kernel(const struct rex_plan *plan)
-{
-    return rex_packed_launch(&plan->packed, &plan->context->arguments, plan->context->stream);
-}
-
 static int do_by_rows(const struct rex_plan *plan)
 {
     int result = copy_updates(plan, REX_MAP_TO);
     if (result == REX_OK)
         result = copy_own(plan, REX_MAP_TO);
     if (result == REX_OK)
-        result = launch_kernel(plan);
+        result = rex_packed_launch(&plan->packed, &plan->context->arguments, plan->context->stream);
     if (result == REX_OK)
         result = copy_own(plan, REX_MAP_FROM);
     if (result == REX_OK)
@@ -231,18 +226,20 @@ static int put_in_stream(const struct rex_plan *plan)
     if (result == REX_OK && staged->in > 0)
         result = copy_in(plan, context->arena, (uintptr_t)context->staging, staged->in);
     if (result == REX_OK)
-        result = launch_kernel(plan);
+        result = rex_packed_launch(&plan->packed, &plan->context->arguments, plan->context->stream);
     if (result == REX_OK && out > 0)
         result = copy_out(plan, (uintptr_t)context->staging + staged->out_begin,
                           context->arena + staged->out_begin, out);
     return result == REX_OK && plan->has_updates ? copy_updates(plan, REX_MAP_FROM) : result;
 }
 
-static int launch_staged(struct rex_plan *plan)
+int rex_plan_run(struct rex_plan *plan)
 {
     const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
     int result = REX_OK;
+    if (staged->total > REX_STAGED_MOST || plan->is_exact || !plan->is_pageable)
+        return launch_by_rows(plan);
     if (staged->total > context->room)
         result = rex_launch_context_make_room(context, staged->total, plan->packed.kernel->name);
     if (result != REX_OK)
@@ -261,11 +258,4 @@ static int launch_staged(struct rex_plan *plan)
     if (result == REX_OK)
         stage(plan, REX_MAP_FROM);
     return result;
-}
-
-int rex_plan_run(struct rex_plan *plan)
-{
-    return plan->staged.total <= REX_STAGED_MOST && !plan->is_exact && plan->is_pageable
-               ? launch_staged(plan)
-               : launch_by_rows(plan);
 }

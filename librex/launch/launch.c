@@ -84,12 +84,6 @@ static int launch(struct rex_request *request)
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-static void complete_grid(struct rex_request *request)
-{
-    rex_grid_complete(request->grid.teams, request->grid.threads,
-                      (int64_t)request->trip_count > 0 ? request->trip_count : 0);
-}
-
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request)
 {
     int result = rex_module_ready(module, "rex_module_launch");
@@ -99,7 +93,7 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
         return result;
     if (request->map == NULL)
         return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
-    complete_grid(request);
+    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
     return launch(request);
 }
 
@@ -148,9 +142,9 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
         result = rex_resolve(module, config->key, &request->target);
     if (result == REX_OK && rex_any_device_is_lost())
         result = rex_device_lost(request->number, request->target.name);
-    if (result == REX_OK)
+    if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
         result = rex_check_strict(config, request->target.name);
-    complete_grid(request);
+    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
     return result;
 }
 
@@ -195,15 +189,14 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
  */
 static void prepare(struct rex_registration *registration)
 {
-    int number, ordinal, entered;
+    int number, entered;
+    struct rex_launch_context *context = NULL;
     if ((rex_against_all() | registration->against) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_flight_enter() != REX_OK)
         return;
-    struct rex_launch_context *context = NULL;
-    if (rex_launch_context_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
-        context = rex_launch_context_take(ordinal, registration->image_path, &entered);
+    rex_launch_context_take(number, registration->image_path, &context, &entered);
     if (context != NULL) {
-        if (rex_loaded_image_prepare(registration, ordinal, context->cuda) == REX_OK)
+        if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
             rex_launch_context_make_room(context, 1, registration->image_path);
         rex_launch_context_give(context, entered);
     }

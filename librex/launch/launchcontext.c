@@ -144,8 +144,13 @@ static struct rex_launch_context *new_context(int ordinal, const char *what)
     return NULL;
 }
 
-struct rex_launch_context *rex_launch_context_take(int ordinal, const char *what, int *entered)
+int rex_launch_context_take(int number, const char *what, struct rex_launch_context **taken,
+                            int *entered)
 {
+    int ordinal, result = rex_launch_context_ordinal(number, &ordinal);
+    *taken = NULL;
+    if (result != REX_OK || ordinal < 0)
+        return result;
     struct rex_device *device = &rex_devices[ordinal];
     rex_lists_lock();
     struct rex_launch_context *context = device->idle;
@@ -155,13 +160,15 @@ struct rex_launch_context *rex_launch_context_take(int ordinal, const char *what
     }
     rex_lists_unlock();
     if (context == NULL && (context = new_context(ordinal, what)) == NULL)
-        return NULL;
+        return rex_last_error_code();
     *entered = rex_context_enter(context->cuda);
-    if (*entered >= 0)
-        return context;
-    failed(what);
+    if (*entered >= 0) {
+        *taken = context;
+        return REX_OK;
+    }
+    result = failed(what);
     rex_launch_context_give(context, 0);
-    return NULL;
+    return result;
 }
 
 void rex_launch_context_give(struct rex_launch_context *context, int entered)
@@ -198,20 +205,6 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
     }
     context->room = room;
     return REX_OK;
-}
-
-void *rex_launch_context_rows(struct rex_launch_context *context, size_t size)
-{
-    if (size > context->rows_size) {
-        void *rows = realloc(context->rows, size);
-        if (rows == NULL) {
-            rex_fail_memory(size, "the rows of a launch");
-            return NULL;
-        }
-        context->rows = rows;
-        context->rows_size = size;
-    }
-    return context->rows;
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */

@@ -63,17 +63,16 @@ struct rex_launch_context {
 int rex_launch_context_ordinal(int number, int *ordinal);
 
 /*
- * Take a context of GPU ORDINAL for this thread alone, and make the GPU's context current. Give it
- * back with the value of *ENTERED. NULL with an error, which begins with WHAT.
+ * Take a context of device NUMBER for this thread alone, and make the GPU's context current. Give
+ * it back with the value of *ENTERED. Returns 0 with *TAKEN, which is NULL if the device is no GPU,
+ * or an error, which begins with WHAT.
  */
-struct rex_launch_context *rex_launch_context_take(int ordinal, const char *what, int *entered);
+int rex_launch_context_take(int number, const char *what, struct rex_launch_context **taken,
+                            int *entered);
 void rex_launch_context_give(struct rex_launch_context *context, int entered);
 
 /* Provide SIZE bytes of staging memory and arena: 0, or REX_ENOMEM, which begins with WHAT. */
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
-
-/* SIZE bytes of room for rows, not cleared. NULL with REX_ENOMEM. */
-void *rex_launch_context_rows(struct rex_launch_context *context, size_t size);
 
 /*
  * Put PACKED, whose rows are STAGED and whose arguments are in CONTEXT, in its stream as a graph.

@@ -236,7 +236,7 @@ TEST_IN_CHILD(keep_contexts)
         if (i == 2) /* the contexts end with the module */
             CHECK(rex_module_fini(&module) == REX_OK && rex_module_register(&module, NULL) == REX_OK && launch_nothing(&plainly) == REX_OK);
         for (int j = 0; j < kept + MORE; j++)
-            CHECK((contexts[j] = rex_launch_context_take(0, "this test", &entered[j])) != NULL);
+            CHECK(rex_launch_context_take(0, "this test", &contexts[j], &entered[j]) == REX_OK && contexts[j] != NULL);
         for (int j = kept + MORE; j-- > 0;)
             rex_launch_context_give(contexts[j], entered[j]);
         CHECK_EQUAL(driver_objects(), others + kept);
