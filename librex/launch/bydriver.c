@@ -307,11 +307,7 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
 static int run_and_report(const struct rex_request *request, struct rex_plan *plan)
 {
     bool traced = rex_trace_on();
-    struct rex_call_trace trace = {.packet = rex_packet_of_map(plan->map)};
-    memcpy(trace.packet.Teams, plan->packed.grid, sizeof trace.packet.Teams);
-    memcpy(trace.packet.Threads, plan->packed.block, sizeof trace.packet.Threads);
-    trace.packet.DynCGroupMem = (int32_t)plan->packed.dynamic_memory;
-    trace.packet.Tripcount = (int64_t)request->trip_count;
+    struct rex_call_trace trace = {.packet = rex_request_packet(request)};
     if (rex_log_wanted(REX_LOG_INFO))
         rex_log_backend(&request->target, "the CUDA driver", "");
     if (rex_rows_wanted())

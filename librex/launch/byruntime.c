@@ -47,21 +47,6 @@ static uint32_t fit_dynamic_memory(const struct rex_target *target, uint32_t dyn
                : dynamic;
 }
 
-static struct __tgt_kernel_arguments packet_of(const struct rex_request *request,
-                                               const struct rex_packet_rule *rule,
-                                               const struct rex_grid *grid)
-{
-    struct __tgt_kernel_arguments packet = rex_packet_of_map(request->map);
-    packet.Version = (int32_t)rule->version;
-    packet.ArgNames = request->names;
-    packet.Tripcount = (int64_t)request->trip_count;
-    packet.Flags = (int64_t)(request->flags | request->target.registration->release->strict_flags);
-    memcpy(packet.Teams, grid->teams, sizeof packet.Teams);
-    memcpy(packet.Threads, grid->threads, sizeof packet.Threads);
-    packet.DynCGroupMem = (int32_t)grid->dynamic_memory;
-    return packet;
-}
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 #define ROWS_ON_STACK 64
@@ -247,7 +232,10 @@ static int launch(const struct rex_request *request, int *returned)
         result = log_reason(request);
     if (result != REX_OK)
         return result;
-    struct __tgt_kernel_arguments packet = packet_of(request, rule, &grid);
+    struct __tgt_kernel_arguments packet = rex_request_packet(request);
+    packet.Version = (int32_t)rule->version;
+    packet.Flags |= (int64_t)target->registration->release->strict_flags;
+    packet.DynCGroupMem = (int32_t)grid.dynamic_memory;
     if (rex_rows_wanted())
         rex_rows_log(target->name, request->device, &packet);
     return rule->leading_row || rule->trailing_row

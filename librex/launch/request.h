@@ -9,6 +9,8 @@
 #ifndef REX_INTERNAL_REQUEST_H
 #define REX_INTERNAL_REQUEST_H
 
+#include <string.h>
+
 #include "memory/rowcheck.h"
 #include "module/modules.h"
 #include "omp/grid.h"
@@ -30,6 +32,19 @@ struct rex_request {
 static inline struct rex_reason rex_request_reason(const struct rex_request *request)
 {
     return (struct rex_reason){request->reasons, request->target.registration->about};
+}
+
+/* The packet of REQUEST, as a caller of libomptarget fills it. */
+static inline struct __tgt_kernel_arguments rex_request_packet(const struct rex_request *request)
+{
+    struct __tgt_kernel_arguments packet = rex_packet_of_map(request->map);
+    packet.ArgNames = request->names;
+    packet.Tripcount = (int64_t)request->trip_count;
+    packet.Flags = (int64_t)request->flags;
+    memcpy(packet.Teams, request->grid.teams, sizeof packet.Teams);
+    memcpy(packet.Threads, request->grid.threads, sizeof packet.Threads);
+    packet.DynCGroupMem = (int32_t)request->grid.dynamic_memory;
+    return packet;
 }
 
 #endif
