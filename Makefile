@@ -84,7 +84,7 @@ warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 # Threads that use librex may have little stack: 64 KiB in some programs. Sanitizers and -O0 need more.
 small_frames  := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=8192)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
-# A launch reads objects of its thread: the library's few (base/thread.h) are found without a call.
+# A launch reads objects of its thread: the library's few (base/process.h) are found without a call.
 lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec $(small_frames) -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"'
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'

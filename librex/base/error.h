@@ -1,10 +1,15 @@
 /*
- * error.h - failures: each thread's last one, and what errors are called.
+ * error.h - failures: each thread's last one, what errors are called, and names in messages: made
+ * harmless, and the one that was probably meant.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_ERROR_H
 #define REX_INTERNAL_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "rex/offload.h"
 
@@ -40,5 +45,52 @@ int rex_fail_null(const char *function, const char *argument);
 
 /* For an allocation of SIZE bytes for WHAT that failed. */
 int rex_fail_memory(size_t size, const char *what);
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
+size_t rex_utf8_length(const char *text);
+
+/*
+ * The bytes of TEXT that could begin another line or command a terminal become \xNN: control
+ * characters, of ASCII and those above it, and bytes that are no UTF-8. The end that then has no
+ * room in the SIZE bytes of TEXT is cut off. To do it twice is as good as once.
+ */
+void rex_escape(char *text, size_t size);
+
+/* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
+void rex_escape_lines(char *text, size_t size);
+
+/* A search. All but the name that is wanted is zero at first. */
+struct rex_nearest {
+    const char *wanted;
+    const char *name; /* the nearest so far; NULL: none was near */
+    size_t edits;     /* how many letters have to change to make it of the wanted one */
+    size_t steps;     /* taken so far: letters looked at */
+};
+
+/* Have NAME, which stays, compared. */
+void rex_nearest_try(struct rex_nearest *nearest, const char *name);
+
+/* FNV-1a. */
+static inline uint64_t rex_hash_bytes(const void *bytes, size_t size)
+{
+    const unsigned char *byte = (const unsigned char *)bytes;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static inline uint64_t rex_hash_string(const char *string)
+{
+    return rex_hash_bytes(string, strlen(string));
+}
+
+/* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
+static inline uint32_t rex_hash_address(const void *address)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u) >> 32);
+}
 
 #endif

@@ -18,12 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/fork.h"
-#include "base/names.h"
 #include "base/settings.h"
-#include "base/thread.h"
 
 /* It guards the level as it changes, and where lines go. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -113,7 +109,7 @@ int rex_log_decide(void)
     int error = errno;
     rex_shelter_begin();
     pthread_mutex_lock(&lock);
-    enum rex_log_level level = rex_setting_log(value);
+    enum rex_log_level level = (enum rex_log_level)rex_setting_given(REX_OPTION_LOG, value);
     const char *colon = strchr(value, ':');
     use_file(colon != NULL ? colon + 1 : "");
     __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "rex/configure.h"
 
 /* Longest message with the name of its error behind it, in bytes with its NUL. */

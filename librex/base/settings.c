@@ -18,7 +18,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/names.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /*
- * context.c - primary contexts of GPUs: kept and lost; how threads wait in them.
+ * context.c - what is kept of each GPU: its primary context, device memory of librex's own, and its
+ * loss; how threads wait.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
  * active yet and leaves an active one as it is. On an H100 a launch with its wait takes 22 to 36 us
@@ -9,16 +10,14 @@
  */
 #include "cuda/context.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/pinned.h"
 #include "image/cubin.h"
 
 /* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
@@ -86,7 +85,7 @@ void rex_context_drop(int number)
 /* Those of WANTED that are not held already. */
 static void activate(uint64_t wanted)
 {
-    enum rex_wait wait = rex_setting_wait();
+    int wait = rex_setting_read(REX_OPTION_WAIT);
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -166,7 +165,8 @@ void rex_context_hold(void)
     int state = device->is_held ? -1 : ask_state(number, &flags);
     if (state >= 0)
         device->is_held =
-            retain_with_flags(number, state > 0 ? flags : flags_of[rex_setting_wait()]) == 0;
+            retain_with_flags(number,
+                              state > 0 ? flags : flags_of[rex_setting_read(REX_OPTION_WAIT)]) == 0;
     rex_driver_unlock();
 }
 
@@ -204,6 +204,21 @@ void rex_context_unhold(void)
         at_end();
 }
 
+/* ---- the lock of lists ----------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_TAKEN(68, NULL);
+
+void rex_lists_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void rex_lists_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- lost devices ---------------------------------------------------------------------------- */
 
 bool rex_some_device_is_lost;
@@ -237,8 +252,161 @@ void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 
 int rex_device_lost(int number, const char *what)
 {
-    const struct rex_loss *loss = rex_any_device_is_lost() ? find_loss(number) : NULL;
+    const struct rex_loss *loss =
+        __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE) ? find_loss(number) : NULL;
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);
+}
+
+/* ---- device memory --------------------------------------------------------------------------- */
+
+#define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept on each GPU */
+
+struct rex_block {
+    struct rex_block *next;
+    uint64_t address;
+    size_t size;
+    bool is_taken; /* else it is kept */
+    bool is_exact; /* never kept */
+};
+
+static void push(struct rex_block **list, struct rex_block *block)
+{
+    block->next = *list;
+    *list = block;
+}
+
+static struct rex_block *take_out(struct rex_block **at)
+{
+    struct rex_block *block = *at;
+    *at = block->next;
+    return block;
+}
+
+/* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
+static struct rex_block *shed(struct rex_device *device, size_t most)
+{
+    struct rex_block *out = NULL, **at = &device->blocks;
+    size_t sum = 0;
+    while (*at != NULL) {
+        bool is_kept = !(*at)->is_taken;
+        if (is_kept)
+            sum += (*at)->size;
+        if (is_kept && sum > most)
+            push(&out, take_out(at));
+        else
+            at = &(*at)->next;
+    }
+    return out;
+}
+
+/* Whether there was any. */
+static bool free_all(struct rex_block *out)
+{
+    bool any = out != NULL;
+    while (out != NULL) {
+        struct rex_block *next = out->next;
+        REX_CUDA(cuMemFree, out->address);
+        free(out);
+        out = next;
+    }
+    return any;
+}
+
+bool rex_blocks_free(struct rex_device *device)
+{
+    rex_lists_lock();
+    struct rex_block *out = shed(device, 0);
+    rex_lists_unlock();
+    return free_all(out);
+}
+
+bool rex_blocks_free_all(void)
+{
+    bool freed = false;
+    for (int i = 0; i < rex_cuda_devices(); i++) {
+        void *context;
+        if (!rex_context_is_active(i) || rex_context_retain(i, &context) != 0)
+            continue;
+        int entered = rex_context_enter(context);
+        freed |= entered >= 0 && rex_blocks_free(&rex_devices[i]);
+        rex_context_leave(entered);
+        rex_context_drop(i);
+    }
+    return freed;
+}
+
+/* One that is kept, large enough, and at most twice as large. */
+static struct rex_block *reuse(struct rex_device *device, size_t size)
+{
+    rex_lists_lock();
+    struct rex_block *block = device->blocks;
+    while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
+        block = block->next;
+    if (block != NULL)
+        block->is_taken = true;
+    rex_lists_unlock();
+    return block;
+}
+
+/* A launch with a little more the next time finds it large enough. */
+static size_t round_up(size_t size)
+{
+    size_t step = 512;
+    while (step < size / 16)
+        step *= 2;
+    return (size + step - 1) / step * step;
+}
+
+int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address)
+{
+    int result = REX_CUDA(cuMemAlloc, address, size);
+    if (result == REX_CUDA_OUT_OF_MEMORY) {
+        rex_blocks_free(device);
+        result = REX_CUDA(cuMemAlloc, address, size);
+    }
+    return result;
+}
+
+uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
+{
+    struct rex_block *block = exact ? NULL : reuse(device, size);
+    if (block != NULL)
+        return block->address;
+    block = malloc(sizeof *block);
+    if (block == NULL) {
+        rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
+        return 0;
+    }
+    *block = (struct rex_block){
+        .size = exact ? size : round_up(size), .is_taken = true, .is_exact = exact};
+    if (rex_block_allocate(device, block->size, &block->address) != 0) {
+        free(block);
+        return 0;
+    }
+    rex_lists_lock();
+    push(&device->blocks, block);
+    rex_lists_unlock();
+    return block->address;
+}
+
+void rex_block_give(struct rex_device *device, uint64_t address)
+{
+    struct rex_block **blocks = &device->blocks, **at = blocks, *out = NULL;
+    rex_lists_lock();
+    while (*at != NULL && (*at)->address != address)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        struct rex_block *block = take_out(at);
+        block->is_taken = false;
+        if (block->is_exact)
+            push(&out, block);
+        else {
+            push(blocks, block);
+            out = shed(device, KEPT_MOST);
+        }
+    }
+    rex_lists_unlock();
+    free_all(out);
 }

@@ -1,10 +1,15 @@
 /*
- * context.h - primary contexts of GPUs: kept, entered, and lost; how threads wait in them.
+ * context.h - what is kept of each GPU: its primary context, device memory of librex's own, and its
+ * loss; how threads wait.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_CONTEXT_H
 #define REX_INTERNAL_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "cuda/driver.h"
 
@@ -31,16 +36,12 @@ void rex_context_unhold(void);
 /* The same for GPU NUMBER, which there is, alone. */
 void rex_context_activate_one(int number);
 
-/* GPU NUMBER is about to be used; a bit for each whose context is to be activated then. */
+/*
+ * A bit for each GPU whose context is to be activated when it is first used. rex_device_offload()
+ * and the like (omp/device.h) look at it, and activate the context of GPU NUMBER.
+ */
 extern uint64_t rex_contexts_later;
 void rex_context_activate_later(int number);
-static inline void rex_context_use(int number)
-{
-    uint64_t later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(later != 0, 0) && number >= 0 && number < REX_CUDA_DEVICES_MAX &&
-        (later >> number & 1) != 0)
-        rex_context_activate_later(number);
-}
 
 /*
  * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one
@@ -98,5 +99,35 @@ static inline bool rex_any_device_is_lost(void)
 {
     return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE);
 }
+
+/* ---- the lock of lists ----------------------------------------------------------------------- */
+
+/*
+ * The lock of short lists: of pinned memory, device memory that is kept, lost devices, idle slots,
+ * bases of maps. It is held for a look or a change. Nothing is said and the driver is not called
+ * under it.
+ */
+void rex_lists_lock(void);
+void rex_lists_unlock(void);
+
+/* ---- device memory --------------------------------------------------------------------------- */
+
+/*
+ * SIZE bytes, half of the address space at most, on DEVICE, whose context is current. 0, with
+ * rex_cuda_why(), where there are not so many. EXACT: an allocation of this size, which nobody gets
+ * after it.
+ */
+uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact);
+/*
+ * SIZE bytes likewise in *ADDRESS, which are freed with cuMemFree. Kept blocks are freed if there
+ * is too little memory. 0, or another number with rex_cuda_why().
+ */
+int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address);
+/* Give it back to DEVICE: no launch works with it any more. The context is current. */
+void rex_block_give(struct rex_device *device, uint64_t address);
+/* Free those kept on DEVICE, whose context is current. Whether there was any. */
+bool rex_blocks_free(struct rex_device *device);
+/* Free those kept on all GPUs. Whether there was any. */
+bool rex_blocks_free_all(void);
 
 #endif

@@ -12,16 +12,13 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
-#include "base/thread.h"
-#include "cuda/nogpu.h"
+#include "base/log.h"
+#include "cuda/gpu.h"
 
 struct rex_driver rex_driver;
 struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];

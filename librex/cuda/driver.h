@@ -199,8 +199,8 @@ struct rex_device {
     /* Under the driver's lock. */
     bool is_held; /* context.c: librex has retained the context, once for all its users */
 
-    /* Under the lock of lists (cuda/pinned.h). */
-    struct rex_block *blocks; /* blocks.c: those that are kept stand in the order of their age */
+    /* Under the lock of lists (cuda/context.h). */
+    struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
     struct rex_launch_context *idle; /* launch/launchcontext.c: the last one given back first */
     long idle_count, idle_most;      /* of these contexts */
 

@@ -8,15 +8,12 @@
  */
 #include "cuda/pinned.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "rex/device.h"
 
@@ -29,9 +26,7 @@ struct range {
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-/* For this list and those that cuda/pinned.h tells of. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct range *ranges;
+static struct range *ranges; /* under the lock of lists */
 
 /* No other thread of the parent is at work here any more. */
 static void end_in_child(void)
@@ -40,17 +35,7 @@ static void end_in_child(void)
         range->busy = false;
 }
 
-REX_FORK_TAKEN(68, end_in_child);
-
-void rex_lists_lock(void)
-{
-    rex_lock(&lock);
-}
-
-void rex_lists_unlock(void)
-{
-    rex_unlock(&lock);
-}
+REX_FORK_WATCHED(98, NULL, NULL, end_in_child);
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -80,7 +65,7 @@ static void add(struct range *range)
 static int add_unless_overlapping(struct range *range)
 {
     struct range other = {.size = 0};
-    rex_lock(&lock);
+    rex_lists_lock();
     const struct range *found = overlapping(range->begin, range->size);
     if (found != NULL)
         other = *found;
@@ -88,7 +73,7 @@ static int add_unless_overlapping(struct range *range)
         range->busy = true;
         add(range);
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return other.size == 0
                ? REX_OK
                : rex_fail(REX_EINVAL,
@@ -102,14 +87,14 @@ static int add_unless_overlapping(struct range *range)
  */
 static struct range *find_and_mark_busy(const void *address, bool ours)
 {
-    rex_lock(&lock);
+    rex_lists_lock();
     struct range *range = ranges;
     while (range != NULL &&
            (range->begin != (uintptr_t)address || range->ours != ours || range->busy))
         range = range->next;
     if (range != NULL)
         range->busy = true;
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return range;
 }
 
@@ -117,24 +102,24 @@ static struct range *find_and_mark_busy(const void *address, bool ours)
 static void keep_or_drop(struct range *range, bool pinned)
 {
     struct range **at = &ranges;
-    rex_lock(&lock);
+    rex_lists_lock();
     range->busy = false;
     if (!pinned) {
         while (*at != range)
             at = &(*at)->next;
         *at = range->next;
     }
-    rex_unlock(&lock);
+    rex_lists_unlock();
     if (!pinned)
         free(range);
 }
 
 bool rex_is_pinned(const void *address)
 {
-    rex_lock(&lock);
+    rex_lists_lock();
     const struct range *range = overlapping((uintptr_t)address, 1);
     bool pinned = range != NULL && range->drivers;
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return pinned;
 }
 
@@ -243,9 +228,9 @@ void *rex_host_alloc(size_t size)
         return NULL;
     }
     void *memory = (void *)range->begin;
-    rex_lock(&lock);
+    rex_lists_lock();
     add(range);
-    rex_unlock(&lock);
+    rex_lists_unlock();
     return memory;
 }
 

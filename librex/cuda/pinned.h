@@ -20,11 +20,4 @@ bool rex_is_ordinary_memory_now(const void *address);
 /* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
 
-/*
- * The lock of short lists: of pinned memory, device memory that is kept, lost devices, idle slots,
- * bases of maps. It is held for a look or a change, and the driver is not called under it.
- */
-void rex_lists_lock(void);
-void rex_lists_unlock(void);
-
 #endif

@@ -1,5 +1,6 @@
 /*
- * elf.h - a view of an ELF64 file in memory that never reads outside it.
+ * elf.h - a view of an ELF64 file in memory that never reads outside it, and the reader of host
+ * images.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "image/view.h"
 
 /* e_machine of the processor that this library is compiled for. */
 #if defined(__x86_64__)
@@ -48,12 +51,6 @@ const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *se
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
 /*
- * In a made-up table all names may overlap, each nearly as long as the file: to read them would
- * take the square of its size. A longer name counts as none: no name that librex looks for is.
- */
-#define REX_ELF_LONGEST_NAME 4096
-
-/*
  * The string at OFFSET of string table STRINGS. NULL if it does not end inside the table, or is
  * longer than any name.
  */
@@ -71,7 +68,12 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
                      Elf64_Dyn *entry);
 
-/* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
-const char *rex_elf_string_within(const char *string, uint64_t room);
+/* ---- host images ----------------------------------------------------------------------------- */
+
+/*
+ * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
+ * where memory ran out or the view is overfull.
+ */
+int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "image/cubin.h"
 #include "image/fatbin.h"
-#include "image/hostimage.h"
+#include "image/elf.h"
 #include "image/ptx.h"
 
 /*

@@ -23,7 +23,9 @@
 #include "launch/driversteps.h"
 #include "memory/presence.h"
 #include "omp/callreport.h"
+#include "omp/device.h"
 #include "omp/flight.h"
+#include "omp/presentcalls.h"
 #include "trace/trace.h"
 
 /* ---- fallback reasons ------------------------------------------------------------------------ */

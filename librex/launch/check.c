@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
-#include "image/signature.h"
-#include "launch/argument.h"
+#include "image/view.h"
+#include "launch/pack.h"
 #include "module/register.h"
 #include "omp/device.h"
 #include "omp/grid.h"

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "memory/staging.h"
 
@@ -172,13 +171,21 @@ static int pack(const struct rex_plan *plan)
                               plan->device);
 }
 
+static int launch_kernel(const struct rex_plan *plan)
+{
+    const struct rex_launch_context *context = plan->context;
+    return rex_packed_put(&plan->packed, &context->arguments, context->stream) == 0
+               ? REX_OK
+               : rex_packed_failed(&plan->packed);
+}
+
 static int do_by_rows(const struct rex_plan *plan)
 {
     int result = copy_updates(plan, REX_MAP_TO);
     if (result == REX_OK)
         result = copy_own(plan, REX_MAP_TO);
     if (result == REX_OK)
-        result = rex_packed_launch(&plan->packed, &plan->context->arguments, plan->context->stream);
+        result = launch_kernel(plan);
     if (result == REX_OK)
         result = copy_own(plan, REX_MAP_FROM);
     if (result == REX_OK)
@@ -226,7 +233,7 @@ static int put_in_stream(const struct rex_plan *plan)
     if (result == REX_OK && staged->in > 0)
         result = copy_in(plan, context->arena, (uintptr_t)context->staging, staged->in);
     if (result == REX_OK)
-        result = rex_packed_launch(&plan->packed, &plan->context->arguments, plan->context->stream);
+        result = launch_kernel(plan);
     if (result == REX_OK && out > 0)
         result = copy_out(plan, (uintptr_t)context->staging + staged->out_begin,
                           context->arena + staged->out_begin, out);

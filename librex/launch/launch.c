@@ -20,7 +20,7 @@
 #include "memory/presence.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -22,9 +22,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cuda/blocks.h"
 #include "cuda/context.h"
-#include "cuda/pinned.h"
 #include "omp/device.h"
 
 #define IDLE_LEAST 64

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "image/cubin.h"
 #include "image/list.h"
@@ -71,25 +71,20 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
         discard(image);
 }
 
-static void end_launches_on(const struct rex_loaded_image *image)
-{
-    void (*end)(int) = __atomic_load_n(&end_launches, __ATOMIC_ACQUIRE);
-    int entered = rex_context_enter(image->context);
-    if (end != NULL)
-        end(image->ordinal);
-    rex_context_leave(entered);
-}
-
 /* Called when the registration ends; no launch is at work. */
 static void unload(struct rex_registration *registration)
 {
+    void (*end)(int) = __atomic_load_n(&end_launches, __ATOMIC_ACQUIRE);
     struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
                                                          __ATOMIC_ACQ_REL),
                             *next;
     for (; image != NULL; image = next) {
         next = image->next;
-        if (registration->library == NULL) /* a library's launches are all in queues */
-            end_launches_on(image);
+        if (registration->library == NULL && end != NULL) { /* a library's are all in queues */
+            int entered = rex_context_enter(image->context);
+            end(image->ordinal);
+            rex_context_leave(entered);
+        }
         rex_loaded_image_drop(image);
     }
 }
@@ -129,19 +124,6 @@ static void *load_function(const struct rex_loaded_kernel *kernel)
     return function;
 }
 
-/*
- * Loads all kernels with the image. By itself the driver (CUDA 12.2 on) loads each at its first
- * launch, which may wait until the device is idle. It waits for ever if a kernel of another queue
- * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
- * error.
- */
-static void load_functions(struct rex_loaded_image *image)
-{
-    for (uint32_t i = 0; i < image->registration->table.count; i++)
-        if (image->kernel[i].known)
-            image->kernel[i].function = load_function(&image->kernel[i]);
-}
-
 static int find_function(struct rex_loaded_kernel *kernel)
 {
     if (!kernel->known)
@@ -157,6 +139,12 @@ static int find_function(struct rex_loaded_kernel *kernel)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
+/*
+ * Loads all kernels with the image. By itself the driver (CUDA 12.2 on) loads each at its first
+ * launch, which may wait until the device is idle. It waits for ever if a kernel of another queue
+ * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
+ * error.
+ */
 static int load(struct rex_loaded_image *image)
 {
     const struct rex_descriptor *descriptor = image->descriptor;
@@ -176,7 +164,9 @@ static int load(struct rex_loaded_image *image)
                         image->ordinal, rex_cuda_why());
     }
     describe(image, &image->registration->table);
-    load_functions(image);
+    for (uint32_t i = 0; i < image->registration->table.count; i++)
+        if (image->kernel[i].known)
+            image->kernel[i].function = load_function(&image->kernel[i]);
     rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, image->ordinal,
             image->registration->library == NULL ? " a second time" : "");
     return REX_OK;
@@ -258,14 +248,6 @@ struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registratio
     return kernel;
 }
 
-/* The driver takes an int. */
-static int set_dynamic_memory(const struct rex_loaded_kernel *kernel, uint32_t bytes)
-{
-    return bytes > INT32_MAX ? rex_cuda_note(REX_CUDA_INVALID_VALUE, "cuFuncSetAttribute")
-                             : REX_CUDA(cuFuncSetAttribute, kernel->function,
-                                        ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes);
-}
-
 int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
@@ -273,13 +255,17 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
         bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE))
         return REX_OK;
     rex_lock(&lock); /* the driver keeps the last value that was set, and it must be the largest */
-    if (bytes <= kernel->dynamic_memory)
-        ;
-    else if (set_dynamic_memory(kernel, bytes) != 0)
-        result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
-                          kernel->name, bytes, rex_cuda_why());
-    else
-        __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELEASE);
+    if (bytes > kernel->dynamic_memory) {
+        int set = bytes > INT32_MAX /* the driver takes an int */
+                      ? rex_cuda_note(REX_CUDA_INVALID_VALUE, "cuFuncSetAttribute")
+                      : REX_CUDA(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY,
+                                 (int)bytes);
+        if (set == 0)
+            __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELEASE);
+        else
+            result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
+                              kernel->name, bytes, rex_cuda_why());
+    }
     rex_unlock(&lock);
     return result;
 }

@@ -1,29 +1,114 @@
 /*
- * pack.c - packs the arguments of a launch in the layout of the kernel's parameters.
+ * pack.c - packs the arguments of a launch in the layout of the kernel's parameters. Tells of an
+ * argument that does not fit its parameter, with the cast to write.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "launch/pack.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "launch/argument.h"
+#include "image/view.h"
 #include "launch/check.h"
 #include "memory/presence.h"
-#include "module/register.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
 /* Bits that change nothing for memory that is mapped already. */
-#define MAPPED_BITS                                                                            \
-    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD | \
-     REX_MAP_MEMBER_OF_MASK)
+#define MAPPED_BITS \
+    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
+#define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* ---- an argument that does not fit its parameter --------------------------------------------- */
+
+/* The words for ARGUMENT in a message. */
+static const char *name_argument(const struct rex_argument *argument, char text[80])
+{
+    unsigned kind = rex_type_kind(argument->type);
+    if (!(argument->type & REX_MAP_LITERAL))
+        return "an address of mapped memory";
+    if (kind >= REX_KIND_I8)
+        return rex_kind_name(kind);
+    if (kind == REX_KIND_POINTER)
+        return "a pointer";
+    snprintf(text, 80, "a value of %lld byte%s", (long long)argument->size,
+             argument->size == 1 ? "" : "s");
+    return text;
+}
+
+/* The bytes of TEXT up to its closing bracket; 0 if there is none. */
+static size_t length_in_brackets(const char *text)
+{
+    size_t length = 0;
+    for (int depth = 1; text[length] != '\0'; length++) {
+        depth += (text[length] == '(') - (text[length] == ')');
+        if (depth == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Whether a cast in front of the LENGTH bytes at TEXT applies to all of them. */
+static bool is_operand(const char *text, size_t length)
+{
+    size_t i = 0;
+    while (i < length && (isalnum((unsigned char)text[i]) || strchr("_.[]()", text[i]) != NULL))
+        i++;
+    return i == length;
+}
+
+/*
+ * The end of the message. For a scalar of another type it is the cast to write, ": write
+ * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
+ */
+static void advise(const struct rex_declared *declared, const struct rex_image_parameter *parameter,
+                   const struct rex_argument *argument, char text[REX_ROW_TEXT + 40])
+{
+    static const char macro[] = "REX_VALUE(";
+    char row[REX_ROW_TEXT];
+    const char *value = strstr(rex_row_text(declared->map, (int32_t)argument->row, row), macro);
+    size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
+    if (parameter->kind < REX_KIND_I8 || rex_type_kind(argument->type) < REX_KIND_I8) {
+        snprintf(text, REX_ROW_TEXT + 40, "%s", row);
+        return;
+    }
+    value = length > 0 ? value + strlen(macro) : "...";
+    length = length > 0 ? length : strlen(value);
+    bool bare = is_operand(value, length);
+    snprintf(text, REX_ROW_TEXT + 40, ": write REX_VALUE((%s)%s%.*s%s)",
+             rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
+}
+
+/* The length of the kernel's name without its tail, as in REX_KERNEL(). */
+static int stem_length(const char *name)
+{
+    static const char tail[] = "__kernel__";
+    size_t length = strlen(name), end = strlen(tail);
+    return (int)(length > end && strcmp(name + length - end, tail) == 0 ? length - end : length);
+}
+
+int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
+                       const struct rex_argument *argument)
+{
+    const struct rex_image_parameter *parameter = &declared->parameter[index];
+    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
+    rex_signature_print(declared->parameter, declared->count, list);
+    advise(declared, parameter, argument, advice);
+    return rex_fail(REX_EPARAMS, "argument %u of %.*s is %s, its parameter is %s%s%s; it takes %s",
+                    index + 1, stem_length(declared->name), declared->name,
+                    name_argument(argument, given), parameter->kind < REX_KIND_I8 ? "a " : "",
+                    rex_parameter_print(parameter, one), advice, list);
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
 
 void rex_arguments_free(struct rex_arguments *arguments)
 {
@@ -31,7 +116,9 @@ void rex_arguments_free(struct rex_arguments *arguments)
     free(arguments->values);
 }
 
-static int make_room(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel)
+/* Makes room for the arguments of KERNEL, and packs the runtime's parameter if FORM has one. */
+static int open_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                          enum rex_kernel_form form)
 {
     if (arguments->room < kernel->parameters || arguments->address == NULL) {
         uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
@@ -49,6 +136,10 @@ static int make_room(struct rex_arguments *arguments, const struct rex_loaded_ke
         free(arguments->values);
         arguments->values = values;
         arguments->bytes = bytes;
+    }
+    if (form == REX_FORM_ENV) {
+        arguments->address[0] = arguments->values + kernel->parameter[0].offset;
+        memcpy(arguments->address[0], &(uintptr_t){RUNTIME_PARAMETER}, sizeof(uintptr_t));
     }
     return REX_OK;
 }
@@ -80,31 +171,16 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
 {
     const struct rex_argument argument = {(uint32_t)row, map->types[row], map->sizes[row],
                                           map->base[row]};
-    if (rex_argument_fits(&kernel->parameter[parameter], &argument))
-        return REX_OK;
-    return rex_wrong_argument(&(struct rex_declared){kernel->name, kernel->parameter + kernel->env,
-                                                     kernel->parameters - kernel->env, map},
-                              parameter - kernel->env, &argument);
-}
-
-/* Whether a parameter is 8 bytes of KIND, in one comparison. */
-static bool is_word_of(const struct rex_image_parameter *parameter, uint32_t kind)
-{
-    uint32_t both;
-    memcpy(&both, &parameter->size, sizeof both);
-    return both == (8 | kind << 16);
-}
-_Static_assert(offsetof(struct rex_image_parameter, kind) ==
-                   offsetof(struct rex_image_parameter, size) + 2,
-               "is_word_of() may take both at once");
-
-static int check_value(const struct rex_loaded_kernel *kernel, uint32_t parameter,
-                       const struct rex_map *map, int32_t row)
-{
+    if (!rex_argument_fits(&kernel->parameter[parameter], &argument))
+        return rex_wrong_argument(&(struct rex_declared){kernel->name,
+                                                         kernel->parameter + kernel->env,
+                                                         kernel->parameters - kernel->env, map},
+                                  parameter - kernel->env, &argument);
     size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
-    int result = check_argument(kernel, parameter, map, row);
-    if (result != REX_OK)
-        return result;
+    if (!(map->types[row] & REX_MAP_LITERAL))
+        return width == sizeof(void *)
+                   ? REX_OK
+                   : wrong_width(kernel, parameter, sizeof(void *), "an address");
     if (size > width || (size < width && width != sizeof(void *)))
         return wrong_width(kernel, parameter, map->sizes[row], "a value");
     return width <= sizeof(void *) || map->begin[row] != NULL
@@ -113,27 +189,34 @@ static int check_value(const struct rex_loaded_kernel *kernel, uint32_t paramete
                           kernel->name, row, width);
 }
 
-static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                      uint32_t parameter, const struct rex_map *map, int32_t row)
+/* Packs ROW: WORD is its value, if that has at most 8 bytes, or the device address of its base. */
+static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                    uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t word)
 {
     const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
+    bool is_literal = map->types[row] & REX_MAP_LITERAL;
+    int64_t kind =
+        is_literal ? map->types[row] & REX_MAP_KIND_MASK : REX_MAP_KIND(REX_KIND_POINTER);
+    uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
+    memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    const struct rex_argument argument = {.type = map->types[row]};
-    unsigned kind = rex_argument_kind(&argument);
-    if (unlikely(kind < REX_KIND_I8 || !is_word_of(wanted, kind))) {
-        int result = check_value(kernel, parameter, map, row);
-        if (result != REX_OK)
-            return result;
-        if (wanted->size > sizeof(void *)) {
-            memcpy(to, map->begin[row], wanted->size);
-            return REX_OK;
-        }
+    /* a literal of no scalar kind is always checked */
+    if (likely(size_and_kind == (sizeof word | (uint64_t)kind >> 16) &&
+               (!is_literal || kind >= REX_MAP_KIND(REX_KIND_I8)))) {
+        memcpy(to, &word, sizeof word);
+        return REX_OK;
     }
+    int result = check_argument(kernel, parameter, map, row);
+    if (result != REX_OK)
+        return result;
     /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-    memcpy(to, &map->base[row], wanted->size);
+    memcpy(to, wanted->size > sizeof word ? map->begin[row] : &word, wanted->size);
     return REX_OK;
 }
+_Static_assert(offsetof(struct rex_image_parameter, kind) ==
+                   offsetof(struct rex_image_parameter, size) + 2,
+               "pack_row() may take both at once");
 
 /* The device address of the row's base, so that a kernel indexes as the host does. */
 static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
@@ -143,132 +226,77 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
     return device + base - (uintptr_t)map->begin[row];
 }
 
-static int pack_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                        uint32_t parameter, uintptr_t value)
-{
-    arguments->address[parameter] = arguments->values + kernel->parameter[parameter].offset;
-    if (unlikely(kernel->parameter[parameter].size != sizeof value))
-        return wrong_width(kernel, parameter, sizeof value, "an address");
-    memcpy(arguments->address[parameter], &value, sizeof value);
-    return REX_OK;
-}
-
-/* Packs the device address of ROW. */
-static int pack_row_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                            uint32_t parameter, const struct rex_map *map, int32_t row,
-                            uintptr_t value)
-{
-    int result = REX_OK;
-    if (unlikely(!is_word_of(&kernel->parameter[parameter], REX_KIND_POINTER)))
-        result = check_argument(kernel, parameter, map, row);
-    return result == REX_OK ? pack_address(arguments, kernel, parameter, value) : result;
-}
-
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* rex_check_rows() checks rows that are neither a value nor plain mapped memory. */
-static bool is_usual(int64_t type)
+/*
+ * Counts the rows that are PARAMETERS. rex_check_rows() checks a map with rows that are neither a
+ * value nor plain mapped memory.
+ */
+static int check_rows(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
-    return type == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM ||
-           (type & ~REX_MAP_KIND_MASK) == VALUE;
-}
-
-static int check_rows(const struct rex_map *map, const char *name)
-{
-    int64_t unusual = 0;
-    bool columns =
-        map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL;
+    bool unusual = false, columns = map->base != NULL && map->begin != NULL && map->sizes != NULL &&
+                                    map->types != NULL;
     if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
-    for (int32_t i = 0; i < map->count; i++)
-        unusual |= !is_usual(map->types[i]) | (map->sizes[i] < 0) |
-                   ((map->types[i] & REX_MAP_MEMBER_OF_MASK) != 0);
-    return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
-}
-
-static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
-                    const struct rex_map *map, int32_t row, uint64_t generation,
-                    uint32_t *parameter)
-{
-    int64_t type = map->types[row];
-    if (type & REX_MAP_LITERAL)
-        return type & REX_MAP_TARGET_PARAM
-                   ? pack_value(&gpu->arguments, kernel, (*parameter)++, map, row)
-                   : REX_OK;
-    uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
-                                          gpu->number, generation);
-    if (unlikely(device == 0)) {
-        if (map->sizes[row] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
-            return absent(gpu, kernel->name, map, row);
-        /* A section of size 0 needs no memory. */
-        return type & REX_MAP_TARGET_PARAM
-                   ? pack_row_address(&gpu->arguments, kernel, (*parameter)++, map, row, 0)
-                   : REX_OK;
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i];
+        bool is_usual =
+            (type & ~REX_MAP_KIND_MASK) == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM;
+        unusual |= !is_usual | (map->sizes[i] < 0);
+        *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    return type & REX_MAP_TARGET_PARAM ? pack_row_address(&gpu->arguments, kernel, (*parameter)++,
-                                                          map, row, device_base(map, row, device))
-                                       : REX_OK;
+    return unlikely(unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
-static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,
-                     const struct rex_loaded_kernel *kernel, const struct rex_map *map)
+static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+                              enum rex_kernel_form form, const struct rex_map *map)
 {
     uint64_t generation = rex_addresses_generation(gpu->remember);
-    enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    uint32_t parameter = 0;
-    int result = rex_check_form_of(target, map, &form);
-    if (result == REX_OK && form == REX_FORM_ENV)
-        result = pack_address(&gpu->arguments, kernel, parameter++, RUNTIME_PARAMETER);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
-        result = pack_row(gpu, kernel, map, i, generation, &parameter);
-    return result;
+    uint32_t parameter = form == REX_FORM_ENV;
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i];
+        uintptr_t word = (uintptr_t)map->base[i];
+        if (!(type & REX_MAP_LITERAL)) {
+            word = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
+                                      gpu->number, generation);
+            if (likely(word != 0))
+                word = device_base(map, i, word);
+            else if (map->sizes[i] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
+                return absent(gpu, kernel->name, map, i);
+            /* else a section of size 0, which needs no memory */
+        }
+        if (!(type & REX_MAP_TARGET_PARAM))
+            continue;
+        int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, word);
+        if (unlikely(result != REX_OK))
+            return result;
+    }
+    return REX_OK;
 }
 
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device)
 {
-    uint32_t parameter = 0;
-    int result = make_room(arguments, kernel);
-    if (result == REX_OK && form == REX_FORM_ENV)
-        result = pack_address(arguments, kernel, parameter++, RUNTIME_PARAMETER);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
-            continue;
-        result = map->types[i] & REX_MAP_LITERAL
-                     ? pack_value(arguments, kernel, parameter++, map, i)
-                     : pack_row_address(arguments, kernel, parameter++, map, i,
-                                        device_base(map, i, device[i]));
-    }
+    uint32_t parameter = form == REX_FORM_ENV;
+    int result = open_arguments(arguments, kernel, form);
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+        if (map->types[i] & REX_MAP_TARGET_PARAM)
+            result = pack_row(arguments, kernel, parameter++, map, i,
+                              map->types[i] & REX_MAP_LITERAL ? (uintptr_t)map->base[i]
+                                                              : device_base(map, i, device[i]));
     return result;
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int fit_grid(const struct rex_launch_config *launch, struct rex_packed *packed)
+static int refuse_globals(const char *name)
 {
-    if (unlikely(rex_check_strict(launch, packed->kernel->name) != REX_OK))
-        return REX_EINVAL;
-    memcpy(packed->grid, launch->teams, sizeof packed->grid);
-    memcpy(packed->block, launch->threads, sizeof packed->block);
-    rex_grid_complete(packed->grid, packed->block, launch->trip_count);
-    packed->dynamic_memory = launch->dynamic_memory;
-    return rex_loaded_kernel_allow(packed->kernel, launch->dynamic_memory);
-}
-
-static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
-                struct rex_loaded_kernel **kernel)
-{
-    *kernel = rex_loaded_kernel(target->registration, target->kernel, gpu->ordinal, gpu->context);
-    if (unlikely(*kernel == NULL))
-        return rex_last_error_code();
-    if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": its module has device globals, and a queue would use a "
-                        "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
-                        "what they hold as arguments",
-                        (*kernel)->name);
-    return REX_OK;
+    return rex_fail(REX_EUNSUPPORTED,
+                    "kernel \"%s\": its module has device globals, and a queue would use a "
+                    "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
+                    "what they hold as arguments",
+                    name);
 }
 
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
@@ -276,16 +304,35 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     struct rex_packed *packed)
 {
     struct rex_target target;
+    enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, &target);
+    if (unlikely(result != REX_OK))
+        return result;
+    struct rex_loaded_kernel *kernel =
+        rex_loaded_kernel(target.registration, target.kernel, gpu->ordinal, gpu->context);
+    if (unlikely(kernel == NULL))
+        return rex_last_error_code();
+    if (unlikely(kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+        return refuse_globals(kernel->name);
+    if (description->flags & REX_LAUNCH_STRICT)
+        result = rex_check_strict(description, kernel->name);
+    if (result == REX_OK && description->dynamic_memory > 0)
+        result = rex_loaded_kernel_allow(kernel, description->dynamic_memory);
     if (result == REX_OK)
-        result = load(gpu, &target, &packed->kernel);
+        result = check_rows(map, kernel->name, &parameters);
     if (result == REX_OK)
-        result = fit_grid(description, packed);
+        result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
     if (result == REX_OK)
-        result = check_rows(map, packed->kernel->name);
-    if (result == REX_OK)
-        result = make_room(&gpu->arguments, packed->kernel);
-    return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
+        result = open_arguments(&gpu->arguments, kernel, form);
+    if (unlikely(result != REX_OK))
+        return result;
+    packed->kernel = kernel;
+    packed->dynamic_memory = description->dynamic_memory;
+    memcpy(packed->grid, description->teams, sizeof packed->grid);
+    memcpy(packed->block, description->threads, sizeof packed->block);
+    rex_grid_complete(packed->grid, packed->block, description->trip_count);
+    return find_and_pack_rows(gpu, kernel, form, map);
 }
 
 /* ---- calls of the driver --------------------------------------------------------------------- */
@@ -308,12 +355,9 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
     return REX_CUDA(cuGraphExecKernelNodeSetParams, executable, node, &changed);
 }
 
-int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
-                      void *stream)
+int rex_packed_failed(const struct rex_packed *packed)
 {
     const unsigned *grid = packed->grid, *block = packed->block;
-    if (rex_packed_put(packed, arguments, stream) == 0)
-        return REX_OK;
     return rex_fail(REX_ECUDA,
                     "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
                     "dynamic shared memory: %s",

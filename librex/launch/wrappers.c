@@ -13,7 +13,7 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/unfinished.h"
 
 #define EXPORT __attribute__((visibility("default")))

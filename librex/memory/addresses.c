@@ -1,39 +1,31 @@
 /*
  * addresses.c - a cache of device addresses of mapped memory.
  *
- * A launch like the one before it finds its sections in `recent`. A new section of memory found
- * before lies in a mapping of the cache. libomptarget is asked only for other sections. If the
- * index has the whole mapping, it is asked for that, so that later sections in it need no question.
+ * Memory found before lies in a mapping of the cache, and a hint tells which one. libomptarget is
+ * asked only for other memory. If the index has the whole mapping, it is asked for that, so that
+ * later sections in it need no question.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "memory/addresses.h"
 
-#include <string.h>
-
 #include "memory/presence.h"
-#include "omp/forward.h"
-#include "omp/present.h"
-#include "rex/launch.h"
 
 #define NEVER (UINT64_C(1) << 63)
 
-uint64_t rex_addresses_generation(bool remember)
+uint64_t rex_addresses_new_generation(void)
 {
     static uint64_t rounds;
     /* Relaxed: the number only has to be different in each round. */
-    return remember ? rex_mapping_now() : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
+    return NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
 
 static struct rex_found_mapping *known(struct rex_addresses *addresses, uintptr_t begin,
                                        size_t size, uint64_t generation)
 {
-    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++) {
-        struct rex_found_mapping *mapping = &addresses->mapping[i];
-        if (mapping->generation == generation && begin >= mapping->begin && begin < mapping->end &&
-            size <= mapping->end - begin)
-            return mapping;
-    }
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (rex_found_has(&addresses->mapping[i], begin, size, generation))
+            return &addresses->mapping[i];
     return NULL;
 }
 
@@ -52,9 +44,6 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
     if (old == NULL)
         old = &addresses->mapping[addresses->next++ % REX_FOUND_MAPPINGS];
     addresses->lost |= old->used;
-    if (old->generation != 0)
-        /* the recent sections refer to the slot by number, in other generations, too */
-        memset(addresses->recent, 0, sizeof addresses->recent);
     return old;
 }
 
@@ -74,33 +63,20 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
     return mapping;
 }
 
-static struct rex_found_mapping *ask_for_row(struct rex_addresses *addresses, uintptr_t begin,
-                                             size_t size, int number, uint64_t generation)
+uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t at, size_t size,
+                                int number, uint64_t generation, uint8_t *hint)
 {
     struct rex_mapping row;
-    if (!rex_mapping_find((const void *)begin, size, number, &row))
-        return NULL;
-    return ask(addresses, (const void *)row.begin, row.end - row.begin, number, generation);
-}
-
-uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,
-                                int number, uint64_t generation)
-{
-    struct rex_found_mapping *mapping = known(addresses, begin, size, generation);
+    struct rex_found_mapping *mapping = known(addresses, at, size, generation);
+    if (mapping == NULL && rex_mapping_find((const void *)at, size, number, &row))
+        mapping = ask(addresses, (const void *)row.begin, row.end - row.begin, number, generation);
     if (mapping == NULL)
-        mapping = ask_for_row(addresses, begin, size, number, generation);
-    if (mapping == NULL)
-        mapping = ask(addresses, (const void *)begin, size, number, generation);
+        mapping = ask(addresses, (const void *)at, size, number, generation);
     if (mapping == NULL)
         return 0;
-    size_t slot = rex_addresses_slot(begin);
     mapping->used = true;
-    addresses->recent[slot].begin = begin;
-    addresses->recent[slot].size = size;
-    addresses->recent[slot].device = begin + mapping->shift;
-    addresses->recent[slot].generation = generation;
-    addresses->recent[slot].mapping = (uint32_t)(mapping - addresses->mapping);
-    return begin + mapping->shift;
+    *hint = (uint8_t)(mapping - addresses->mapping);
+    return at + mapping->shift;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */

@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "omp/present.h"
+
 #define REX_FOUND_MAPPINGS 64
-#define REX_FOUND_SECTIONS 256 /* in those mappings */
+#define REX_FOUND_HINTS 256
 #define REX_DEVICE_RANGES 16
 
 /* Mapped memory that was found on a device, whole and in one piece. */
@@ -19,7 +21,7 @@ struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
     uint64_t generation; /* generation of the mappings in which it was found; 0: none */
-    bool used;           /* by commands that may be unfinished */
+    bool used;           /* by commands that may be pending */
 };
 
 /*
@@ -28,13 +30,7 @@ struct rex_found_mapping {
  */
 struct rex_addresses {
     struct rex_found_mapping mapping[REX_FOUND_MAPPINGS];
-    struct {
-        uintptr_t begin;
-        size_t size;
-        uintptr_t device;
-        uint64_t generation;
-        uint32_t mapping;
-    } recent[REX_FOUND_SECTIONS];
+    uint8_t hint[REX_FOUND_HINTS]; /* the mapping in which such an address was last found */
     struct {
         uint64_t begin, end;
     } range[REX_DEVICE_RANGES]; /* device memory that commands address directly and may still use */
@@ -43,15 +39,17 @@ struct rex_addresses {
     bool lost; /* a mapping in use was overwritten: any memory may be in use */
 };
 
-/* Slow, because it asks libomptarget. 0: the memory is not mapped whole on device NUMBER. */
-uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,
-                                int number, uint64_t generation);
-
-/* The slot in `recent` of a section that begins at AT. */
-static inline size_t rex_addresses_slot(uintptr_t at)
+/* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
+static inline bool rex_found_has(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
+                                 uint64_t generation)
 {
-    return ((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_SECTIONS;
+    uintptr_t all = mapping->end - mapping->begin, into = at - mapping->begin;
+    return mapping->generation == generation && into < all && size <= all - into;
 }
+
+/* As rex_addresses_find(); slow, because it may ask libomptarget. Sets *HINT. */
+uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t at, size_t size,
+                                int number, uint64_t generation, uint8_t *hint);
 
 /*
  * Device address of SIZE bytes at BEGIN in GENERATION of the mappings, 0 if they are not mapped
@@ -61,19 +59,22 @@ static inline uintptr_t rex_addresses_find(struct rex_addresses *addresses, cons
                                            size_t size, int number, uint64_t generation)
 {
     uintptr_t at = (uintptr_t)begin;
-    size_t slot = rex_addresses_slot(at);
-    if (__builtin_expect(addresses->recent[slot].begin == at &&
-                             addresses->recent[slot].size >= size &&
-                             addresses->recent[slot].generation == generation,
-                         1)) {
-        addresses->mapping[addresses->recent[slot].mapping].used = true;
-        return addresses->recent[slot].device;
-    }
-    return rex_addresses_look_up(addresses, at, size, number, generation);
+    uint8_t *hint = &addresses->hint[((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_HINTS];
+    struct rex_found_mapping *mapping = &addresses->mapping[*hint];
+    if (__builtin_expect(!rex_found_has(mapping, at, size, generation), 0))
+        return rex_addresses_look_up(addresses, at, size, number, generation, hint);
+    mapping->used = true;
+    return at + mapping->shift;
 }
 
-/* The generation to look in: the current one, or, without REMEMBER, one that no entry has. */
-uint64_t rex_addresses_generation(bool remember);
+/* A generation that no mapping was found in. */
+uint64_t rex_addresses_new_generation(void);
+
+/* The generation to look in: the current one, or, without REMEMBER, a new one. */
+static inline uint64_t rex_addresses_generation(bool remember)
+{
+    return remember ? rex_mapping_now() : rex_addresses_new_generation();
+}
 
 /* Marks SIZE bytes of device memory at BEGIN, an address from a caller, as used. */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);

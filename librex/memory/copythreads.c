@@ -17,11 +17,9 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
+#include "base/log.h"
 #include "base/settings.h"
-#include "base/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -70,7 +68,7 @@ static int processors(void)
 
 unsigned rex_copy_threads(void)
 {
-    int count = rex_setting_copy_threads();
+    int count = rex_setting_read(REX_OPTION_COPY_THREADS);
     return count >= 0 ? (unsigned)count : rex_copy_threads_of(processors());
 }
 

@@ -18,7 +18,7 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/flight.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 #include "rex/launch.h"
@@ -133,8 +133,7 @@ static int end(int64_t device, const struct rex_map *map, int number, const char
     return result;
 }
 
-static int begin(int64_t device, const struct rex_map *map, int number, const char *what,
-                 struct rex_new_rows *made)
+static int begin(int64_t device, const struct rex_map *map, int number, const char *what)
 {
     struct rex_returned *returned;
     rex_returned_put_back(map);
@@ -142,9 +141,9 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     if (result != REX_OK)
         return result;
     rex_present_enter(REX_CALL_BEGINS, map, number);
-    result = rex_rows_begin(what, device, number, map, made);
+    result = rex_rows_begin(what, device, number, map);
     rex_returned_add(returned);
-    rex_present_leave(REX_CALL_BEGINS, map, number, false);
+    rex_present_leave(REX_CALL_BEGINS, map, number, result != REX_OK);
     return result;
 }
 
@@ -160,7 +159,7 @@ static int call_checked(int64_t device, const struct rex_map *map, enum rex_purp
         result = rex_rows_update(what, device, number, map);
     else if (result == REX_OK)
         result = purpose == REX_FOR_END ? end(device, map, number, what)
-                                        : begin(device, map, number, what, &made);
+                                        : begin(device, map, number, what);
     rex_new_rows_free(&made);
     return result;
 }

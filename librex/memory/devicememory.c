@@ -10,14 +10,12 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
-#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "memory/staging.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
-#include "omp/memorycalls.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "cuda/pinned.h"
+#include "cuda/context.h"
 
 /*
  * The rows of one map that got device addresses. The address of the bases identifies the map. If

@@ -18,7 +18,7 @@
 #include "memory/stagingbuffers.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
 
@@ -132,28 +132,20 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-static bool is_made(struct rex_new_rows *made, int32_t i)
-{
-    const struct rex_new_row *row = rex_new_rows_all(made);
-    bool found = false;
-    for (size_t j = 0; j < made->count; j++)
-        found |= row[j].row == i && !row[j].pointer;
-    return found;
-}
-
 static bool is_large(const struct rex_map *map, int32_t i)
 {
     return map->sizes[i] >= (int64_t)REX_STAGED_LEAST;
 }
 
 /*
- * Whether row I makes a mapping of its own, with a reference count. MADE may be outdated, because
- * another thread may have made the mapping; none does from now on.
+ * Whether row I makes a mapping of its own, and no launch by libomptarget may use that meanwhile.
+ * libomptarget is asked, because the table may lack a mapping.
  */
-static bool is_new(const struct rex_map *map, int32_t i, int number, struct rex_new_rows *made)
+static bool is_new(const struct rex_map *map, int32_t i, int number)
 {
-    return is_large(map, i) && !(map->types[i] & REX_MAP_OMPX_HOLD) && is_made(made, i) &&
-           rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number) == REX_ABSENT;
+    size_t size = (size_t)map->sizes[i];
+    return is_large(map, i) && rex_mapping_is_new(map->begin[i], size, number) &&
+           rex_presence_after_load(map->begin[i], size, number) == REX_ABSENT;
 }
 
 static bool is_copied_here(const struct rex_map *map, int32_t i)
@@ -205,8 +197,7 @@ static int copy_all_made(const char *what, int64_t device, int number, const str
     return result;
 }
 
-int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
-                   struct rex_new_rows *made)
+int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map)
 {
     int64_t *types =
         has_large(map) && may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
@@ -215,7 +206,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
     struct rex_map begun = *map;
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
-        bool is_copied = is_copied_here(map, i) && is_new(map, i, number, made);
+        bool is_copied = is_copied_here(map, i) && is_new(map, i, number);
         types[i] = map->types[i] & ~(is_copied ? REX_MAP_TO : INT64_C(0));
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);

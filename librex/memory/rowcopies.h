@@ -9,12 +9,10 @@
 #include "memory/rowcheck.h"
 
 /*
- * As rex_call_data() for REX_DATA_BEGIN and REX_DATA_UPDATE on DEVICE, whose number is NUMBER.
- * MADE: the rows that have no mapping yet. The call has entered the present table
- * (rex_present_enter()).
+ * As rex_call_data() for REX_DATA_BEGIN and REX_DATA_UPDATE on DEVICE, whose number is NUMBER. The
+ * call has entered the present table (rex_present_enter()).
  */
-int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
-                   struct rex_new_rows *made);
+int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map);
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);
 
 /*

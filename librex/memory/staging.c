@@ -89,7 +89,8 @@ static void release(void)
 static bool pays(size_t *before, size_t more, size_t enough)
 {
     /* Relaxed: a number of its own. A program that sets the number of threads gets them at once. */
-    return rex_setting_copy_threads() >= 0 || __atomic_load_n(before, __ATOMIC_RELAXED) >= enough ||
+    return rex_setting_read(REX_OPTION_COPY_THREADS) >= 0 ||
+           __atomic_load_n(before, __ATOMIC_RELAXED) >= enough ||
            __atomic_add_fetch(before, more, __ATOMIC_RELAXED) >= enough;
 }
 

@@ -27,8 +27,8 @@
 #include "image/cubin.h"
 #include "image/list.h"
 #include "image/ptx.h"
-#include "module/descriptor.h"
-#include "module/imagefit.h"
+#include "module/registration.h"
+#include "module/source.h"
 #include "module/modules.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
@@ -248,7 +248,7 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
             rex_stand_against_all(REX_AGAINST_UNIFIED);
     }
     if (adopted != NULL) {
-        if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
+        if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)
             given = adopt(desc);
         *adopted = (struct adopted){.original = desc, .given = given};
         rex_registry_lock();

@@ -15,13 +15,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/device.h"
-#include "omp/runtime.h"
 #include "omp/unfinished.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -162,18 +161,6 @@ static int register_image(struct rex_library *library, const struct rex_module_i
     return result;
 }
 
-/*
- * libomptarget has devices from now on. Two threads at once may both register their images, which
- * costs only memory: libomptarget then keeps two.
- */
-static int bring_devices(const struct rex_module_image *image)
-{
-    if (rex_devices_are_there())
-        return REX_OK;
-    struct rex_library *first = take_unused();
-    return first != NULL ? register_image(first, image) : REX_ENOMEM;
-}
-
 /* ---- the driver's alone ---------------------------------------------------------------------- */
 
 static void free_alone(struct rex_library *library)
@@ -215,12 +202,18 @@ static int register_alone(struct rex_library *library)
     return result;
 }
 
-/* An image for a GPU; where that fails, LIBRARY ends. */
+/*
+ * An image for a GPU; where that fails, LIBRARY ends. If libomptarget has no devices yet, the image
+ * is registered. Two threads at once may both register theirs, which costs only memory:
+ * libomptarget then keeps two.
+ */
 static int open_alone(struct rex_library *library)
 {
     int result = make_entries(library, &library->image);
-    if (result == REX_OK)
-        result = bring_devices(&library->image);
+    if (result == REX_OK && !rex_devices_are_there()) {
+        struct rex_library *first = take_unused();
+        result = first != NULL ? register_image(first, &library->image) : REX_ENOMEM;
+    }
     if (result == REX_OK)
         result = register_alone(library);
     if (result != REX_OK)

@@ -17,7 +17,6 @@
 #include "cuda/context.h"
 #include "image/cubin.h"
 #include "image/list.h"
-#include "module/imagefit.h"
 #include "module/modules.h"
 #include "omp/runtime.h"
 
@@ -179,7 +178,7 @@ static int check_device(const struct rex_module_image *image)
 {
     unsigned sm = image->view.architecture;
     if (image->view.kind == REX_IMAGE_HOST)
-        return !rex_setting_require_gpu()
+        return !rex_setting_read(REX_OPTION_REQUIRE_GPU)
                    ? REX_OK
                    : rex_fail(REX_ENODEVICE,
                               "device image %s is for the host, and REX_REQUIRE_GPU is on",

@@ -17,7 +17,7 @@
 #include "cuda/driver.h"
 #include "module/adopt.h"
 #include "module/modules.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
@@ -129,7 +129,7 @@ static void judge(struct rex_registration *registration)
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
     struct rex_elf elf;
-    registration->exact_rows = rex_setting_check() == REX_CHECK_FULL;
+    registration->exact_rows = rex_setting_read(REX_OPTION_CHECK) == REX_CHECK_FULL;
     registration->against = rex_registration_on_host(registration) ? REX_AGAINST_DEVICE : 0u;
     if (registration->against == 0 &&
         rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
@@ -144,7 +144,7 @@ static void judge(struct rex_registration *registration)
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
     struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
-    bool now = rex_setting_check();
+    bool now = rex_setting_read(REX_OPTION_CHECK);
     rex_view_close(&registration->view);
     /* The bytes of an image that comes again are those that stayed. */
     if (registration->is_kept && image->bytes != descriptor->image.ImageStart)

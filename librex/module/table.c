@@ -1,16 +1,17 @@
 /*
- * table.c - a module's entries, found by host key, and the facts of each kernel.
+ * table.c - a module's entries, found by host key; compared with its image, which tells the facts
+ * of each kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "module/table.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "module/registration.h"
+#include "base/log.h"
 
 /* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
 static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
@@ -111,15 +112,6 @@ static int add(struct rex_table *table, uint32_t position)
     return REX_OK;
 }
 
-static int make_index(struct rex_table *table, const struct rex_module *module, size_t count)
-{
-    int result = reserve(table, count);
-    table->entries = module->entries_begin;
-    for (uint32_t i = 0; result == REX_OK && i < count; i++)
-        result = add(table, i);
-    return result;
-}
-
 /*
  * Whether the index has the module's entries as they are. Then it is not changed, because another
  * thread may look for a key in it while the module is registered again (rex_modules_find()).
@@ -140,10 +132,14 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     if (result != REX_OK)
         return result;
     free_signatures(table);
-    if (!is_indexed(table, module, count))
-        result = make_index(table, module, count);
-    if (result != REX_OK)
-        return result;
+    if (!is_indexed(table, module, count)) {
+        result = reserve(table, count);
+        table->entries = module->entries_begin;
+        for (uint32_t i = 0; result == REX_OK && i < count; i++)
+            result = add(table, i);
+        if (result != REX_OK)
+            return result;
+    }
     for (size_t i = 0; i < count; i++)
         table->kernels[i] = (struct rex_kernel){.entry = &table->entries[i]};
     return REX_OK;
@@ -154,4 +150,253 @@ void rex_table_free(struct rex_table *table)
     free_signatures(table);
     free(table->index);
     free(table->kernels);
+}
+
+/* ---- entries against the image --------------------------------------------------------------- */
+
+#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+
+enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
+
+/* Lists the first kernels, or globals, of VIEW, and the number of the others. */
+static void list_names(const struct rex_view *view, bool kernel, char *text, size_t size)
+{
+    size_t count = 0, length = 0;
+    snprintf(text, size, "none");
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
+            length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"",
+                                       count > 1 ? ", " : "", LISTED_BYTES, view->symbols[i].name);
+    if (count > LISTED_NAMES)
+        snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
+}
+
+int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel)
+{
+    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
+    const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
+    if (near != NULL)
+        return rex_fail(REX_ENOKERNEL,
+                        "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
+                        what, name, near);
+    list_names(view, kernel, names, sizeof names);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s", path, what, name,
+                    names);
+}
+
+/*
+ * Notes a parameter that libomptarget misplaces. The driver can launch the kernel; a launch by
+ * libomptarget is refused.
+ */
+static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol *symbol,
+                        const char *path, const struct rex_release *release)
+{
+    if (symbol->odd_size <= 8 && (symbol->odd_size == 0 || !release->packed_slots))
+        return;
+    uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
+    kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
+    rex_log(REX_LOG_INFO,
+            "kernel \"%s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
+            "it, not LLVM %d",
+            symbol->name, path, symbol->odd_index, symbol->odd_size, release->number);
+}
+
+#define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
+#define REGISTERS 65536u /* most in a block, on all GPUs that CUDA 13 compiles for */
+#define WARP 32u
+
+/* Registers are allocated to warps in units of 256, for four warps at a time. */
+static uint32_t most_for_registers(uint32_t registers)
+{
+    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
+    return registers == 0 || registers > 255 ? REX_MOST_THREADS
+                                             : REGISTERS / of_a_warp / 4 * 4 * WARP;
+}
+
+/*
+ * __launch_bounds__ and registers may allow less than the hardware. A host image runs a kernel once
+ * for any grid.
+ */
+static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
+{
+    if (view->kind == REX_IMAGE_HOST)
+        return INT32_MAX;
+    uint32_t bound = symbol->max_threads > 0 ? symbol->max_threads : REX_MOST_THREADS,
+             most = most_for_registers(symbol->registers);
+    most = most < bound ? most : bound;
+    return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
+}
+
+/*
+ * Checks the environment of a clang kernel. With one, libomptarget decides how to launch the kernel
+ * (LLVM 18 to 23), unless the packet says that the grid is exact (23).
+ */
+static int check_environment(const struct rex_image_symbol *symbol, const char *path,
+                             const struct rex_release *release, uint8_t *flags)
+{
+    if (symbol->environment_size == 0 || release->environment_size == 0)
+        return REX_OK;
+    if (symbol->environment_size != release->environment_size)
+        return rex_fail(REX_EIMAGE,
+                        "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
+                        "LLVM %d aborts unless it is %u",
+                        symbol->name, path, symbol->name, symbol->environment_size, release->number,
+                        release->environment_size);
+    *flags |= REX_KERNEL_MANAGED;
+    if ((symbol->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
+        rex_log(REX_LOG_INFO,
+                "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
+                "block",
+                symbol->name, path, release->number);
+    return REX_OK;
+}
+
+#define SIGNATURES_COMPARED 16 /* the newest ones: so many may alternate */
+
+/* One of the newest signatures of the table with these COUNT parameters, or NULL. */
+static const struct rex_signature *find_signature(const struct rex_table *table,
+                                                  const struct rex_image_parameter *parameters,
+                                                  size_t count)
+{
+    const struct rex_signature *known = table->signatures;
+    for (int i = 0; i < SIGNATURES_COMPARED && known != NULL; i++, known = known->older)
+        if (known->count == count &&
+            memcmp(known->parameter, parameters, count * sizeof *parameters) == 0)
+            return known;
+    return NULL;
+}
+
+static struct rex_signature *
+add_signature(struct rex_table *table, const struct rex_image_parameter *parameters, size_t count)
+{
+    size_t size = sizeof(struct rex_signature) + count * sizeof *parameters;
+    struct rex_signature *added = malloc(size);
+    if (added == NULL) {
+        rex_fail_memory(size, "a kernel's signature");
+        return NULL;
+    }
+    added->count = (uint32_t)count;
+    memcpy(added->parameter, parameters, count * sizeof *parameters);
+    added->older = table->signatures;
+    table->signatures = added;
+    return added;
+}
+
+/* Keeps the signature for launches, because the view may be closed. */
+static int keep_signature(struct rex_table *table, struct rex_kernel *kernel,
+                          const struct rex_image_symbol *symbol, const struct rex_view *view)
+{
+    static const struct rex_image_parameter none;
+    if (!symbol->signature)
+        return REX_OK;
+    size_t count = (size_t)symbol->parameters - symbol->env;
+    const struct rex_image_parameter *parameters =
+        count > 0 ? view->parameters + symbol->first + symbol->env : &none;
+    const struct rex_signature *kept = find_signature(table, parameters, count);
+    if (kept == NULL)
+        kept = add_signature(table, parameters, count);
+    if (kept == NULL)
+        return REX_ENOMEM;
+    kernel->signature = kept;
+    return REX_OK;
+}
+
+/* Whether rex/kernel.h made the kernel: it gives a host image its own entry table. */
+static bool is_of_kernel_header(const struct rex_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->position_count; i++)
+        if (strcmp(view->positions[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Checks whether the release's host device can call the kernel, and how. */
+static int check_call(const struct rex_image_symbol *symbol, const struct rex_view *view,
+                      const char *path, const struct rex_release *release, uint8_t *flags)
+{
+    if (view->kind != REX_IMAGE_HOST || release->host.version == 0)
+        return REX_OK;
+    if (symbol->call != NULL) {
+        *flags |= REX_KERNEL_CALLED;
+        return REX_OK;
+    }
+    if (is_of_kernel_header(view, symbol->name))
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: kernel \"%s\" has no function by which the host device of "
+            "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
+            "compile it again",
+            path, symbol->name, release->number);
+    return release->host_argument_array
+               ? rex_fail(REX_EUNSUPPORTED,
+                          "device image %s: the host device of LLVM %d calls kernels with one "
+                          "array of arguments, which kernel \"%s\" does not take: write it with "
+                          "REX_DEVICE_KERNEL (rex/kernel.h)",
+                          path, release->number, symbol->name)
+               : REX_OK;
+}
+
+/*
+ * Compares a kernel's entry with the image. The flags are set last, because a thread that sees
+ * REX_KERNEL_MATCHED reads the other facts.
+ */
+static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
+                        const struct rex_view *view, const char *path,
+                        const struct rex_release *release)
+{
+    const char *name = kernel->entry->name;
+    const struct rex_image_symbol *symbol = rex_view_find(view, name);
+    uint8_t flags = REX_KERNEL_MATCHED;
+    if (symbol == NULL || !symbol->kernel)
+        return rex_table_lacks(view, path, name, true);
+    if (symbol->odd_size > 0 && symbol->odd_index == 0)
+        flags |= REX_KERNEL_NARROW_FIRST;
+    int result = release != NULL ? check_environment(symbol, path, release, &flags) : REX_OK;
+    if (result == REX_OK && release != NULL)
+        result = check_call(symbol, view, path, release, &flags);
+    if (result == REX_OK)
+        result = keep_signature(table, kernel, symbol, view);
+    if (result != REX_OK)
+        return result;
+    if (release != NULL)
+        find_misfit(kernel, symbol, path, release);
+    kernel->parameters = symbol->parameters;
+    if (symbol->parameters == REX_PARAMETERS_UNKNOWN || symbol->env != symbol->plain)
+        kernel->form = symbol->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+    kernel->most_threads = most_threads(symbol, view);
+    kernel->shared_memory = rex_view_own_memory(view, symbol);
+    __atomic_fetch_or(&kernel->flags, flags, __ATOMIC_RELEASE);
+    return REX_OK;
+}
+
+static int match_global(struct rex_kernel *kernel, const struct rex_view *view, const char *path)
+{
+    const struct __tgt_offload_entry *entry = kernel->entry;
+    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
+    if (entry->flags & FLAG_LINK)
+        return REX_OK;
+    if (global == NULL || global->kernel)
+        return rex_table_lacks(view, path, entry->name, false);
+    if (global->size != entry->size)
+        return rex_fail(REX_ENOKERNEL,
+                        "global \"%s\" has %zu bytes in the program and %llu in device image %s",
+                        entry->name, entry->size, (unsigned long long)global->size, path);
+    return REX_OK;
+}
+
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release)
+{
+    return kernel->entry->size == 0 ? match_kernel(table, kernel, view, path, release)
+                                    : match_global(kernel, view, path);
+}
+
+int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
+                    const struct rex_release *release)
+{
+    int result = REX_OK;
+    for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
+        result = rex_kernel_match(table, &table->kernels[i], view, path, release);
+    return result;
 }

@@ -1,5 +1,6 @@
 /*
- * table.h - a module's entries, found by host key.
+ * table.h - a module's entries, found by host key; compared with its image, which tells the facts
+ * of each kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,9 +9,10 @@
 
 #include <stdbool.h>
 
-#include "base/names.h"
+#include "base/error.h"
 #include "image/view.h"
 #include "omp/forward.h"
+#include "omp/release.h"
 #include "rex/offload.h"
 
 #define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
@@ -89,5 +91,21 @@ static inline uint8_t rex_kernel_flags(const struct rex_kernel *kernel)
 {
     return __atomic_load_n(&kernel->flags, __ATOMIC_ACQUIRE);
 }
+
+/* ---- entries against the image --------------------------------------------------------------- */
+
+/*
+ * Compare all entries of TABLE, or KERNEL alone, with the image of VIEW, and take the kernels'
+ * facts from it. PATH is the image's name in messages. RELEASE: of the libomptarget that launches
+ * them; NULL: none does. One thread at a time. Returns 0 or an error.
+ */
+int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,
+                    const struct rex_release *release);
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release);
+
+/* Fail with REX_ENOKERNEL: the image of VIEW, called PATH, has no such KERNEL or global. */
+int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel);
 
 #endif

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "cuda/pinned.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "rex/map.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracetext.h"
 
 #define LITERAL 0x100
 

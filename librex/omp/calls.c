@@ -20,8 +20,8 @@
 #include "omp/flight.h"
 #include "omp/grid.h"
 #include "omp/lookup.h"
-#include "omp/openmp.h"
-#include "omp/present.h"
+#include "omp/device.h"
+#include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -73,11 +73,11 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
 }
 
 static void leave_table(bool entered, enum rex_present_call call,
-                        const struct __tgt_kernel_arguments *packet, int64_t device)
+                        const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
     struct rex_map map = map_of(packet);
     if (entered)
-        rex_present_leave(call, &map, device, false);
+        rex_present_leave(call, &map, device, later);
 }
 
 /* FUNCTION is NULL if the call is not to be traced. */
@@ -195,7 +195,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     bool entered =
         enter_table(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     result = launch_claimed(loc, device, key, packet, reason, returned);
-    leave_table(entered, REX_CALL_LAUNCHES, &rows, device);
+    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, false);
     rex_flight_leave();
     return result;
 }
@@ -224,7 +224,7 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
         enter_data(&trace, "__tgt_" #name, what, device);                                        \
         bound.call.name arguments;                                                               \
         leave_data(&trace, what, directions);                                                    \
-        leave_table(entered, call, &trace.packet, device);                                       \
+        leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
@@ -273,7 +273,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
         trace.packet.Tripcount = trip_count;                                            \
         enter_launch(&trace, "__tgt_" #name, key, device, grid);                        \
         int result = leave_launch(&trace, key, bound.call.name arguments);              \
-        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device);                 \
+        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device, false);          \
         return result;                                                                  \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)

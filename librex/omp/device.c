@@ -1,5 +1,6 @@
 /*
- * device.c - libomptarget's devices: their numbers, and which GPU each is.
+ * device.c - libomptarget's devices: their numbers, which GPU each is, and its functions for their
+ * memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,16 +8,122 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
-#include "omp/runtime.h"
+#include "omp/flight.h"
+#include "omp/lookup.h"
 #include "rex/device.h"
+#include "rex/map.h"
+#include "trace/trace.h"
+
+/* ---- its functions for their memory ---------------------------------------------------------- */
+
+/* The library's functions, and the counting ones that callers get. */
+static struct rex_omp own, counted;
+
+/* A function of libomptarget's in flight. It returns REFUSED if the thread may not enter. */
+#define IN_FLIGHT(type, name, parameters, arguments, refused) \
+    static type name parameters                               \
+    {                                                         \
+        if (rex_flight_enter() != REX_OK)                     \
+            return refused;                                   \
+        type result = own.name arguments;                     \
+        rex_flight_leave();                                   \
+        return result;                                        \
+    }
+IN_FLIGHT(int, device_count, (void), (), 0)
+IN_FLIGHT(int, is_present, (const void *address, int device), (address, device), 0)
+IN_FLIGHT(int, disassociate, (const void *address, int device), (address, device), -1)
+IN_FLIGHT(int, associate,
+          (const void *address, const void *on_device, size_t size, size_t offset, int device),
+          (address, on_device, size, offset, device), -1)
+IN_FLIGHT(void *, mapped_pointer, (const void *address, int device), (address, device), NULL)
+IN_FLIGHT(void *, alloc, (size_t size, int device), (size, device), NULL)
+IN_FLIGHT(int, copy,
+          (void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
+           int to_device, int from_device),
+          (to, from, size, to_offset, from_offset, to_device, from_device), rex_last_error_code())
+
+/*
+ * LLVM 14 and 15 have no omp_get_mapped_ptr. The runtime writes the device address to the base of a
+ * row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
+ * crashes if a row without a reference meets the end of its mapping. No mapping ends during a
+ * look-up, so memory that is present has a reference to take and give back. Absent memory gives
+ * NULL: the row's end would end a mapping that another thread makes meanwhile.
+ */
+static void *pointer_by_row(const void *address, int device)
+{
+    void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
+    int64_t size = 0, type = REX_MAP_RETURN_PARAM;
+    if (rex_flight_enter() != REX_OK)
+        return NULL;
+    rex_lookup_begin();
+    rex_trace_depth++;
+    if (own.is_present(address, device)) {
+        own.data_begin(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
+        result = base;
+        base = begin;
+        own.data_end(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
+    }
+    rex_trace_depth--;
+    rex_lookup_end();
+    rex_flight_leave();
+    return result;
+}
+
+static void free_memory(void *memory, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return;
+    own.free(memory, device);
+    rex_flight_leave();
+}
+
+void rex_memory_calls_bind(const struct rex_omp *functions)
+{
+    own = *functions;
+    counted = (struct rex_omp){.device_count = device_count,
+                               .is_present = is_present,
+                               .associate = own.associate != NULL ? associate : NULL,
+                               .disassociate = disassociate,
+                               .mapped_pointer =
+                                   own.mapped_pointer != NULL ? mapped_pointer : pointer_by_row,
+                               .alloc = alloc,
+                               .free = free_memory,
+                               .copy = copy};
+    if (own.mapped_pointer == NULL)
+        rex_lookups_take_references();
+}
+
+const struct rex_omp *rex_runtime_omp(void)
+{
+    return &counted;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+int rex_omp_devices;
+
+bool rex_runtime_disabled(void)
+{
+    const char *policy = getenv("OMP_TARGET_OFFLOAD");
+    return policy != NULL && strcasecmp(policy, "disabled") == 0;
+}
+
+int rex_devices_ask(void)
+{
+    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count();
+    /* Relaxed: the number stands for itself; nothing else is read because of it. */
+    __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
+    return count;
+}
 
 static int registered; /* modules that are registered */
 static bool used;      /* a device has been used at least once */
@@ -35,8 +142,7 @@ bool rex_devices_are_there(void)
 
 int rex_device_count(void)
 {
-    return rex_devices_are_there() && !rex_runtime_disabled() ? rex_runtime_omp()->device_count()
-                                                              : 0;
+    return rex_devices_are_there() && !rex_runtime_disabled() ? counted.device_count() : 0;
 }
 
 void rex_device_used(void)
@@ -56,12 +162,45 @@ bool rex_devices_in_use(void)
     return rex_devices_used() && rex_devices_are_there();
 }
 
+/* ---- the default device --------------------------------------------------------------------- */
+
+/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
+static int (*default_device)(void);
+
+void rex_openmp_bind(void)
+{
+    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
+    memcpy(&default_device, &address, sizeof address);
+}
+
+int rex_openmp_default_device(void)
+{
+    static bool has_answered;
+    if (default_device == NULL)
+        return 0;
+    /* Relaxed: a thread that misses it takes shelter once more. */
+    if (__atomic_load_n(&has_answered, __ATOMIC_RELAXED))
+        return default_device();
+    rex_shelter_begin(); /* the first call may start libomp, which holds a lock */
+    int number = default_device();
+    rex_shelter_end();
+    /* Relaxed: as above. */
+    __atomic_store_n(&has_answered, true, __ATOMIC_RELAXED);
+    return number;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Only images for GPUs have been registered, so libomptarget's numbers are the driver's. */
+/*
+ * DEVICE is about to be used: its context may have to be activated before. Only images for GPUs
+ * have been registered then, so libomptarget's numbers are the driver's.
+ */
 static int will_use(int64_t device)
 {
-    rex_context_use((int)device);
+    uint64_t later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(later != 0, 0) && device >= 0 && device < REX_CUDA_DEVICES_MAX &&
+        (later >> device & 1) != 0)
+        rex_context_activate_later((int)device);
     return REX_OK;
 }
 
@@ -80,19 +219,23 @@ static int no_such_device(int64_t device, bool is_default, int count)
                     (long long)device, count, range, count);
 }
 
+static int check(int64_t device, bool is_default)
+{
+    if ((uint64_t)device <= (uint64_t)rex_devices_known())
+        return will_use(device);
+    int count = rex_devices_ask();
+    return device >= 0 && device <= count ? will_use(device)
+                                          : no_such_device(device, is_default, count);
+}
+
 int rex_device_check_default(void)
 {
-    int device = rex_openmp_default_device(), count = rex_devices_ask();
-    return device >= 0 && device <= count ? will_use(device) : no_such_device(device, true, count);
+    return check(rex_openmp_default_device(), true);
 }
 
 int rex_device_check(int64_t device)
 {
-    if (rex_device_known(device))
-        return will_use(device);
-    int count = rex_devices_ask();
-    return device >= -1 && device <= count ? will_use(device)
-                                           : no_such_device(device, false, count);
+    return device == -1 ? REX_OK : check(device, false);
 }
 
 int rex_device_resolve(int64_t device, int *number)
@@ -112,14 +255,15 @@ int rex_device_resolve(int64_t device, int *number)
 int rex_device_offload(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
-    if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
+    int known = __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED); /* Relaxed: as in device.h. */
+    if (asked >= 0 && asked < known && known != REX_DEVICES_DISABLED) {
         *number = (int)asked;
         return will_use(asked);
     }
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())
         result = REX_EHOST;
-    return result == REX_EHOST && rex_setting_require_gpu()
+    return result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU)
                ? rex_fail(REX_ENODEVICE,
                           "device number %lld is the host, and REX_REQUIRE_GPU is on",
                           (long long)asked)
@@ -179,7 +323,7 @@ int rex_device_gpu(int64_t device)
 
 int rex_device_require_gpu(void)
 {
-    if (!rex_setting_require_gpu())
+    if (!rex_setting_read(REX_OPTION_REQUIRE_GPU))
         return REX_OK;
     if (rex_runtime_disabled())
         return rex_fail(REX_ENODEVICE,

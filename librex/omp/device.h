@@ -1,5 +1,6 @@
 /*
- * device.h - libomptarget's devices: their numbers, and which GPU each is.
+ * device.h - libomptarget's devices: their numbers, which GPU each is, and its functions for their
+ * memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,8 +11,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "omp/memorycalls.h"
+#include "omp/forward.h"
 #include "omp/release.h"
+
+/*
+ * The bound libomptarget's functions for device memory; associate may be NULL. mapped_pointer uses
+ * the data calls if libomptarget has no such function. Call these only after a registration:
+ * without one, LLVM 19 and later crash in omp_get_num_devices().
+ */
+struct rex_omp {
+    int (*device_count)(void);
+    int (*is_present)(const void *address, int device);
+    int (*associate)(const void *address, const void *on_device, size_t size, size_t offset,
+                     int device);
+    int (*disassociate)(const void *address, int device);
+    void *(*mapped_pointer)(const void *address, int device);
+    void *(*alloc)(size_t size, int device);
+    void (*free)(void *memory, int device);
+    int (*copy)(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
+                int to_device, int from_device);
+    void (*data_begin)(MAPPER_P);
+    void (*data_end)(MAPPER_P);
+};
+const struct rex_omp *rex_runtime_omp(void);
+
+/* Binding sets FUNCTIONS, once, before any other function here is called. */
+void rex_memory_calls_bind(const struct rex_omp *functions);
+
+/* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
+bool rex_runtime_disabled(void);
+
+/*
+ * Number of devices at the last question to libomptarget; rex_devices_ask() asks again. If
+ * offloading is disabled every call returns -1 for any device, so that no number has to be checked.
+ */
+#define REX_DEVICES_DISABLED (INT32_MAX - 1)
+extern int rex_omp_devices;
+int rex_devices_ask(void);
+
+static inline int rex_devices_known(void)
+{
+    /* Relaxed: the number stands for itself; an old one makes the caller ask again. */
+    return __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED);
+}
+
+/* Whether NUMBER is the host's, where all memory counts as mapped, or a higher one. */
+static inline bool rex_device_is_host(int number)
+{
+    return number >= rex_devices_known() && number >= rex_devices_ask();
+}
+
+/* libomptarget is bound: from now on the libomp in the process tells the default device. */
+void rex_openmp_bind(void);
+
+/* libomp's default device number (OMP_DEFAULT_DEVICE, omp_set_default_device). */
+int rex_openmp_default_device(void);
+
+/* The number of DEVICE; -1 is the default device. */
+static inline int rex_openmp_number(int64_t device)
+{
+    return device == -1 ? rex_openmp_default_device() : (int)device;
+}
 
 /* CHANGE more modules are registered. libomptarget has devices while at least one is. */
 void rex_devices_registered(int change);
@@ -29,12 +89,6 @@ int rex_device_resolve(int64_t device, int *number);
  * host or offloading is disabled.
  */
 int rex_device_offload(int64_t device, int *number);
-
-/* Whether DEVICE needs no question: it is a known device, the host or -1. */
-static inline bool rex_device_known(int64_t device)
-{
-    return (uint64_t)device + 1 <= (uint64_t)rex_devices_known() + 1;
-}
 
 /* Whether DEVICE is -1 or an existing number: 0 or REX_EDEVICE. */
 int rex_device_check(int64_t device);

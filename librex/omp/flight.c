@@ -20,9 +20,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/log.h"
-#include "base/thread.h"
 
 static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
 
@@ -65,38 +63,32 @@ bool rex_flight_is_over(void)
 
 int rex_flight_check(void)
 {
-    if (rex_flight_is_torn())
+    int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
+    if (reason == REX_EFORK)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
                                    "inside libomptarget: start the child with exec, or fork while "
                                    "no other thread launches or maps");
-    if (rex_flight_is_over())
+    if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
+    if (rex_thread_is_listed())
+        return REX_OK;
     /* In the last round of its destructors a thread has left the list for ever. */
-    if (rex_thread_is_over())
-        return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
-    return REX_OK;
+    return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
+                                : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
-/* From now on a registration sees this thread. As rex_flight_join(). */
-static int become_seen(void)
+int rex_flight_enter(void)
 {
     int result = rex_flight_check();
-    return result != REX_OK || rex_thread_is_listed()
-               ? result
-               : rex_fail_memory(sizeof rex_thread, "a thread that launches");
-}
-
-int rex_flight_join(void)
-{
-    int result = become_seen();
     if (result != REX_OK)
         return result;
     while (__atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
-        rex_flight_end();
+        __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
     }
+    rex_shelter_begin();
     return REX_OK;
 }
 
@@ -155,7 +147,7 @@ int rex_flight_register(const char *what)
 {
     int result = rex_flight_check_outside(what);
     if (result == REX_OK)
-        result = become_seen();
+        result = rex_flight_check();
     if (result != REX_OK || become_alone(what))
         return result;
     return rex_fail(REX_EBUSY,
@@ -176,7 +168,7 @@ void rex_flight_registered(void)
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
-    rex_flight_end();
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
     set_gate(NULL);
     rex_threads_unlock();

@@ -13,40 +13,25 @@
 
 #include <stdbool.h>
 
-#include "base/thread.h"
-
-static inline void rex_flight_end(void)
-{
-    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
-}
+#include "base/process.h"
 
 /*
- * Call this before every other call of libomptarget, and rex_flight_end() after it. It may wait for
- * a registration, but not inside of another call. Returns 0, REX_ENOMEM or an error of
- * rex_flight_check(); after an error the caller ends nothing.
+ * Call these around every other call of libomptarget. rex_flight_enter() may wait for a
+ * registration, but not inside of another call. It returns what rex_flight_check() returns; after
+ * an error the caller leaves nothing. A cancelled thread does not end between the two, because
+ * libomptarget and the driver may call read() or write() under a lock.
  */
-int rex_flight_join(void);
-
-/*
- * The same if libomptarget or the driver may call read() or write() under a lock. A cancelled
- * thread does not end between enter and leave.
- */
-static inline int rex_flight_enter(void)
-{
-    int result = rex_flight_join();
-    if (result == 0)
-        rex_shelter_begin();
-    return result;
-}
+int rex_flight_enter(void);
 static inline void rex_flight_leave(void)
 {
-    rex_flight_end();
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside
- * libomptarget. REX_EINVAL if the process or this thread is ending. Otherwise 0.
+ * libomptarget. REX_EINVAL if the process or this thread is ending. REX_ENOMEM if a registration
+ * cannot see this thread. Otherwise 0.
  */
 int rex_flight_check(void);
 

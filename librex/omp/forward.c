@@ -13,25 +13,18 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "omp/calls.h"
 #include "omp/lookup.h"
-#include "omp/memorycalls.h"
-#include "omp/present.h"
+#include "omp/device.h"
+#include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 
 static int bound_release;
-
-static void lacks(const char *name)
-{
-    rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name,
-             bound_release);
-}
 
 /*
  * first_ functions fill the slots before binding. lacking_ functions fill the slots of functions
@@ -45,11 +38,12 @@ static void lacks(const char *name)
             return missing;                                        \
         return REX_REAL(name) arguments;                           \
     }
-#define LACKING(type, name, parameters, arguments, missing) \
-    static type lacking_##name parameters                   \
-    {                                                       \
-        lacks("__tgt_" #name);                              \
-        return missing;                                     \
+#define NO_SUCH "%s: LLVM %d's libomptarget has no such function"
+#define LACKING(type, name, parameters, arguments, missing)                 \
+    static type lacking_##name parameters                                   \
+    {                                                                       \
+        rex_fail(REX_EUNSUPPORTED, NO_SUCH, "__tgt_" #name, bound_release); \
+        return missing;                                                     \
     }
 
 #pragma GCC diagnostic push
@@ -173,12 +167,6 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
 extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end
     __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
 
-static bool is_first(void)
-{
-    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
-    return first != NULL && first == (void *)(uintptr_t)rex_own_data_end;
-}
-
 bool rex_forward_first(void)
 {
     enum { UNASKED, YES, NO };
@@ -186,7 +174,8 @@ bool rex_forward_first(void)
     /* Relaxed: every thread that asks comes to the same answer, which stands for itself. */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
-        known = is_first() ? YES : NO;
+        void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
+        known = first != NULL && first == (void *)(uintptr_t)rex_own_data_end ? YES : NO;
         /* Relaxed: as above: a thread that misses it works it out again. */
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
@@ -220,29 +209,22 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
     return kernel_without_packet(KERNEL_A);
 }
 
-static struct rex_entry_points found_by(void *(*find)(const char *symbol, void *context),
-                                        void *context)
+void rex_forward_to(void *handle, int release)
 {
-    struct rex_entry_points found = {
+    struct rex_entry_points slots = {
 #define LACKS(type, name, parameters, arguments, missing) .name = lacking_##name,
         REX_ENTRY_POINTS(LACKS)
 #undef LACKS
     };
 #define FIND(type, name, parameters, arguments, missing)   \
     {                                                      \
-        void *address = find("__tgt_" #name, context);     \
+        void *address = dlsym(handle, "__tgt_" #name);     \
         if (address != NULL)                               \
-            memcpy(&found.name, &address, sizeof address); \
+            memcpy(&slots.name, &address, sizeof address); \
     }
     REX_ENTRY_POINTS(FIND)
 #undef FIND
-    return found;
-}
-
-void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release)
-{
     bound_release = release;
-    struct rex_entry_points slots = found_by(find, context);
     if (rex_release_row(release)->no_packet) {
         slots.target_kernel = kernel_without_packet;
         slots.target_kernel_nowait = kernel_without_packet_nowait;

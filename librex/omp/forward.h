@@ -167,11 +167,11 @@ struct rex_entry_points {
 extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
- * Point every slot at the result of FIND(symbol, context), or at a function that reports what
- * RELEASE lacks. The slot of __tgt_target_kernel gets librex's translation if the release has no
+ * Point every slot at the function of the library HANDLE, or at one that reports what RELEASE
+ * lacks. The slot of __tgt_target_kernel gets librex's translation if the release has no
  * packet.
  */
-void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
+void rex_forward_to(void *handle, int release);
 
 /*
  * Whether the loader binds the `__tgt_*` names to librex, so that all calls of the process come

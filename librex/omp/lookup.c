@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "omp/memorycalls.h"
+#include "omp/device.h"
 #include "rex/queue.h"
 
 static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];
@@ -23,6 +23,7 @@ static void forget_all(void)
         tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
         tables[i].count = 0;
         tables[i].at_work = NULL;
+        tables[i].by_driver = 0;
     }
 }
 
@@ -90,11 +91,15 @@ static bool make_room(struct rex_present_table *table, size_t count)
 {
     if (count <= table->room)
         return true;
-    struct rex_entry *entries = realloc(table->entries, 2 * count * sizeof *entries);
+    struct rex_entry *old = table->entries, *entries = malloc(2 * count * sizeof *entries);
     if (entries == NULL)
         return false;
-    table->entries = entries;
+    if (old != NULL)
+        memcpy(entries, old, table->count * sizeof *entries);
+    /* In this order, because a fork does not wait for the lock: the child's pointer is valid. */
+    __atomic_store_n(&table->entries, entries, __ATOMIC_SEQ_CST);
     table->room = 2 * count;
+    free(old);
     return true;
 }
 
@@ -113,14 +118,19 @@ bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
     return true;
 }
 
+static bool is_over(const struct rex_entry *entry)
+{
+    return entry->is_gone && entry->users == 0 && entry->owner == NULL;
+}
+
 void rex_entries_clean(struct rex_present_table *table)
 {
     size_t left = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        const struct rex_entry *entry = &table->entries[i];
-        if (!entry->is_gone || entry->users > 0 || entry->owner != NULL)
-            table->entries[left++] = *entry;
-    }
+    while (left < table->count && !is_over(&table->entries[left]))
+        left++;
+    for (size_t i = left; i < table->count; i++)
+        if (!is_over(&table->entries[i]))
+            table->entries[left++] = table->entries[i];
     set_count(table, left);
 }
 
@@ -178,6 +188,14 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
     return find_first(at, end, number, &entry) && is_settled(&entry) &&
            !rex_entry_has(&entry, at, end);
+}
+
+bool rex_mapping_is_new(const void *begin, size_t size, int number)
+{
+    struct rex_entry entry;
+    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
+    return find_first(at, end, number, &entry) && entry.owner != NULL && entry.refs == 1 &&
+           entry.begin == at && entry.end == end;
 }
 
 /* Only an end of this mapping alone owns an entry whose count it has found to be 1. */

@@ -22,6 +22,7 @@ struct rex_entry {
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
     uint32_t users;   /* shared calls at work */
     uint32_t awaited; /* rows of ends that wait for the users */
+    uint32_t needed;  /* references that the largest of these ends takes */
     uint32_t taken;   /* references that the end takes that is just being looked at */
     const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
     bool is_gone;                  /* it leaves the table when nobody uses it any more */
@@ -33,7 +34,8 @@ struct rex_present_table {
     pthread_cond_t changed; /* a call has left, or an end waits no more */
     struct rex_entry *entries;
     size_t count, room;
-    struct rex_claim *at_work; /* calls that use memory without an entry */
+    struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
+    size_t by_driver;          /* calls at work that may use the driver */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
@@ -66,7 +68,9 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
     return entry->begin <= begin && end <= entry->end;
 }
 
-/* The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space. */
+/*
+ * The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space.
+ */
 static inline uintptr_t rex_end_of(const void *begin, size_t size)
 {
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);

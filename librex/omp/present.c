@@ -24,11 +24,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 #include "omp/sender.h"
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
@@ -45,22 +44,45 @@ static bool is_launch(const struct rex_claim *claim)
 static bool excludes_all(const struct rex_claim *claim, const struct rex_place *place,
                          const struct rex_claim *other)
 {
+    bool maps = claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_BEGINS;
     return other->call == REX_CALL_ENDS || claim->call == REX_CALL_ENDS ||
-           (claim->call == REX_CALL_BY_DRIVER && !place->is_whole &&
-            other->call != REX_CALL_UPDATES);
+           (maps && !place->is_whole && other->call != REX_CALL_UPDATES);
 }
 
-/* The same for OTHER's launch, which uses WITH: the same memory, without an entry. */
+/*
+ * A begin may go on beside a launch by libomptarget of the same memory: libomptarget counts both.
+ * If the launch has mapped more, or less, the table would not know the mapping.
+ */
+static bool excludes_begin(const struct rex_place *place, const struct rex_claim *other,
+                           const struct rex_place *with)
+{
+    return !place->is_whole && (other->call != REX_CALL_LAUNCHES || place->begin != with->begin ||
+                                place->end != with->end);
+}
+
+/* Whether CLAIM cannot go on with PLACE beside OTHER, which has listed WITH: the same memory. */
 static bool excludes(const struct rex_claim *claim, const struct rex_place *place,
                      const struct rex_claim *other, const struct rex_place *with)
 {
     bool by_driver = claim->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
-    if (claim->call == REX_CALL_ENDS)
+    if (claim->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS)
         return true;
-    if (place->is_whole || !by_driver)
-        return false;
-    return claim->call == REX_CALL_BEGINS ||
-           (is_launch(claim) && !place->is_mapped && (place->is_changed || with->is_changed));
+    if (claim->call == REX_CALL_BEGINS)
+        return excludes_begin(place, other, with);
+    if (other->call == REX_CALL_BEGINS)
+        return !place->is_whole && claim->call != REX_CALL_LAUNCHES;
+    return is_launch(claim) && is_launch(other) && by_driver && !place->is_mapped &&
+           (place->is_changed || with->is_changed);
+}
+
+/*
+ * Whether CLAIM gives way to OTHER, a data call that waits. Otherwise launches that follow each
+ * other closely would keep it waiting for good.
+ */
+static bool gives_way(const struct rex_claim *claim, const struct rex_place *place,
+                      const struct rex_place *with)
+{
+    return claim->call == REX_CALL_BY_DRIVER && !place->is_whole && !with->is_whole;
 }
 
 /*
@@ -70,7 +92,7 @@ static bool excludes(const struct rex_claim *claim, const struct rex_place *plac
 static bool meets(const struct rex_claim *claim, const struct rex_place *place,
                   const struct rex_claim *other, size_t *first)
 {
-    if (other->is_all)
+    if (other->is_all && !other->is_waiting)
         return excludes_all(claim, place, other);
     while (claim->is_ordered && *first < other->count && other->place[*first].end <= place->begin)
         ++*first;
@@ -78,8 +100,10 @@ static bool meets(const struct rex_claim *claim, const struct rex_place *place,
         const struct rex_place *with = &other->place[i];
         if (other->is_ordered && with->begin >= place->end)
             break;
-        if (!with->is_shared && with->begin < place->end && place->begin < with->end &&
-            excludes(claim, place, other, with))
+        if (with->is_shared || with->is_new || with->begin >= place->end ||
+            place->begin >= with->end)
+            continue;
+        if (other->is_waiting ? gives_way(claim, place, with) : excludes(claim, place, other, with))
             return true;
     }
     return false;
@@ -90,19 +114,35 @@ static bool meets_any(const struct rex_present_table *table, const struct rex_cl
     bool some = false;
     for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
-        for (size_t i = 0; i < claim->count && !some; i++)
+        for (size_t i = 0; i < claim->count && !some && other != claim; i++)
             some = meets(claim, &claim->place[i], other, &first);
     }
     return some;
 }
 
-static void take_out(struct rex_present_table *table, const struct rex_claim *claim)
+static void take_out(struct rex_present_table *table, struct rex_claim *claim)
 {
     struct rex_claim **at = &table->at_work;
     while (*at != NULL && *at != claim)
         at = &(*at)->next;
     if (*at != NULL)
         *at = claim->next;
+    claim->is_listed = false;
+}
+
+/* An update may be copied by the driver. */
+static bool uses_driver(const struct rex_claim *claim)
+{
+    return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_UPDATES;
+}
+
+/*
+ * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
+ * no call waits for users.
+ */
+static bool is_in_force(const struct rex_present_table *table)
+{
+    return table->by_driver > 0 || rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -116,7 +156,7 @@ static bool is_last(const struct rex_entry *entry, uint32_t taken)
 /* Whether an end that would be the last waits for the entry's users. */
 static bool is_awaited(const struct rex_entry *entry)
 {
-    return entry->awaited > 0 && is_last(entry, 1);
+    return entry->awaited > 0 && is_last(entry, entry->needed);
 }
 
 static void add_refs(struct rex_entry *entry, enum rex_counts counts)
@@ -161,7 +201,8 @@ static bool look_at(const struct rex_present_table *table, const struct rex_clai
     place->device =
         place->is_whole && entry->device != 0 ? entry->device + (place->begin - entry->begin) : 0;
     for (size_t i = *last; (entry = rex_entry_touching(table, i, place->end)) != NULL; i++)
-        waits |= entry->owner != NULL || (claim->call != REX_CALL_BEGINS && is_awaited(entry));
+        waits |= entry->owner != NULL ||
+                 (claim->call != REX_CALL_BEGINS && is_in_force(table) && is_awaited(entry));
     return waits;
 }
 
@@ -171,7 +212,7 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
     size_t last = 0;
     for (size_t i = 0; i < claim->count && !waits; i++)
         waits = look_at(table, claim, &claim->place[i], &last);
-    return waits || meets_any(table, claim);
+    return waits || (is_in_force(table) && meets_any(table, claim));
 }
 
 static int by_begin(const void *left, const void *right)
@@ -195,17 +236,21 @@ static void put_in_order(struct rex_claim *claim)
     claim->is_ordered = true;
 }
 
+static void push(struct rex_present_table *table, struct rex_claim *claim)
+{
+    claim->next = table->at_work;
+    table->at_work = claim;
+    claim->is_listed = true;
+}
+
 /* Lists the call if some of its memory has no entry. */
 static void list(struct rex_present_table *table, struct rex_claim *claim)
 {
-    bool some = false;
+    bool some = claim->is_all;
     for (size_t i = 0; i < claim->count; i++)
-        some |= !claim->place[i].is_shared;
-    claim->is_listed = some && (is_launch(claim) || claim->is_all);
-    if (!claim->is_listed)
-        return;
-    claim->next = table->at_work;
-    table->at_work = claim;
+        some |= !claim->place[i].is_shared && !claim->place[i].is_new;
+    if (some)
+        push(table, claim);
 }
 
 static void use_entries(struct rex_present_table *table, struct rex_claim *claim)
@@ -342,7 +387,11 @@ static void mark(struct rex_present_table *table, struct rex_place *place)
         return;
     place->is_marked = true;
     REX_EACH_ENTRY(table, entry, place)
-    entry->awaited++;
+    {
+        entry->needed =
+            entry->awaited == 0 || entry->needed < entry->taken ? entry->taken : entry->needed;
+        entry->awaited++;
+    }
 }
 
 static void unmark(struct rex_present_table *table, struct rex_place *place)
@@ -394,8 +443,6 @@ static void go_on(struct rex_present_table *table, struct rex_claim *end)
     for (size_t i = 0; i < end->count; i++) {
         struct rex_place *place = &end->place[i];
         unmark(table, place);
-        if (place->is_empty)
-            forget_refs_around(table, place);
         REX_EACH_ENTRY(table, entry, place)
         {
             if (entry->owner == end)
@@ -412,14 +459,15 @@ static void go_on(struct rex_present_table *table, struct rex_claim *end)
     }
 }
 
-static void wait_to_end(struct rex_present_table *table, struct rex_claim *end)
+/* Whether the end has to wait: for a call that changes an entry, or for users. */
+static bool has_to_wait(struct rex_present_table *table, struct rex_claim *end)
 {
+    for (size_t i = 0; i < end->count; i++)
+        if (end->place[i].is_empty)
+            forget_refs_around(table, &end->place[i]);
     if (end->is_all)
         touch(table, end->place);
-    while (count_taken(table, end) || mark_used(table, end))
-        pthread_cond_wait(&table->changed, &table->lock);
-    go_on(table, end);
-    pthread_cond_broadcast(&table->changed); /* its marks are gone */
+    return count_taken(table, end) || (is_in_force(table) && mark_used(table, end));
 }
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
@@ -427,18 +475,28 @@ static void wait_to_end(struct rex_present_table *table, struct rex_claim *end)
 void rex_present_pin(struct rex_claim *claim)
 {
     struct rex_present_table *table = rex_present_table(claim->number);
+    bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
     put_in_order(claim);
     rex_present_lock(table);
-    if (claim->call == REX_CALL_ENDS)
-        wait_to_end(table, claim);
-    else {
-        while (look(table, claim))
-            pthread_cond_wait(&table->changed, &table->lock);
-        use_entries(table, claim);
-        if (claim->call == REX_CALL_BEGINS)
-            make_entries(table, claim);
+    while (ends ? has_to_wait(table, claim) : look(table, claim)) {
+        if ((ends || begins) && !claim->is_waiting)
+            push(table, claim);
+        claim->is_waiting = true;
+        pthread_cond_wait(&table->changed, &table->lock);
     }
+    if (claim->is_listed)
+        take_out(table, claim);
+    if (ends)
+        go_on(table, claim);
+    else
+        use_entries(table, claim);
+    if (begins)
+        make_entries(table, claim);
     list(table, claim);
+    table->by_driver += uses_driver(claim);
+    if (claim->is_waiting)
+        pthread_cond_broadcast(&table->changed); /* its marks are gone */
+    claim->is_waiting = false;
     rex_present_unlock(table);
 }
 
@@ -448,6 +506,7 @@ void rex_present_unpin(struct rex_claim *claim)
     struct rex_entry *entry;
     bool some_are_gone = false;
     rex_present_lock(table);
+    table->by_driver -= uses_driver(claim);
     for (size_t i = 0; i < claim->count; i++) {
         struct rex_place *place = &claim->place[i];
         if (place->is_new)

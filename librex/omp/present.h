@@ -26,21 +26,6 @@ enum rex_present_call {
     REX_CALL_ENDS
 };
 
-/*
- * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
- * after it. The entry waits for launches by the driver that exclude the call. No such launch begins
- * on its rows until the call leaves. An end hides the entries of mappings that it may end. Entries
- * that libomptarget still has are shown again when it leaves. LATER: the call may return before it
- * is done. A call of libomptarget inside of another one claims nothing. A map without all of its
- * columns has no rows.
- *
- * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
- * first.
- */
-void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device);
-void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
-                       bool later);
-
 /* ---- launches by the driver ------------------------------------------------------------------ */
 
 /* The references that a row takes or gives back. */
@@ -72,7 +57,8 @@ struct rex_claim {
     bool is_all; /* its one place is all memory, because its places are unknown */
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
-    bool is_unseen; /* libomptarget has mapped some of its new places before */
+    bool is_waiting; /* a data call that waits */
+    bool is_unseen;  /* libomptarget has mapped some of its new places before */
 };
 
 /*
@@ -105,6 +91,12 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 
 /* Whether a mapping begins or ends inside of these bytes. */
 bool rex_mapping_divides(const void *begin, size_t size, int number);
+
+/*
+ * Whether the caller's begin, which has entered, makes exactly this mapping, and no other row or
+ * call counts it.
+ */
+bool rex_mapping_is_new(const void *begin, size_t size, int number);
 
 /* Whether the caller's end, which has entered, ends exactly this mapping for certain. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
@@ -159,11 +151,5 @@ void rex_mapping_ended_unseen(void);
  */
 void rex_mapped_unseen(void);
 bool rex_all_mappings_are_seen(void);
-
-/*
- * Whether a call has attached a pointer to mapped memory: the pointer's bytes on the device differ
- * from the host's.
- */
-bool rex_pointers_are_attached(void);
 
 #endif

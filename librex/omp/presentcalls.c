@@ -3,14 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "omp/presentcalls.h"
+
 #include <stdlib.h>
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
-#include "omp/present.h"
+#include "omp/device.h"
 #include "omp/sender.h"
 
 /* ---- pointers that are attached -------------------------------------------------------------- */
@@ -30,13 +30,15 @@ bool rex_pointers_are_attached(void)
 /* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
+    void *const *begin; /* its column; libomptarget passes the same one on */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
 };
 
 static bool is_mapped_by(const struct rex_map *map, int32_t i)
 {
-    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0;
+    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0 &&
+           (map->sizes[i] > 0 || map->begin[i] != NULL);
 }
 
 /* These change libomptarget's count by one for each call with the row. */
@@ -45,12 +47,14 @@ static bool is_mapped_by(const struct rex_map *map, int32_t i)
      REX_MAP_PRESENT | REX_MAP_RETURN_PARAM)
 
 /*
- * A member does not count, its parent does. If the base does not lie in the row, a row of no length
- * elsewhere may count the mapping, too.
+ * A member does not count, its parent does; but one that deletes ends the whole mapping. If the
+ * base does not lie in the row, a row of no length elsewhere may count the mapping, too.
  */
 static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i];
+    if (type & REX_MAP_DELETE)
+        return REX_COUNTS_UNKNOWN;
     if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
         return REX_COUNTS_NONE;
     bool has_base = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
@@ -100,7 +104,12 @@ static bool has_mappers(const struct rex_map *map)
 static void collect(struct call *own, const struct rex_map *map, int number)
 {
     own->claim = (struct rex_claim){.place = own->place, .number = number};
-    own->claim.is_all = has_mappers(map) || !make_room(own, count_places(map));
+    own->begin = map->begin;
+    own->claim.is_all = has_mappers(map);
+    if (!own->claim.is_all && !make_room(own, count_places(map))) {
+        own->claim.is_all = true;
+        rex_mapped_unseen();
+    }
     if (own->claim.is_all)
         own->place[own->claim.count++] = (struct rex_place){
             .begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
@@ -145,7 +154,7 @@ static void come_without_claim(int number)
     rex_present_unpin(&claim);
 }
 
-/* ---- questions to libomptarget after a call --------------------------------------------------- */
+/* ---- questions to libomptarget after a call -------------------------------------------------- */
 
 /*
  * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
@@ -176,16 +185,15 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
     struct rex_entry *entry;
     uintptr_t next = 0;
     rex_present_lock(table);
-    REX_EACH_ENTRY(table, entry, place)
-    {
-        if (entry->owner != end || entry->begin < *at)
+    for (size_t i = rex_entries_behind(table, *at > place->begin ? *at : place->begin);
+         next == 0 && (entry = rex_entry_touching(table, i, place->end)) != NULL; i++) {
+        if (entry->owner != end)
             continue;
-        if (entry->begin > *at) {
+        if (entry->begin == *at) {
+            entry->is_gone |= !stays;
+            entry->refs = REX_REFS_UNKNOWN;
+        } else
             next = entry->begin;
-            break;
-        }
-        entry->is_gone |= !stays;
-        entry->refs = REX_REFS_UNKNOWN;
     }
     rex_present_unlock(table);
     *at = next;
@@ -263,18 +271,45 @@ static bool is_watched(int number)
     return rex_present_table(number) != NULL && !(rex_against_all() & REX_AGAINST_UNSEEN_CALLS);
 }
 
+/* The number of the device; -1 if no rows can be mapped there. */
+static int number_of(const struct rex_map *map, int64_t device)
+{
+    return rex_has_columns(map) ? rex_openmp_number(device) : -1;
+}
+
+/*
+ * A call inside of another one: libomptarget's own, or by a mapper or a function for the log, whose
+ * rows the table does not follow.
+ */
+static bool is_foreign(const struct call *own, const struct rex_map *map, int number)
+{
+    return own->begin != map->begin || own->claim.number != number;
+}
+
+static void enter_nested(struct call *own, const struct rex_map *map, int number)
+{
+    own->depth++;
+    if (is_foreign(own, map, number))
+        rex_mapped_unseen();
+}
+
 void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
-    int number = rex_has_columns(map) ? rex_openmp_number(device) : -1;
+    int number = number_of(map, device);
     bool is_nested = own != NULL && own->depth > 0;
     if (number < 0 || (!is_nested && !is_watched(number)))
         return;
     note_unusual(call, map);
-    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL)
-        come_without_claim(number);
-    if (own == NULL || own->depth++ > 0)
+    if (is_nested) {
+        enter_nested(own, map, number);
         return;
+    }
+    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
+        come_without_claim(number);
+        return;
+    }
+    own->depth++;
     rex_shelter_begin();
     collect(own, map, number);
     own->claim.call = call;
@@ -298,7 +333,7 @@ static bool ends_unknown(const struct rex_map *map)
 static void settle_end(struct rex_claim *end, const struct rex_map *map, bool later)
 {
     struct rex_present_table *table = rex_present_table(end->number);
-    if (ends_unknown(map))
+    if (end->is_all || ends_unknown(map))
         rex_mappings_forget();
     else if (later)
         rex_mapped_unseen(); /* entries go, though mappings with more references stay */
@@ -306,22 +341,38 @@ static void settle_end(struct rex_claim *end, const struct rex_map *map, bool la
     look_beside(table, end, later);
 }
 
+/* LATER: the begin is not over yet, or has failed. */
+static void settle_begin(struct rex_claim *begin, bool later)
+{
+    begin->is_unseen |= later;
+    if (later)
+        rex_mapped_unseen();
+    for (size_t i = 0; later && i < begin->count; i++)
+        begin->place[i].counts = REX_COUNTS_UNKNOWN;
+    locate(begin);
+}
+
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
                        bool later)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
-    (void)device;
-    bool is_over = own != NULL && own->depth > 0 && rex_has_columns(map) && --own->depth == 0;
+    int number = number_of(map, device);
+    bool is_entered = own != NULL && own->depth > 0 && number >= 0;
+    bool is_over = is_entered && own->depth == 1;
     if (is_over && call == REX_CALL_BEGINS)
-        locate(&own->claim);
+        settle_begin(&own->claim, later);
     if (is_over && call == REX_CALL_ENDS)
         settle_end(&own->claim, map, later);
+    if (is_entered && !is_over && call == REX_CALL_ENDS && is_foreign(own, map, number))
+        rex_mappings_forget();
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
-    if (!is_over)
-        return;
-    rex_present_unpin(&own->claim);
-    free(own->more);
-    own->more = NULL;
-    rex_shelter_end();
+    if (is_over) {
+        rex_present_unpin(&own->claim);
+        free(own->more);
+        own->more = NULL;
+        rex_shelter_end();
+    }
+    if (is_entered)
+        own->depth--;
 }

@@ -46,69 +46,61 @@
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
+/* What several releases have in common. */
+#define OF_14_TO_17                                                                \
+    .packet_flags = REX_FLAGS_USUAL, .newest_packet = 2, .old_entries_only = true, \
+    .exec_mode_obeyed = true, .devices_at_first_use = true, .plugins_apart = true, \
+    .openmp_first = true
+#define OF_19_TO_21                                                                                \
+    .packet_flags = REX_FLAGS_USUAL, .driver_function = "cuMemAllocAsync", .driver_since = "11.2", \
+    .newest_packet = 3, .newest_old_header = 90, .runtime_object = true, .packed_slots = true,     \
+    .environment_size = 48, .shared_memory_fixed = true
+#define OF_23_AND_24                                                                               \
+    .packet_flags = FLAGS_OF_23, .driver_function = "cuLaunchKernelEx", .driver_since = "11.8",    \
+    .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3), .host = HOST_ARRAY,               \
+    .excess_copied = true, .presence_at_entry = true, .attach_rows = true, .runtime_object = true, \
+    .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT, .environment_size = 40,         \
+    .shared_memory_fixed = true
+
 /*
  * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; 14 and 21 to 23 must
  * get the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_14_TO_17,
      .marker = "__tgt_target_teams_mapper",
-     .newest_packet = 2,
      .plain = PLAIN(1, false),
      .env = ENV_BY_ROW(false),
-     .old_entries_only = true,
      .no_packet = true,
      .entries_by_position = true,
-     .exec_mode_obeyed = true,
-     .devices_at_first_use = true,
-     .plugins_apart = true,
-     .openmp_first = true,
      .most_teams = 65536,
      .parents_rounded = true,
      .one_end_a_call = true},
     {.number = 15,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_14_TO_17,
      .marker = "__tgt_target_kernel",
-     .newest_packet = 2,
      .plain = PLAIN(1, false),
      .env = ENV_BY_ROW(false),
-     .old_entries_only = true,
      .no_flags = true,
      .newest_container = 1,
      .entries_by_position = true,
-     .exec_mode_obeyed = true,
-     .devices_at_first_use = true,
-     .plugins_apart = true,
-     .openmp_first = true,
      .parents_rounded = true,
      .one_delete_a_call = true},
     {.number = 16,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_14_TO_17,
      .marker = "__tgt_target_nowait_query",
-     .newest_packet = 2,
      .plain = PLAIN(1, true),
      .env = ENV_BY_ROW(true),
-     .old_entries_only = true,
      .newest_container = 1,
-     .exec_mode_obeyed = true,
-     .devices_at_first_use = true,
-     .plugins_apart = true,
-     .openmp_first = true,
      .parents_rounded = true,
      .shared_memory_fixed = true},
     {.number = 17,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_14_TO_17,
      .marker = "omp_target_memcpy_async",
-     .newest_packet = 2,
      .plain = PLAIN(1, true),
      .env = ENV_BY_ROW(true),
-     .old_entries_only = true,
      .newest_container = 1,
-     .exec_mode_obeyed = true,
-     .devices_at_first_use = true,
-     .plugins_apart = true,
-     .openmp_first = true,
      .shared_memory_fixed = true},
     {.number = 18,
      .packet_flags = REX_FLAGS_USUAL,
@@ -130,51 +122,27 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 19,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_19_TO_21,
      .marker = "__tgt_rtl_init",
-     .driver_function = "cuMemAllocAsync",
-     .driver_since = "11.2",
-     .newest_packet = 3,
      .plain = PLAIN(1, true),
      .env = ENV(1),
      .old_entries_only = true,
      .newest_container = 1,
-     .newest_old_header = 90,
-     .new_header_refused = true,
-     .runtime_object = true,
-     .packed_slots = true,
-     .environment_size = 48,
-     .shared_memory_fixed = true},
+     .new_header_refused = true},
     {.number = 20,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_19_TO_21,
      .marker = "llvmLaunchKernel",
-     .driver_function = "cuMemAllocAsync",
-     .driver_since = "11.2",
-     .newest_packet = 3,
      .plain = PLAIN(3, true),
      .env = ENV(3),
      .newest_container = 1,
-     .newest_old_header = 90,
-     .new_header_refused = true,
-     .runtime_object = true,
-     .packed_slots = true,
-     .environment_size = 48,
-     .shared_memory_fixed = true},
+     .new_header_refused = true},
     /* 21.1.0 and 21.1.1 need the older header, 21.1.2 takes both. */
     {.number = 21,
-     .packet_flags = REX_FLAGS_USUAL,
+     OF_19_TO_21,
      .marker = "llvmLaunchKernel",
-     .driver_function = "cuMemAllocAsync",
-     .driver_since = "11.2",
-     .newest_packet = 3,
      .plain = PLAIN(3, true),
      .env = ENV(3),
-     .newest_old_header = 90,
-     .runtime_object = true,
-     .packed_slots = true,
-     .most_dynamic_memory = 49151,
-     .environment_size = 48,
-     .shared_memory_fixed = true},
+     .most_dynamic_memory = 49151},
     {.number = 22,
      .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_interop_get",
@@ -188,51 +156,11 @@ static const struct rex_release rows[] = {
      .packed_slots = true,
      .environment_size = 48,
      .static_memory_uncounted = true},
-    {.number = 23,
-     .packet_flags = FLAGS_OF_23,
-     .marker = "__tgt_register_rpc_callback",
-     .driver_function = "cuLaunchKernelEx",
-     .driver_since = "11.8",
-     .newest_packet = 5,
-     .plain = PLAIN(1, false),
-     .env = ENV(3),
-     .host = HOST_ARRAY,
-     .excess_copied = true,
-     .presence_at_entry = true,
-     .attach_rows = true,
-     .runtime_object = true,
-     .host_argument_array = true,
-     .strict_flags = REX_FLAGS_STRICT,
-     .environment_size = 40,
-     .shared_memory_fixed = true},
-    {.number = 24,
-     .packet_flags = FLAGS_OF_23,
-     .marker = "__tgt_get_mapped_ptr",
-     .driver_function = "cuLaunchKernelEx",
-     .driver_since = "11.8",
-     .newest_packet = 5,
-     .plain = PLAIN(1, false),
-     .env = ENV(3),
-     .host = HOST_ARRAY,
-     .excess_copied = true,
-     .presence_at_entry = true,
-     .attach_rows = true,
-     .runtime_object = true,
-     .host_argument_array = true,
-     .strict_flags = REX_FLAGS_STRICT,
-     .environment_size = 40,
-     .shared_memory_fixed = true},
+    {.number = 23, OF_23_AND_24, .marker = "__tgt_register_rpc_callback"},
+    {.number = 24, OF_23_AND_24, .marker = "__tgt_get_mapped_ptr"},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
-
-const struct rex_release *rex_release_row(int number)
-{
-    for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].number == number)
-            return &rows[i];
-    return NULL;
-}
 
 const struct rex_release *rex_release_after(int number)
 {
@@ -240,6 +168,12 @@ const struct rex_release *rex_release_after(int number)
         if (rows[i].number > number)
             return &rows[i];
     return NULL;
+}
+
+const struct rex_release *rex_release_row(int number)
+{
+    const struct rex_release *row = rex_release_after(number - 1);
+    return row != NULL && row->number == number ? row : NULL;
 }
 
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),

@@ -12,16 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
-#include "base/fork.h"
-#include "base/log.h"
 #include "base/process.h"
+#include "base/log.h"
 #include "base/settings.h"
-#include "omp/flight.h"
-#include "omp/memorycalls.h"
-#include "omp/openmp.h"
 #include "omp/search.h"
 #include "trace/trace.h"
 
@@ -83,11 +78,6 @@ void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
 
 /* ---- one candidate --------------------------------------------------------------------------- */
 
-static void *find_in(const char *symbol, void *handle)
-{
-    return dlsym(handle, symbol);
-}
-
 static void point(void *function_pointer, void *handle, const char *symbol)
 {
     void *address = dlsym(handle, symbol);
@@ -111,7 +101,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     rex_memory_calls_bind(&memory);
     rex_openmp_bind();
-    rex_forward_to(find_in, handle, candidate->release->number);
+    rex_forward_to(handle, candidate->release->number);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s", candidate->release->number,
             candidate->path);

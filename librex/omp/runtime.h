@@ -6,13 +6,10 @@
 #ifndef REX_INTERNAL_RUNTIME_H
 #define REX_INTERNAL_RUNTIME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "omp/device.h"
 #include "omp/forward.h"
 #include "omp/release.h"
 #include "rex/configure.h"
-#include "omp/memorycalls.h"
 
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);

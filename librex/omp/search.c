@@ -1,5 +1,5 @@
 /*
- * search.c - candidates for libomptarget, and the release of each.
+ * search.c - candidates for libomptarget, and the release of each; the libomp that it runs with.
  *
  * The release is read from the file's dynamic symbols before the file is opened. libomptarget is
  * never unloaded (all releases are linked NODELETE), and opening 14 to 18 without libomp crashes.
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/names.h"
 #include "image/elf.h"
 #include "omp/forward.h"
 #include "rex/offload.h"
@@ -342,4 +342,113 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
                 (void *)(uintptr_t)openmp_folder);
     *candidates = list.candidates;
     return list.count;
+}
+
+/* ---- one libomp ------------------------------------------------------------------------------ */
+
+/*
+ * libomptarget 14 to 18 refer to `__kmpc_*` weakly and call NULL if libomp is absent; 19 and later
+ * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so none is
+ * opened by path while another is loaded.
+ */
+
+#define OPENMP_SONAME "libomp.so.5"
+
+static const char *const openmp_names[] = {"libomp.so", "libomp-", "libomp5.so", "libiomp5.so",
+                                           NULL};
+
+struct wanted {
+    const char *const *prefixes;
+    char *path;
+};
+
+static int match(struct dl_phdr_info *object, size_t size, void *context)
+{
+    const struct wanted *wanted = context;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    const char *name = slash != NULL ? slash + 1 : object->dlpi_name;
+    (void)size;
+    for (const char *const *prefix = wanted->prefixes; *prefix != NULL; prefix++)
+        if (strncmp(name, *prefix, strlen(*prefix)) == 0) {
+            snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
+            return 1; /* stop here */
+        }
+    return 0;
+}
+
+bool rex_loaded(const char *const *prefixes, char path[PATH_MAX])
+{
+    struct wanted wanted = {prefixes, path};
+    return dl_iterate_phdr(match, &wanted) != 0;
+}
+
+bool rex_openmp_folder(char folder[PATH_MAX])
+{
+    char path[PATH_MAX];
+    if (!rex_loaded(openmp_names, path))
+        return false;
+    rex_folder_of(path, folder);
+    return true;
+}
+
+static int loaded_suits(const char *loaded, const struct rex_candidate *candidate, char *why,
+                        size_t why_size)
+{
+    void *handle = dlopen(OPENMP_SONAME, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+    else if (!candidate->release->openmp_first) {
+        snprintf(why, why_size,
+                 "it needs " OPENMP_SONAME
+                 ", and this process already runs %s: two OpenMP runtimes abort",
+                 loaded);
+        return -1;
+    }
+    /* One that was loaded RTLD_LOCAL becomes visible. */
+    handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+    return 0;
+}
+
+static __attribute__((noinline)) bool open_beside(const char *path)
+{
+    static const char *const names[] = {OPENMP_SONAME, "libomp.so"};
+    char file[PATH_MAX + 16];
+    rex_folder_of(path, file);
+    size_t length = strlen(file);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(file + length, sizeof file - length, "/%s", names[i]);
+        if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
+            rex_log(REX_LOG_DEBUG, "opened %s", file);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
+static __attribute__((noinline)) bool is_there(const struct rex_candidate *candidate, char *why,
+                                               size_t why_size, int *result)
+{
+    char loaded[PATH_MAX];
+    if (!rex_loaded(openmp_names, loaded))
+        return false;
+    *result = loaded_suits(loaded, candidate, why, why_size);
+    return true;
+}
+
+int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
+                     size_t count, char *why, size_t why_size)
+{
+    int result;
+    if (is_there(candidate, why, why_size, &result))
+        return result;
+    if (open_beside(candidate->path) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (open_beside(others[i].path))
+            return 0;
+    snprintf(why, why_size, "there is no " OPENMP_SONAME " beside it or on the loader's path");
+    return -1;
 }

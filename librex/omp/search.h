@@ -1,5 +1,5 @@
 /*
- * search.h - the search for a libomptarget.
+ * search.h - candidates for libomptarget, and the release of each; the libomp that it runs with.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -54,5 +54,24 @@ bool rex_same_file(const char *a, const char *b);
 
 /* Folder of PATH, without the last '/'. */
 void rex_folder_of(const char *path, char folder[PATH_MAX]);
+
+/* ---- one libomp ------------------------------------------------------------------------------ */
+
+/*
+ * Writes the path of the loaded object whose file name begins with one of PREFIXES
+ * (NULL-terminated). False if there is none.
+ */
+bool rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
+
+/* The folder of the OpenMP runtime that this process has; false if it has none. */
+bool rex_openmp_folder(char folder[PATH_MAX]);
+
+/*
+ * Make sure of one OpenMP runtime, visible to libomptarget, before CANDIDATE is opened. It is the
+ * one in the process, else the one beside CANDIDATE, else another. Returns 0, or -1 with the reason
+ * in WHY.
+ */
+int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
+                     size_t count, char *why, size_t why_size);
 
 #endif

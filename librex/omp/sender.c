@@ -59,7 +59,7 @@ _Static_assert(REX_AGAINST_COUNT < 31, "the reasons and one more bit");
 
 static unsigned look(void)
 {
-    enum rex_launch_by by = rex_setting_launch_by();
+    int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
     return (by == REX_BY_DRIVER ? DEMANDED : 0u) | (by == REX_BY_RUNTIME ? REX_AGAINST_ASKED : 0u) |
            (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_AGAINST_NO_DRIVER : 0u) |
            (first_obeyed() != NULL ? REX_AGAINST_ENVIRONMENT : 0u) |

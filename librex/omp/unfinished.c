@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "omp/columns.h"
-#include "omp/openmp.h"
+#include "omp/device.h"
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
  */
 static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
 {
-    if (rex_setting_wait_for_unfinished()) {
+    if (rex_setting_read(REX_OPTION_UNFINISHED)) {
         rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
         return busy->sync(busy);
     }

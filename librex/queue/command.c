@@ -2,6 +2,9 @@
  * command.c - does a command of a queue: puts it in a stream of the CUDA driver. On a device that
  * is no NVIDIA GPU libomptarget does it at once, by the rules for queues.
  *
+ * The driver copies between two GPUs directly, over NVLink or PCI Express, if one of the two
+ * contexts has access to the other. Otherwise the driver stages the bytes in host memory.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "queue/command.h"
@@ -10,33 +13,26 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stackguard.h"
+#include "base/log.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
+#include "launch/launchcontext.h"
 #include "memory/staging.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
-#include "queue/event.h"
-#include "queue/peer.h"
+#include "queue/instantiate.h"
 #include "rex/interop.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
 static int failed(const char *what)
 {
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
-}
-
-static void log_launch(const struct rex_stream_gpu *gpu, const struct rex_command *command,
-                       const struct rex_packed *packed)
-{
-    struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
-    packet.DynCGroupMem = (int32_t)packed->dynamic_memory;
-    memcpy(packet.Teams, packed->grid, sizeof packet.Teams);
-    memcpy(packet.Threads, packed->block, sizeof packet.Threads);
-    rex_rows_log(packed->kernel->name, gpu->number, &packet);
 }
 
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
@@ -48,60 +44,53 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     if (result != REX_OK)
         return result;
     *kernel = packed.kernel;
-    if (rex_rows_wanted())
-        log_launch(gpu, command, &packed);
-    return rex_packed_launch(&packed, &gpu->arguments, stream);
+    if (unlikely(rex_log_wanted(REX_LOG_DEBUG))) {
+        struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
+        packet.DynCGroupMem = (int32_t)packed.dynamic_memory;
+        memcpy(packet.Teams, packed.grid, sizeof packet.Teams);
+        memcpy(packet.Threads, packed.block, sizeof packet.Threads);
+        rex_rows_log(packed.kernel->name, gpu->number, &packet);
+    }
+    return rex_packed_put(&packed, &gpu->arguments, stream) == 0 ? REX_OK
+                                                                 : rex_packed_failed(&packed);
+}
+
+static int not_mapped(const struct rex_command *command, int number)
+{
+    return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d",
+                    command->copy.size, command->copy.host, number);
 }
 
 /*
- * Finds the device address of a copy. An address from the program may be that of mapped memory,
- * too, so it is marked as used.
+ * An address from the program may be that of mapped memory, too, so it is marked as used. Threads
+ * make a large copy of pageable memory, for which the driver would wait, too. They wait until the
+ * stream is done, and the copy is complete on return, so that the next command in the stream comes
+ * after it.
  */
-static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_command *command,
-                            uint64_t *device)
-{
-    *device = (uint64_t)(uintptr_t)command->copy.device;
-    if (command->copy.device != NULL)
-        rex_addresses_use_range(&gpu->addresses, *device, command->copy.size);
-    else
-        *device = rex_addresses_find(&gpu->addresses, command->copy.host, command->copy.size,
-                                     gpu->number, rex_addresses_generation(gpu->remember));
-    return *device != 0
-               ? REX_OK
-               : rex_fail(REX_EABSENT,
-                          "queue update: %zu bytes at %p are not mapped whole on device %d",
-                          command->copy.size, command->copy.host, gpu->number);
-}
-
-/*
- * Threads make a large copy of ordinary memory, for which the driver would wait, too. They wait
- * until the stream is done, and the copy is complete on return, so that the next command in the
- * stream comes after it. False: the driver has to copy.
- */
-static bool copy_by_threads(const struct rex_stream_gpu *gpu, void *stream,
-                            const struct rex_command *command, uint64_t device)
-{
-    struct rex_staged_copy copy = {.host = command->copy.host,
-                                   .device = device,
-                                   .size = command->copy.size,
-                                   .to_host = command->kind == REX_COMMAND_COPY_FROM};
-    return gpu->is_queue && rex_staging_copy(&copy, stream);
-}
-
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
-    uint64_t device = 0;
-    int result = find_device_side(gpu, command, &device);
-    if (result != REX_OK || copy_by_threads(gpu, stream, command, device))
-        return result;
-    if (command->kind == REX_COMMAND_COPY_TO)
-        return REX_CUDA(cuMemcpyHtoDAsync, device, command->copy.host, command->copy.size,
-                        stream) == 0
+    void *host = command->copy.host;
+    size_t size = command->copy.size;
+    uint64_t device = (uint64_t)(uintptr_t)command->copy.device;
+    bool to_host = command->kind == REX_COMMAND_COPY_FROM;
+    if (device != 0)
+        rex_addresses_use_range(&gpu->addresses, device, size);
+    else
+        device = rex_addresses_find(&gpu->addresses, host, size, gpu->number,
+                                    rex_addresses_generation(gpu->remember));
+    if (device == 0)
+        return not_mapped(command, gpu->number);
+    struct rex_staged_copy staged = {
+        .host = host, .device = device, .size = size, .to_host = to_host};
+    if (gpu->is_queue && rex_staging_copy(&staged, stream))
+        return REX_OK;
+    if (to_host)
+        return REX_CUDA(cuMemcpyDtoHAsync, host, device, size, stream) == 0
                    ? REX_OK
-                   : failed("a copy to the device");
-    return REX_CUDA(cuMemcpyDtoHAsync, command->copy.host, device, command->copy.size, stream) == 0
+                   : failed("a copy from the device");
+    return REX_CUDA(cuMemcpyHtoDAsync, device, host, size, stream) == 0
                ? REX_OK
-               : failed("a copy from the device");
+               : failed("a copy to the device");
 }
 
 static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
@@ -119,11 +108,86 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
     return result == 0 ? REX_OK : failed("a fill");
 }
 
-static int submit_call(void *stream, const struct rex_command *command)
+/* ---- copies between device memory of the same GPU or of two ---------------------------------- */
+
+/* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
+static int hold_other(int number, int *ordinal, void **context)
 {
-    return REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) == 0
+    int result = rex_launch_context_ordinal(number, ordinal);
+    if (result == REX_OK && *ordinal < 0)
+        result =
+            rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU", number);
+    if (result != REX_OK)
+        return result;
+    return rex_context_retain(*ordinal, context) == 0 ? REX_OK : failed("a copy between devices");
+}
+
+/*
+ * Requests peer access, once for each stream and GPU. A refusal only makes copies slower: a GPU can
+ * access only a few others.
+ */
+static void ask_for_access(struct rex_stream_gpu *gpu, int ordinal, void *context)
+{
+    int own = 0, other = 0, can = 0;
+    uint64_t bit = UINT64_C(1) << ordinal % 64;
+    if (gpu->peers & bit)
+        return;
+    gpu->peers |= bit;
+    int result = REX_CUDA(cuDeviceGet, &own, gpu->ordinal) != 0 ||
+                         REX_CUDA(cuDeviceGet, &other, ordinal) != 0 ||
+                         REX_CUDA(cuDeviceCanAccessPeer, &can, own, other) != 0
+                     ? -1
+                     : 0;
+    if (result == 0 && can)
+        result = rex_driver.cuCtxEnablePeerAccess(context, 0);
+    if (result > 0 && result != REX_CUDA_PEER_ACCESS_ALREADY_ENABLED)
+        rex_cuda_note(result, "cuCtxEnablePeerAccess");
+    bool has_access = can && (result == 0 || result == REX_CUDA_PEER_ACCESS_ALREADY_ENABLED);
+    bool has_failed = !has_access && result != 0;
+    rex_log(REX_LOG_INFO, "copies between GPU %d and GPU %d go %s%s%s", gpu->ordinal, ordinal,
+            has_access ? "directly" : "through the host", has_failed ? ": " : "",
+            has_failed ? rex_cuda_why() : "");
+}
+
+static int copy_to_other(struct rex_stream_gpu *gpu, void *stream,
+                         const struct rex_command *command, uint64_t to, uint64_t from)
+{
+    int ordinal = -1;
+    void *other = NULL;
+    int result = hold_other(rex_command_other(command, gpu->number), &ordinal, &other);
+    if (result != REX_OK)
+        return result;
+    ask_for_access(gpu, ordinal, other);
+    bool is_sent = command->peer.from_device == gpu->number;
+    if (REX_CUDA(cuMemcpyPeerAsync, to, is_sent ? other : gpu->context, from,
+                 is_sent ? gpu->context : other, command->peer.size, stream) != 0)
+        result = failed("a copy between devices");
+    rex_context_drop(ordinal);
+    return result;
+}
+
+static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
+                            const struct rex_command *command)
+{
+    uint64_t to = (uint64_t)(uintptr_t)command->peer.to,
+             from = (uint64_t)(uintptr_t)command->peer.from;
+    rex_addresses_use_range(&gpu->addresses, to, command->peer.size);
+    rex_addresses_use_range(&gpu->addresses, from, command->peer.size);
+    if (rex_command_other(command, gpu->number) != gpu->number)
+        return copy_to_other(gpu, stream, command, to, from);
+    return REX_CUDA(cuMemcpyDtoDAsync, to, from, command->peer.size, stream) == 0
                ? REX_OK
-               : failed("a call from a queue");
+               : failed("a copy between devices");
+}
+
+/* ---- all kinds in a stream ------------------------------------------------------------------- */
+
+static int submit_graph(struct rex_stream_gpu *gpu, void *stream, const struct rex_graph *graph)
+{
+    if (REX_CUDA(cuGraphLaunch, graph->made.executable, stream) != 0)
+        return rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
+    rex_addresses_use_all(&gpu->addresses, &graph->gpu.addresses);
+    return REX_OK;
 }
 
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
@@ -133,58 +197,56 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_LAUNCH: return submit_launch(gpu, stream, command, kernel);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return submit_copy(gpu, stream, command);
-    case REX_COMMAND_COPY_PEER: return rex_peer_submit(gpu, stream, command);
+    case REX_COMMAND_COPY_PEER: return submit_peer_copy(gpu, stream, command);
     case REX_COMMAND_FILL: return submit_fill(gpu, stream, command);
-    case REX_COMMAND_CALL: return submit_call(stream, command);
-    case REX_COMMAND_RECORD: return rex_event_submit_record(command->event.event, gpu, stream);
-    default: return rex_event_submit_wait(command->event.event, stream);
+    case REX_COMMAND_RECORD: return rex_event_submit(command->event.event, gpu, stream);
+    case REX_COMMAND_WAIT: return rex_event_wait(command->event.event, false, stream);
+    case REX_COMMAND_GRAPH: return submit_graph(gpu, stream, command->graph);
+    default:
+        return REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) ==
+                       0
+                   ? REX_OK
+                   : failed("a call from a queue");
     }
-}
-
-int rex_graph_submit(void *executable, void *stream)
-{
-    return REX_CUDA(cuGraphLaunch, executable, stream);
 }
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-static int launch(int number, const struct rex_command *command)
+/* LAUNCH is rex_launch_map() or rex_launch_check(). */
+static int launch_by(__typeof__(rex_launch_map) *launch, int number,
+                     const struct rex_command *command)
 {
     struct rex_launch_config description = command->launch.description;
     description.device = number;
-    return rex_launch_map(command->launch.module, &description, &command->launch.map,
-                          REX_FOR_QUEUE);
+    return launch(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
 }
 
-static int check_launch(int number, const struct rex_command *command)
+/* Whether the command is an update on the host, which has nothing to copy. */
+static bool is_nothing(int number, const struct rex_command *command)
 {
-    struct rex_launch_config description = command->launch.description;
-    description.device = number;
-    return rex_launch_check(command->launch.module, &description, &command->launch.map,
-                            REX_FOR_QUEUE);
+    return command->copy.device == NULL && (rex_runtime_disabled() || number == rex_device_count());
 }
-
-/* ---- copies and fills at once ---------------------------------------------------------------- */
 
 static int check_copy(int number, const struct rex_command *command)
 {
-    if (command->copy.device != NULL || rex_runtime_disabled() || number == rex_device_count() ||
-        rex_memory_presence(command->copy.host, command->copy.size, number) == REX_PRESENT_WHOLE)
-        return REX_OK;
-    return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d",
-                    command->copy.size, command->copy.host, number);
+    return command->copy.device != NULL || is_nothing(number, command) ||
+                   rex_memory_presence(command->copy.host, command->copy.size, number) ==
+                       REX_PRESENT_WHOLE
+               ? REX_OK
+               : not_mapped(command, number);
 }
 
 static int copy(int number, const struct rex_command *command)
 {
+    void *host = command->copy.host, *device = command->copy.device;
     int result = check_copy(number, command);
-    bool is_update = command->copy.device == NULL;
-    if (result != REX_OK || (is_update && (rex_runtime_disabled() || number == rex_device_count())))
+    if (result != REX_OK || is_nothing(number, command))
         return result;
-    void *device = is_update ? rex_mapped_ptr(command->copy.host, number) : command->copy.device;
+    if (device == NULL)
+        device = rex_mapped_ptr(host, number);
     return command->kind == REX_COMMAND_COPY_TO
-               ? rex_device_copy_to(device, command->copy.host, command->copy.size, number)
-               : rex_device_copy_from(command->copy.host, device, command->copy.size, number);
+               ? rex_device_copy_to(device, host, command->copy.size, number)
+               : rex_device_copy_from(host, device, command->copy.size, number);
 }
 
 #define FILL_BYTES 65536 /* per copy; a multiple of each pattern's width */
@@ -206,23 +268,11 @@ static int fill(int number, const struct rex_command *command)
     return result;
 }
 
-/* ---- all kinds at once ----------------------------------------------------------------------- */
-
-int rex_command_check(const struct rex_command *command, int number)
-{
-    switch (command->kind) {
-    case REX_COMMAND_LAUNCH: return check_launch(number, command);
-    case REX_COMMAND_COPY_TO:
-    case REX_COMMAND_COPY_FROM: return check_copy(number, command);
-    default: return REX_OK;
-    }
-}
-
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
     switch (command->kind) {
-    case REX_COMMAND_LAUNCH: return launch(number, command);
+    case REX_COMMAND_LAUNCH: return launch_by(rex_launch_map, number, command);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return copy(number, command);
     case REX_COMMAND_COPY_PEER:
@@ -230,6 +280,84 @@ int rex_command_do(int number, const struct rex_command *command)
                                     command->peer.from_device, command->peer.size);
     case REX_COMMAND_FILL: return fill(number, command);
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
-    default: return REX_OK;
+    case REX_COMMAND_RECORD:
+        if (command->event.event != NULL)
+            rex_event_record_time(command->event.event);
+        return REX_OK;
+    default: /* a wait */
+        return command->event.event != NULL ? rex_event_wait(command->event.event, true, NULL)
+                                            : REX_OK;
     }
+}
+
+/* ---- commands of a graph --------------------------------------------------------------------- */
+
+static int check_launch(struct rex_stream_gpu *gpu, const struct rex_command *command)
+{
+    struct rex_packed packed;
+    int entered = rex_context_enter(gpu->context);
+    int result = entered >= 0
+                     ? rex_pack_launch(gpu, command->launch.module, &command->launch.description,
+                                       &command->launch.map, &packed)
+                     : failed("a graph");
+    rex_context_leave(entered);
+    return result;
+}
+
+int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct rex_command *command)
+{
+    if (command->kind == REX_COMMAND_LAUNCH)
+        return immediate ? launch_by(rex_launch_check, gpu->number, command)
+                         : check_launch(gpu, command);
+    if (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM)
+        return immediate ? check_copy(gpu->number, command) : REX_OK;
+    if (immediate || command->kind != REX_COMMAND_COPY_PEER)
+        return REX_OK;
+    int other = rex_command_other(command, gpu->number);
+    return other == gpu->number
+               ? REX_OK
+               : rex_fail(REX_EUNSUPPORTED,
+                          "rex_queue_copy_peer: a graph is of device %d alone, and the copy of "
+                          "device %d as well",
+                          gpu->number, other);
+}
+
+/* The bytes of all values that MAP points to, each beginning at a multiple of 16. */
+static size_t size_of_values(const struct rex_map *map)
+{
+    size_t size = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        if ((map->types[i] & REX_MAP_LITERAL) && map->sizes[i] > (int64_t)sizeof(void *))
+            size += ((size_t)map->sizes[i] + 15) / 16 * 16;
+    return size;
+}
+
+int rex_command_own_map(struct rex_command *command)
+{
+    struct rex_map *map = &command->launch.map;
+    size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
+    size_t size = columns + size_of_values(map) + 1;
+    char *memory = malloc(size);
+    if (memory == NULL)
+        return rex_fail_memory(size, "a launch in a graph");
+    char *values = memory + columns; /* a multiple of 16 */
+    struct rex_map own = {
+        map->count, (void **)(void *)memory, (void **)(void *)memory + rows, NULL, NULL, NULL,
+        NULL};
+    own.sizes = (int64_t *)(void *)(own.begin + rows);
+    own.types = own.sizes + rows;
+    for (size_t i = 0; i < rows; i++) {
+        own.base[i] = map->base[i];
+        own.begin[i] = map->begin[i];
+        own.sizes[i] = map->sizes[i];
+        own.types[i] = map->types[i];
+        if (!(map->types[i] & REX_MAP_LITERAL) || map->sizes[i] <= (int64_t)sizeof(void *))
+            continue;
+        memcpy(values, map->begin[i], (size_t)map->sizes[i]);
+        own.base[i] = own.begin[i] = values;
+        values += ((size_t)map->sizes[i] + 15) / 16 * 16;
+    }
+    *map = own;
+    command->launch.memory = memory;
+    return REX_OK;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/stackguard.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/launch.h"
@@ -16,42 +16,72 @@
 #include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/runtime.h"
-#include "queue/capture.h"
-#include "queue/event.h"
-#include "queue/peer.h"
-#include "queue/queuestate.h"
+#include "queue/instantiate.h"
 #include "queue/queuetrace.h"
 #include "rex/interop.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-static int enqueue_in_stream(struct rex_queue *queue, const struct rex_command *command)
+int rex_queue_enter(struct rex_queue *queue, const char *call)
 {
-    struct rex_loaded_kernel *kernel = NULL;
-    if (unlikely(rex_queue_refuse_lost(queue) != REX_OK))
-        return REX_ECUDA;
-    int entered = rex_context_enter(queue->gpu.context);
-    if (unlikely(entered < 0))
-        return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
-    int result = rex_queue_submit(queue, command, &kernel);
-    if (unlikely(result == REX_ECUDA))
-        result = rex_queue_check_lost(queue, result);
-    rex_context_leave(entered);
-    if (unlikely(result != REX_OK))
-        return result;
-    rex_queue_set_busy(queue);
-    if (kernel != NULL)
-        rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
-    return rex_queue_sync_if_stepwise(queue);
+    if (unlikely(queue == NULL))
+        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
+    if (unlikely(queue->forks != rex_forks() && !queue->immediate))
+        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
+                        queue->name);
+    rex_lock(&queue->lock);
+    return REX_OK;
 }
 
-/* Captures COMMAND, does it at once or puts it in the stream, as the locked QUEUE requires. */
-static int enqueue(struct rex_queue *queue, const struct rex_command *command)
+int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
 {
+    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
+}
+
+/* Puts COMMAND in the stream, in whose context the driver is called. */
+static int submit(struct rex_queue *queue, const struct rex_command *command,
+                  struct rex_loaded_kernel **kernel)
+{
+    int entered = rex_context_enter(queue->gpu.context);
+    if (unlikely(entered < 0))
+        return command->kind == REX_COMMAND_GRAPH
+                   ? rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why())
+                   : rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+    int result =
+        unlikely(command->kind == REX_COMMAND_GRAPH) ? rex_graph_refresh(command->graph) : REX_OK;
+    if (result == REX_OK)
+        result = unlikely(queue->trace != NULL)
+                     ? rex_queue_trace_submit(queue, command, kernel)
+                     : rex_command_submit(&queue->gpu, queue->stream, command, kernel);
+    if (unlikely(result == REX_ECUDA))
+        result = rex_queue_check_lost(queue);
+    rex_context_leave(entered);
+    return result;
+}
+
+int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
+{
+    struct rex_loaded_kernel *kernel = NULL;
     if (unlikely(queue->capture != NULL))
-        return rex_capture_add(queue->capture, command, queue->lane);
-    return unlikely(queue->immediate) ? rex_queue_do(queue, command)
-                                      : enqueue_in_stream(queue, command);
+        return rex_capture_add(queue, command);
+    if (unlikely(queue->immediate))
+        return queue->trace != NULL ? rex_queue_trace_do(queue, command)
+                                    : rex_command_do(queue->gpu.number, command);
+    if (unlikely(queue->lost[0] != '\0'))
+        return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
+                        queue->gpu.number, queue->lost);
+    int result = submit(queue, command, &kernel);
+    if (unlikely(result != REX_OK))
+        return result;
+    queue->busy = true;
+    queue->serial++;
+    if (kernel != NULL)
+        rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
+    if (unlikely(command->kind == REX_COMMAND_GRAPH)) {
+        rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
+        return REX_OK; /* the caller waits when it has unlocked the graph */
+    }
+    return unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING) ? rex_queue_sync_locked(queue) : REX_OK;
 }
 
 static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *command,
@@ -60,7 +90,7 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
     int result = rex_queue_enter(queue, call);
     if (unlikely(result != REX_OK))
         return result;
-    result = enqueue(queue, command);
+    result = rex_enqueue(queue, command);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -128,24 +158,21 @@ int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, siz
                         "rex_queue_copy_from");
 }
 
-/* Notes that unfinished commands of the locked QUEUE use the other device. */
-static void note_reach(struct rex_queue *queue, const struct rex_command *command)
+/* Pending commands of the locked QUEUE then use the other device, too. */
+static int check_and_note_peer(struct rex_queue *queue, const struct rex_command *command)
 {
-    int other = rex_peer_other(command, queue->gpu.number);
-    if (other != queue->gpu.number)
-        queue->reached |= UINT64_C(1) << other % 64;
-}
-
-static int check_peer(const struct rex_queue *queue, const struct rex_command *command)
-{
+    int number = queue->gpu.number, other = rex_command_other(command, number);
     int to = command->peer.to_device, from = command->peer.from_device;
-    if (to != queue->gpu.number && from != queue->gpu.number)
+    if (to != number && from != number)
         return rex_fail(
             REX_EDEVICE,
             "rex_queue_copy_peer: queue \"%s\" is of device %d, and the copy from device "
             "%d to device %d",
-            queue->name, queue->gpu.number, from, to);
-    return rex_device_lost(rex_peer_other(command, queue->gpu.number), "rex_queue_copy_peer");
+            queue->name, number, from, to);
+    int result = rex_device_lost(other, "rex_queue_copy_peer");
+    if (result == REX_OK && command->peer.size > 0 && other != number)
+        queue->reached |= UINT64_C(1) << other % 64;
+    return result;
 }
 
 static int resolve_peer(struct rex_command *command, int64_t to_device, int64_t from_device)
@@ -166,11 +193,9 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
         return result;
     result = resolve_peer(&command, to_device, from_device);
     if (result == REX_OK)
-        result = check_peer(queue, &command);
-    if (result == REX_OK && size > 0) {
-        note_reach(queue, &command);
-        result = enqueue(queue, &command);
-    }
+        result = check_and_note_peer(queue, &command);
+    if (result == REX_OK && size > 0)
+        result = rex_enqueue(queue, &command);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -210,7 +235,7 @@ static bool is_copied(const struct rex_map *map, int32_t row)
     return (map->types[row] & REX_MAP_TOFROM) != 0 && map->sizes[row] > 0;
 }
 
-static int check_update(const struct rex_queue *queue, const struct rex_map *map)
+static int check_update(struct rex_queue *queue, const struct rex_map *map)
 {
     char text[REX_ROW_TEXT];
     int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
@@ -219,8 +244,8 @@ static int check_update(const struct rex_queue *queue, const struct rex_map *map
         queue->immediate && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) &&
-            rex_addresses_find((struct rex_addresses *)(uintptr_t)&queue->gpu.addresses,
-                               map->begin[i], (size_t)map->sizes[i], queue->gpu.number,
+            rex_addresses_find(&queue->gpu.addresses, map->begin[i], (size_t)map->sizes[i],
+                               queue->gpu.number,
                                rex_addresses_generation(queue->gpu.remember)) == 0)
             result = rex_fail(
                 REX_EABSENT,
@@ -238,7 +263,7 @@ static int enqueue_update(struct rex_queue *queue, const struct rex_map *map, in
                                                                       : REX_COMMAND_COPY_FROM,
                                       .copy = {map->begin[i], NULL, (size_t)map->sizes[i]}};
         if (is_copied(map, i) && (map->types[i] & direction))
-            result = enqueue(queue, &command);
+            result = rex_enqueue(queue, &command);
     }
     return result;
 }
@@ -263,32 +288,21 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 
 int rex_event_record(struct rex_event *event, struct rex_queue *queue)
 {
-    int result = event != NULL ? rex_queue_enter(queue, "rex_event_record")
-                               : rex_fail(REX_EINVAL, "rex_event_record: the event is NULL");
-    if (result != REX_OK)
-        return result;
     struct rex_command command = {.kind = REX_COMMAND_RECORD, .event = {.event = event}};
-    if (queue->capture != NULL)
-        result = rex_capture_record(queue->capture, event, queue->lane);
-    else if (queue->immediate)
-        rex_event_record_time(event);
-    else
-        result = enqueue_in_stream(queue, &command);
-    rex_unlock(&queue->lock);
-    return result;
+    return event != NULL ? enter_and_enqueue(queue, &command, "rex_event_record")
+                         : rex_fail(REX_EINVAL, "rex_event_record: the event is NULL");
 }
 
 int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
 {
+    struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};
     int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait_event")
                                : rex_fail(REX_EINVAL, "rex_queue_wait_event: the event is NULL");
     if (result != REX_OK)
         return result;
-    struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};
     bool captured = rex_capture_wait(queue, event, &result);
     if (result == REX_OK && !captured)
-        result =
-            queue->immediate ? rex_event_wait_at_once(event) : enqueue_in_stream(queue, &command);
+        result = rex_enqueue(queue, &command);
     rex_unlock(&queue->lock);
     return result;
 }

@@ -1,19 +1,19 @@
 /*
  * event.c - events: places in queues.
  *
+ * The public functions are those of rex/queue.h.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "queue/event.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
 #include "cuda/context.h"
 #include "omp/unfinished.h"
-#include "queue/queuestate.h"
+#include "queue/command.h"
 
 int rex_event_create(struct rex_event **event)
 {
@@ -53,49 +53,36 @@ void rex_event_destroy(struct rex_event *event)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int make_driver_event(struct rex_driver_event *made, const struct rex_stream_gpu *gpu)
+static int make_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
+                             struct rex_driver_event **made)
 {
+    struct rex_driver_event *driver = malloc(sizeof *driver);
     void *context;
-    if (rex_context_retain(gpu->ordinal, &context) != 0)
-        return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-    *made = (struct rex_driver_event){.context = gpu->context,
-                                      .ordinal = gpu->ordinal,
-                                      .number = gpu->number,
-                                      .forks = rex_forks()};
-    if (REX_CUDA(cuEventCreate, &made->handle, 0) == 0)
-        return REX_OK;
-    rex_context_drop(gpu->ordinal);
+    if (driver == NULL)
+        return rex_fail_memory(sizeof *driver, "an event");
+    *driver = (struct rex_driver_event){.next = event->drivers,
+                                        .context = gpu->context,
+                                        .ordinal = gpu->ordinal,
+                                        .number = gpu->number,
+                                        .forks = rex_forks()};
+    if (rex_context_retain(gpu->ordinal, &context) == 0) {
+        if (REX_CUDA(cuEventCreate, &driver->handle, 0) == 0) {
+            *made = event->drivers = driver;
+            return REX_OK;
+        }
+        rex_context_drop(gpu->ordinal);
+    }
+    free(driver);
     return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
 }
 
-/* Finds the driver's event for the GPU, or makes it. */
-static int find_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
-                             struct rex_driver_event **found)
+int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, void *stream)
 {
+    rex_lock(&event->lock);
     struct rex_driver_event *driver = event->drivers;
     while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
         driver = driver->next;
-    *found = driver;
-    if (driver != NULL)
-        return REX_OK;
-    driver = malloc(sizeof *driver);
-    if (driver == NULL)
-        return rex_fail_memory(sizeof *driver, "an event");
-    int result = make_driver_event(driver, gpu);
-    if (result != REX_OK) {
-        free(driver);
-        return result;
-    }
-    driver->next = event->drivers;
-    *found = event->drivers = driver;
-    return REX_OK;
-}
-
-int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream)
-{
-    struct rex_driver_event *driver;
-    rex_lock(&event->lock);
-    int result = find_driver_event(event, gpu, &driver);
+    int result = driver != NULL ? REX_OK : make_driver_event(event, gpu, &driver);
     if (result == REX_OK && REX_CUDA(cuEventRecord, driver->handle, stream) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
     if (result == REX_OK) {
@@ -105,35 +92,6 @@ int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu,
     rex_unlock(&event->lock);
     return result;
 }
-
-static int never_recorded(const char *call)
-{
-    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
-}
-
-static int recorded_in_graph(void)
-{
-    return rex_fail(
-        REX_EINVAL,
-        "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
-}
-
-int rex_event_submit_wait(struct rex_event *event, void *stream)
-{
-    int result = REX_OK;
-    rex_lock(&event->lock);
-    if (event->state == REX_EVENT_GRAPH)
-        result = recorded_in_graph();
-    else if (event->state == REX_EVENT_NEW)
-        result = never_recorded("rex_queue_wait_event");
-    else if (event->state == REX_EVENT_DRIVER &&
-             REX_CUDA(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
-        result = rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
-    rex_unlock(&event->lock);
-    return result;
-}
-
-/* ---- on a device that does all commands at once ---------------------------------------------- */
 
 void rex_event_record_time(struct rex_event *event)
 {
@@ -159,14 +117,27 @@ static struct seen see(struct rex_event *event)
     return seen;
 }
 
-int rex_event_wait_at_once(struct rex_event *event)
+static int never_recorded(const char *call)
 {
-    switch (see(event).state) {
-    case REX_EVENT_NEW: return never_recorded("rex_queue_wait_event");
-    case REX_EVENT_GRAPH: return recorded_in_graph();
-    case REX_EVENT_DRIVER: return rex_event_sync(event);
-    default: return REX_OK;
-    }
+    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
+}
+
+int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
+{
+    struct seen seen = see(event);
+    if (seen.state == REX_EVENT_NEW)
+        return never_recorded("rex_queue_wait_event");
+    if (seen.state == REX_EVENT_GRAPH)
+        return rex_fail(
+            REX_EINVAL,
+            "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
+    if (seen.driver == NULL)
+        return REX_OK;
+    if (immediate)
+        return rex_event_sync(event);
+    return REX_CUDA(cuStreamWaitEvent, stream, seen.driver->handle, 0) == 0
+               ? REX_OK
+               : rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
 }
 
 /* ---- the calling thread ---------------------------------------------------------------------- */

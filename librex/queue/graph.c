@@ -1,34 +1,36 @@
 /*
- * graph.c - graphs: captured commands that are launched again.
+ * graph.c - graphs: commands that are captured, and launched again.
  *
- * The functions are those of rex/queue.h.
+ * The public functions are those of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "queue/graph.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cuda/context.h"
 #include "module/librarymodule.h"
-#include "omp/present.h"
-#include "omp/unfinished.h"
-#include "queue/capture.h"
 #include "queue/instantiate.h"
-#include "queue/queuestate.h"
-#include "queue/queuetrace.h"
+
+/* guards the list, and which queues take part */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rex_graph *captured; /* graphs in capture; one word is written to change the list */
+
+static void renew_in_child(void)
+{
+    rex_fork_renew(&lock);
+}
+
+REX_FORK_RENEWED(12, renew_in_child);
 
 static void free_graph(struct rex_graph *graph)
 {
     rex_graph_unbuild(graph);
-    for (size_t i = 0; i < graph->launches; i++)
+    for (size_t i = 0; i < graph->launches; i++) {
         rex_library_drop(graph->command[graph->launch[i]].launch.module);
-    for (size_t i = 0; i < graph->count; i++)
-        free(graph->owned[i]);
+        free(graph->command[graph->launch[i]].launch.memory);
+    }
     free(graph->command);
-    free(graph->owned);
     free(graph->launch);
     rex_arguments_free(&graph->gpu.arguments);
     pthread_mutex_destroy(&graph->lock);
@@ -56,7 +58,150 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
     return graph;
 }
 
+/* ---- capture --------------------------------------------------------------------------------- */
+
+static int grow(struct rex_graph *graph)
+{
+    size_t room = graph->room > 0 ? 2 * graph->room : 64;
+    if (graph->count < graph->room)
+        return REX_OK;
+    struct rex_command *command = reallocarray(graph->command, room, sizeof *command);
+    if (command != NULL)
+        graph->command = command;
+    size_t *launch = reallocarray(graph->launch, room, sizeof *launch);
+    if (launch != NULL)
+        graph->launch = launch;
+    if (command == NULL || launch == NULL)
+        return rex_fail_memory(room * sizeof *command, "a graph");
+    graph->room = room;
+    return REX_OK;
+}
+
+static int append(struct rex_graph *graph, struct rex_command command)
+{
+    int result = grow(graph);
+    if (result == REX_OK && command.kind == REX_COMMAND_LAUNCH)
+        result = rex_command_own_map(&command);
+    if (result != REX_OK)
+        return result;
+    if (command.kind == REX_COMMAND_LAUNCH) {
+        graph->launch[graph->launches++] = graph->count;
+        rex_library_hold(command.launch.module);
+    }
+    graph->command[graph->count++] = command;
+    return REX_OK;
+}
+
+int rex_capture_add(struct rex_queue *queue, const struct rex_command *command)
+{
+    struct rex_graph *graph = queue->capture;
+    struct rex_command own = *command;
+    own.lane = queue->lane;
+    rex_lock(&graph->lock);
+    if (command->kind == REX_COMMAND_RECORD) {
+        own.event.event = NULL;
+        own.event.point = graph->points;
+    }
+    int result = rex_command_check(&graph->gpu, graph->immediate, command);
+    if (result == REX_OK)
+        result = append(graph, own);
+    if (result == REX_OK && command->kind == REX_COMMAND_RECORD) {
+        struct rex_event *event = command->event.event;
+        rex_lock(&event->lock);
+        event->state = REX_EVENT_GRAPH;
+        event->graph = graph->number;
+        event->point = graph->points++;
+        rex_unlock(&event->lock);
+    }
+    rex_unlock(&graph->lock);
+    return result;
+}
+
+/*
+ * The graph in which EVENT was recorded, if its capture goes on. The caller holds the lock of the
+ * list.
+ */
+static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
+{
+    struct rex_graph *graph = captured;
+    rex_lock(&event->lock);
+    while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
+        graph = graph->next;
+    *point = event->point;
+    rex_unlock(&event->lock);
+    return graph;
+}
+
+/* Adds QUEUE to the capture of GRAPH. The caller holds the lock of the list. */
+static int join(struct rex_queue *queue, struct rex_graph *graph)
+{
+    if (queue->capture == graph)
+        return REX_OK;
+    if (queue->gpu.number != graph->gpu.number)
+        return rex_fail(
+            REX_EINVAL,
+            "rex_queue_wait_event: queue \"%s\" is of device %d, and the graph of device %d",
+            queue->name, queue->gpu.number, graph->gpu.number);
+    if (graph->lanes == REX_GRAPH_LANES)
+        return rex_fail(REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph",
+                        REX_GRAPH_LANES);
+    graph->queue[graph->lanes] = queue;
+    queue->lane = graph->lanes++;
+    queue->capture = graph;
+    return REX_OK;
+}
+
+bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
+{
+    uint32_t point = 0;
+    rex_lock(&lock);
+    struct rex_graph *graph = graph_of(event, &point);
+    if (queue->capture != NULL && queue->capture != graph)
+        *result =
+            rex_fail(REX_EINVAL,
+                     "rex_queue_wait_event: queue \"%s\" is being captured, and the event was "
+                     "not recorded in the same graph",
+                     queue->name);
+    else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
+        rex_lock(&graph->lock);
+        *result = append(graph, (struct rex_command){.kind = REX_COMMAND_WAIT,
+                                                     .lane = queue->lane,
+                                                     .event = {NULL, point}});
+        rex_unlock(&graph->lock);
+    }
+    rex_unlock(&lock);
+    return graph != NULL;
+}
+
 /* ---- begin and end --------------------------------------------------------------------------- */
+
+static void begin_capture(struct rex_graph *graph, struct rex_queue *queue)
+{
+    rex_lock(&lock);
+    graph->queue[0] = queue;
+    graph->lanes = 1;
+    graph->next = captured;
+    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
+    queue->capture = graph;
+    queue->lane = 0;
+    rex_unlock(&lock);
+}
+
+/* Ends the capture for all queues but the one that began it. */
+static void end_capture(struct rex_graph *graph)
+{
+    rex_lock(&lock); /* off the list, so that no other queue joins */
+    struct rex_graph **at = &captured;
+    while (*at != graph)
+        at = &(*at)->next;
+    *at = graph->next;
+    rex_unlock(&lock);
+    for (uint32_t i = 1; i < graph->lanes; i++) {
+        rex_lock(&graph->queue[i]->lock);
+        graph->queue[i]->capture = NULL;
+        rex_unlock(&graph->queue[i]->lock);
+    }
+}
 
 int rex_graph_begin(struct rex_queue *queue)
 {
@@ -70,7 +215,7 @@ int rex_graph_begin(struct rex_queue *queue)
     else if ((graph = new_graph(queue)) == NULL)
         result = REX_ENOMEM;
     if (graph != NULL)
-        rex_capture_begin(graph, queue);
+        begin_capture(graph, queue);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -90,7 +235,7 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
-    rex_capture_end(made);
+    end_capture(made);
     if (!made->immediate)
         result = rex_graph_build(made);
     if (result == REX_OK)
@@ -115,42 +260,10 @@ size_t rex_graph_launches(const struct rex_graph *graph)
 
 /* ---- launch and change ----------------------------------------------------------------------- */
 
-static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
-{
-    int result = REX_OK;
-    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
-        result = rex_queue_do(queue, &graph->command[i]);
-    return result;
-}
-
-static int launch_in_stream(struct rex_graph *graph, struct rex_queue *queue)
-{
-    if (rex_queue_refuse_lost(queue) != REX_OK)
-        return REX_ECUDA;
-    int entered = rex_context_enter(graph->gpu.context), result = REX_OK;
-    if (entered < 0)
-        return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
-    if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
-        result = rex_graph_refresh(graph);
-    if (result == REX_OK && rex_queue_submit_graph(queue, graph->executable, graph->launches) != 0)
-        result =
-            rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
-    if (result == REX_ECUDA)
-        result = rex_queue_check_lost(queue, result);
-    rex_context_leave(entered);
-    if (result != REX_OK)
-        return result;
-    rex_queue_set_busy(queue);
-    rex_addresses_use_all(&queue->gpu.addresses, &graph->gpu.addresses);
-    rex_kernel_list_add_all(&queue->kernels, &graph->kernels);
-    return REX_OK;
-}
-
 static int launch(struct rex_graph *graph, struct rex_queue *queue)
 {
     if (queue->capture != NULL)
-        return rex_fail(REX_EINVAL, "rex_graph_launch: queue \"%s\" is being captured",
-                        queue->name);
+        return rex_queue_refuse_captured(queue, "rex_graph_launch");
     if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate)
         return rex_fail(
             REX_EINVAL,
@@ -158,7 +271,12 @@ static int launch(struct rex_graph *graph, struct rex_queue *queue)
             queue->name, queue->gpu.number, graph->gpu.number);
     if (graph->count == 0)
         return REX_OK;
-    return graph->immediate ? do_all(graph, queue) : launch_in_stream(graph, queue);
+    if (!graph->immediate)
+        return rex_enqueue(queue, &(struct rex_command){.kind = REX_COMMAND_GRAPH, .graph = graph});
+    int result = REX_OK;
+    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
+        result = rex_enqueue(queue, &graph->command[i]);
+    return result;
 }
 
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
@@ -170,31 +288,26 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
     rex_lock(&graph->lock);
     result = launch(graph, queue);
     rex_unlock(&graph->lock);
-    if (result == REX_OK)
-        result = rex_queue_sync_if_stepwise(queue);
+    if (result == REX_OK && (queue->gpu.flags & REX_QUEUE_BLOCKING))
+        result = rex_queue_sync_locked(queue);
     rex_unlock(&queue->lock);
     return result;
 }
 
 static int set_arguments(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
-    size_t at = graph->launch[number];
-    struct rex_command command = graph->command[at];
+    struct rex_command *old = &graph->command[graph->launch[number]], command = *old;
     command.launch.map = *map;
-    void *memory = NULL;
-    int result = rex_capture_check(graph, &command);
+    int result = rex_command_check(&graph->gpu, graph->immediate, &command);
     if (result == REX_OK)
-        result = rex_capture_own_map(&command, &memory);
+        result = rex_command_own_map(&command);
     if (result != REX_OK)
         return result;
     if (!graph->immediate)
         result = rex_graph_change(graph, number, &command);
-    if (result == REX_OK) {
-        free(graph->owned[at]);
-        graph->owned[at] = memory;
-        graph->command[at] = command;
-    } else
-        free(memory);
+    free(result == REX_OK ? old->launch.memory : command.launch.memory);
+    if (result == REX_OK)
+        *old = command;
     return result;
 }
 

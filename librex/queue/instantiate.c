@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "omp/present.h"
-#include "omp/unfinished.h"
-#include "queue/command.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 /*
@@ -30,8 +28,7 @@ struct driver_capture {
     void *stream[REX_GRAPH_LANES];
     bool began[REX_GRAPH_LANES];
     void **event;
-    size_t events;
-    void *made; /* the driver's graph */
+    size_t events, launches;
 };
 
 static int failed(const char *what)
@@ -75,26 +72,25 @@ static int open_capture(struct driver_capture *capture)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static int hold_image(struct rex_graph *graph, struct rex_loaded_image *image)
+static int hold_image(struct rex_driver_graph *made, struct rex_loaded_image *image)
 {
-    for (size_t i = 0; i < graph->images; i++)
-        if (graph->image[i] == image)
+    for (size_t i = 0; i < made->images; i++)
+        if (made->image[i] == image)
             return REX_OK;
-    struct rex_loaded_image **images =
-        reallocarray(graph->image, graph->images + 1, sizeof *images);
+    struct rex_loaded_image **images = reallocarray(made->image, made->images + 1, sizeof *images);
     if (images == NULL)
-        return rex_fail_memory((graph->images + 1) * sizeof *images, "a graph");
-    graph->image = images;
-    graph->image[graph->images++] = image;
+        return rex_fail_memory((made->images + 1) * sizeof *images, "a graph");
+    made->image = images;
+    made->image[made->images++] = image;
     rex_loaded_image_hold(image);
     return REX_OK;
 }
 
 /* Takes the node of the launch captured last: the stream's next command would depend on it. */
 static int add_node(struct driver_capture *capture, void *stream,
-                    const struct rex_loaded_kernel *kernel, size_t launch)
+                    const struct rex_loaded_kernel *kernel)
 {
-    struct rex_graph *graph = capture->graph;
+    struct rex_driver_graph *made = &capture->graph->made;
     int status = 0;
     uint64_t id;
     void *driver_graph, *const *last = NULL;
@@ -102,9 +98,9 @@ static int add_node(struct driver_capture *capture, void *stream,
     if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) != 0 ||
         count != 1)
         return failed("a launch");
-    graph->node[launch] = last[0];
-    rex_kernel_list_add(&graph->kernels, kernel->name, kernel->image->registration);
-    return hold_image(graph, kernel->image);
+    made->node[capture->launches++] = last[0];
+    rex_kernel_list_add(&made->kernels, kernel->name, kernel->image->registration);
+    return hold_image(made, kernel->image);
 }
 
 static int capture_event(struct driver_capture *capture, const struct rex_command *command)
@@ -116,16 +112,14 @@ static int capture_event(struct driver_capture *capture, const struct rex_comman
     return REX_CUDA(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
 }
 
-static int capture_command(struct driver_capture *capture, const struct rex_command *command,
-                           size_t *launch)
+static int capture_command(struct driver_capture *capture, const struct rex_command *command)
 {
     struct rex_loaded_kernel *kernel = NULL;
     void *stream = capture->stream[command->lane];
     if (command->kind == REX_COMMAND_RECORD || command->kind == REX_COMMAND_WAIT)
         return capture_event(capture, command);
     int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
-    return result == REX_OK && kernel != NULL ? add_node(capture, stream, kernel, (*launch)++)
-                                              : result;
+    return result == REX_OK && kernel != NULL ? add_node(capture, stream, kernel) : result;
 }
 
 /* The first lane waits for the ends of the others. */
@@ -142,16 +136,16 @@ static int join_lanes(struct driver_capture *capture)
 
 static int capture_all(struct driver_capture *capture)
 {
-    size_t launch = 0;
+    const struct rex_graph *graph = capture->graph;
+    void **made = &capture->graph->made.graph;
     int result = open_capture(capture);
     if (result != REX_OK)
         return result;
-    for (size_t i = 0; i < capture->graph->count && result == REX_OK; i++)
-        result = capture_command(capture, &capture->graph->command[i], &launch);
+    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
+        result = capture_command(capture, &graph->command[i]);
     if (result == REX_OK)
         result = join_lanes(capture);
-    if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->made),
-                           &capture->made) &&
+    if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, capture->stream[0], made), made) &&
         result == REX_OK)
         result = failed("the end");
     return result;
@@ -159,29 +153,24 @@ static int capture_all(struct driver_capture *capture)
 
 /* ---- the driver's graph ---------------------------------------------------------------------- */
 
-static void drop_images(struct rex_loaded_image **image, size_t images)
-{
-    for (size_t i = 0; i < images; i++)
-        rex_loaded_image_drop(image[i]);
-    free(image);
-}
-
 /*
  * Instantiates the graph. The context is retained as long as the graph is. The nodes are uploaded
  * in STREAM now, not at the first launch: for 4 000 launches that takes some milliseconds.
  */
-static int instantiate(struct rex_graph *graph, void *made, void *stream)
+static int instantiate(struct rex_graph *graph, void *stream)
 {
+    struct rex_driver_graph *made = &graph->made;
     void *context;
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0)
         return failed("the context");
-    if (REX_CUDA(cuGraphInstantiate, &graph->executable, made, 0) != 0)
-        graph->executable = NULL;
-    else if (REX_CUDA(cuGraphUpload, graph->executable, stream) == 0)
+    if (REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0) != 0)
+        made->executable = NULL;
+    else if (REX_CUDA(cuGraphUpload, made->executable, stream) == 0)
         return REX_OK;
     int result = failed("the nodes");
-    if (graph->executable != NULL)
-        REX_CUDA(cuGraphExecDestroy, graph->executable);
+    if (made->executable != NULL)
+        REX_CUDA(cuGraphExecDestroy, made->executable);
+    made->executable = NULL;
     rex_context_drop(graph->gpu.ordinal);
     return result;
 }
@@ -194,82 +183,63 @@ static int capture_and_instantiate(struct rex_graph *graph)
         return failed("the context");
     int result = capture_all(&capture);
     if (result == REX_OK)
-        result = instantiate(graph, capture.made, capture.stream[0]);
+        result = instantiate(graph, capture.stream[0]);
     close_capture(&capture);
-    if (result == REX_OK)
-        graph->graph = capture.made;
-    else if (capture.made != NULL)
-        REX_CUDA(cuGraphDestroy, capture.made);
     rex_context_leave(entered);
     return result;
 }
 
-static void discard(struct rex_graph *graph)
+/* Destroys MADE, which may be incomplete. A child of fork has nothing of the driver. */
+static void discard(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
-    if (graph->executable != NULL && graph->forks == rex_forks()) {
+    if (made->graph != NULL && graph->forks == rex_forks()) {
         int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
-        REX_CUDA(cuGraphExecDestroy, graph->executable);
-        REX_CUDA(cuGraphDestroy, graph->graph);
+        if (made->executable != NULL)
+            REX_CUDA(cuGraphExecDestroy, made->executable);
+        REX_CUDA(cuGraphDestroy, made->graph);
         rex_context_leave(entered);
-        drop_images(graph->image, graph->images);
-        rex_context_drop(graph->gpu.ordinal);
+        if (made->executable != NULL)
+            rex_context_drop(graph->gpu.ordinal);
     }
-    free(graph->node);
-}
-
-/* Makes GRAPH again. OLD is its copy from before, which is restored if this fails. */
-static int build(struct rex_graph *graph, struct rex_graph *old)
-{
-    uint64_t generation = rex_mapping_now();
-    graph->image = NULL;
-    graph->images = 0;
-    graph->kernels.count = 0;
-    graph->node = calloc(graph->launches + 1, sizeof *graph->node);
-    int result = graph->node != NULL
-                     ? capture_and_instantiate(graph)
-                     : rex_fail_memory(graph->launches * sizeof *graph->node, "a graph");
-    if (result == REX_OK) {
-        discard(old);
-        graph->generation = generation;
-        graph->stale = false;
-        return REX_OK;
-    }
-    drop_images(graph->image, graph->images);
-    free(graph->node);
-    graph->executable = old->executable;
-    graph->image = old->image;
-    graph->images = old->images;
-    graph->node = old->node;
-    return result;
+    if (graph->forks == rex_forks())
+        for (size_t i = 0; i < made->images; i++)
+            rex_loaded_image_drop(made->image[i]);
+    free(made->image);
+    free(made->node);
 }
 
 int rex_graph_build(struct rex_graph *graph)
 {
-    struct rex_graph *old = malloc(sizeof *old);
-    if (old == NULL)
-        return rex_fail_memory(sizeof *old, "a graph");
-    *old = *graph;
-    int result = build(graph, old);
-    free(old);
+    struct rex_driver_graph old = graph->made;
+    graph->made = (struct rex_driver_graph){.generation = rex_mapping_now()};
+    graph->made.node = calloc(graph->launches + 1, sizeof *graph->made.node);
+    int result = graph->made.node != NULL
+                     ? capture_and_instantiate(graph)
+                     : rex_fail_memory(graph->launches * sizeof *graph->made.node, "a graph");
+    graph->stale = result != REX_OK;
+    discard(graph, result == REX_OK ? &old : &graph->made);
+    if (result != REX_OK)
+        graph->made = old;
     return result;
 }
 
 void rex_graph_unbuild(struct rex_graph *graph)
 {
-    discard(graph);
+    discard(graph, &graph->made);
 }
 
 int rex_graph_refresh(struct rex_graph *graph)
 {
     uint64_t generation = rex_mapping_now();
+    if (graph->gpu.remember && !graph->stale && generation == graph->made.generation)
+        return REX_OK;
     bool is_same =
         rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
-                            graph->gpu.remember ? generation : rex_addresses_generation(false));
+                            graph->gpu.remember ? generation : rex_addresses_new_generation());
     if (is_same && !graph->stale) {
-        graph->generation = generation;
+        graph->made.generation = generation;
         return REX_OK;
     }
-    graph->stale = true;
     memset(&graph->gpu.addresses, 0, sizeof graph->gpu.addresses);
     return rex_graph_build(graph);
 }
@@ -282,8 +252,8 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                      ? rex_pack_launch(&graph->gpu, command->launch.module,
                                        &command->launch.description, &command->launch.map, &packed)
                      : failed("the context");
-    if (result == REX_OK &&
-        rex_packed_set(&packed, &graph->gpu.arguments, graph->executable, graph->node[number]) != 0)
+    if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
+                                           graph->made.node[number]) != 0)
         result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
                           rex_cuda_why());
     rex_context_leave(entered);

@@ -1,10 +1,14 @@
 /*
- * queue.c - queues: created, queried, synchronized, destroyed.
+ * queue.c - queues: created and destroyed, with their streams; their properties.
  *
- * The functions are those of rex/queue.h.
+ * The functions are those of rex/queue.h. A stream is the queue's own, or the program owns it.
+ * librex does not see work that the program puts in a stream. So a queue whose stream the program
+ * has asks the driver each time whether it is idle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "queue/queue.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,10 +20,11 @@
 #include "omp/forward.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
-#include "queue/queuestream.h"
 #include "queue/queuetrace.h"
+#include "rex/interop.h"
 #include "trace/trace.h"
+
+#define DEFAULT_STREAM_OF_THREAD ((void *)(uintptr_t)2) /* CU_STREAM_PER_THREAD */
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
@@ -28,35 +33,78 @@ static int failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-static void log_that_it_is_immediate(int number)
+static void share(struct rex_queue *queue)
+{
+    queue->is_shared = true;
+    queue->busy = true;
+}
+
+/* The stream must be in the primary context, like librex's load of the module and mapped memory. */
+static int take_theirs(struct rex_queue *queue, void *stream)
+{
+    void *context = NULL;
+    if (stream == DEFAULT_STREAM_OF_THREAD)
+        return rex_fail(REX_EINVAL,
+                        "rex_queue_from_stream: the default stream of each thread is several");
+    if (REX_CUDA(cuStreamGetCtx, stream, &context) != 0)
+        return failed(queue);
+    if (context != queue->gpu.context)
+        return rex_fail(
+            REX_EINVAL,
+            "rex_queue_from_stream: the stream is not of device %d, in its primary context",
+            queue->gpu.number);
+    queue->stream = stream;
+    queue->is_theirs = true;
+    share(queue);
+    return REX_OK;
+}
+
+/* Makes the stream last, because failures before it then leave nothing in the context. */
+static int open_stream(struct rex_queue *queue, struct rex_module *module, void *const *stream)
+{
+    int ordinal = queue->gpu.ordinal;
+    if (rex_context_retain(ordinal, &queue->gpu.context) != 0)
+        return failed(queue);
+    int entered = rex_context_enter(queue->gpu.context);
+    int result = entered < 0 ? failed(queue)
+                             : rex_loaded_image_prepare(rex_registration_of(module), ordinal,
+                                                        queue->gpu.context);
+    if (result == REX_OK && stream != NULL)
+        result = take_theirs(queue, *stream);
+    else if (result == REX_OK &&
+             REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
+        result = failed(queue);
+    rex_context_leave(entered);
+    if (result != REX_OK)
+        rex_context_drop(ordinal);
+    return result;
+}
+
+/* A device without streams has no default stream, either, so NULL is accepted for it. */
+static int open_immediate(const struct rex_queue *queue, void *const *stream)
 {
     static bool said;
     /* Relaxed: any thread may log it, as long as only one does. */
     if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
-}
-
-/* A device without streams has no default stream, either, so NULL is accepted for it. */
-static int open_immediate(struct rex_queue *queue, const struct rex_stream_of *stream)
-{
-    log_that_it_is_immediate(queue->gpu.number);
-    return stream->theirs == NULL
+        rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
+                queue->gpu.number);
+    return stream == NULL || *stream == NULL
                ? REX_OK
                : rex_fail(REX_ENODEVICE,
                           "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU",
                           queue->gpu.number);
 }
 
-static int open_queue(struct rex_queue *queue, int number, struct rex_module *module,
-                      const struct rex_stream_of *stream)
+static int open_queue(struct rex_queue *queue, struct rex_module *module, void *const *stream)
 {
-    int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
-    queue->immediate = ordinal < 0;
-    if (result == REX_OK && queue->immediate)
-        result = open_immediate(queue, stream);
-    else if (result == REX_OK)
-        result = rex_queue_stream_open(queue, ordinal, module, stream);
-    if (result == REX_OK && !queue->immediate)
+    int result = rex_device_ordinal("queues", queue->gpu.number, &queue->gpu.ordinal);
+    queue->immediate = queue->gpu.ordinal < 0;
+    if (result != REX_OK)
+        return result;
+    if (queue->immediate)
+        return open_immediate(queue, stream);
+    result = open_stream(queue, module, stream);
+    if (result == REX_OK)
         rex_unfinished_add(&queue->unfinished);
     return result;
 }
@@ -103,35 +151,24 @@ static int ready(struct rex_module *module, const char *call)
                                                               : rex_modules_ready(call);
 }
 
-/* The arguments of CALL, the function that creates a queue. */
-struct wanted {
-    const char *call, *name;
-    int64_t device;
-    unsigned flags;
-    struct rex_stream_of stream;
-};
-
-static int check_wanted(struct rex_queue **queue, struct rex_module *module,
-                        const struct wanted *wanted, int *number)
+int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
+                            const char *name, unsigned flags, void *const *stream)
 {
+    const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
+    int number = 0;
     if (queue == NULL)
-        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", wanted->call);
-    if ((wanted->flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
-        return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", wanted->call, wanted->flags);
-    int result = ready(module, wanted->call);
-    return result == REX_OK ? rex_device_resolve(wanted->device, number) : result;
-}
-
-static int make_queue(struct rex_queue **queue, struct rex_module *module,
-                      const struct wanted *wanted)
-{
-    int number = 0, result = check_wanted(queue, module, wanted, &number);
+        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
+    if ((flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
+        return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
+    int result = ready(module, call);
+    if (result == REX_OK)
+        result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
-    struct rex_queue *made = new_queue(number, wanted->name, wanted->flags);
+    struct rex_queue *made = new_queue(number, name, flags);
     if (made == NULL)
         return REX_ENOMEM;
-    result = open_queue(made, number, module, &wanted->stream);
+    result = open_queue(made, module, stream);
     if (result == REX_OK && rex_trace_on())
         rex_queue_trace_begin(made);
     if (result == REX_OK)
@@ -141,20 +178,16 @@ static int make_queue(struct rex_queue **queue, struct rex_module *module,
     return result;
 }
 
-int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
-                            const char *name, unsigned flags, void *const *stream)
-{
-    const struct wanted wanted = {stream != NULL ? "rex_queue_from_stream" : "rex_queue_create",
-                                  name,
-                                  device,
-                                  flags,
-                                  {stream != NULL, stream != NULL ? *stream : NULL}};
-    return make_queue(queue, module, &wanted);
-}
+/* ---- end ------------------------------------------------------------------------------------- */
 
-static int being_captured(const struct rex_queue *queue, const char *call)
+static void close_stream(struct rex_queue *queue)
 {
-    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
+    int entered = rex_context_enter(queue->gpu.context);
+    rex_queue_trace_end(queue);
+    if (!queue->is_theirs)
+        REX_CUDA(cuStreamDestroy, queue->stream);
+    rex_context_leave(entered);
+    rex_context_drop(queue->gpu.ordinal);
 }
 
 int rex_queue_destroy(struct rex_queue *queue)
@@ -166,8 +199,8 @@ int rex_queue_destroy(struct rex_queue *queue)
     if (here) {
         rex_lock(&queue->lock);
         bool captured = queue->capture != NULL;
-        result =
-            captured ? being_captured(queue, "rex_queue_destroy") : rex_queue_sync_locked(queue);
+        result = captured ? rex_queue_refuse_captured(queue, "rex_queue_destroy")
+                          : rex_queue_sync_locked(queue);
         rex_unlock(&queue->lock);
         if (captured)
             return result;
@@ -175,32 +208,8 @@ int rex_queue_destroy(struct rex_queue *queue)
     if (!queue->immediate)
         rex_unfinished_remove(&queue->unfinished);
     if (!queue->immediate && here)
-        rex_queue_stream_close(queue);
+        close_stream(queue);
     free_queue(queue);
-    return result;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------- */
-
-int rex_queue_sync(struct rex_queue *queue)
-{
-    int result = rex_queue_enter(queue, "rex_queue_sync");
-    if (result != REX_OK)
-        return result;
-    result = queue->capture != NULL ? being_captured(queue, "rex_queue_sync")
-                                    : rex_queue_sync_locked(queue);
-    rex_unlock(&queue->lock);
-    return result;
-}
-
-int rex_queue_query(struct rex_queue *queue)
-{
-    int result = rex_queue_enter(queue, "rex_queue_query");
-    if (result != REX_OK)
-        return result;
-    result = queue->capture != NULL ? being_captured(queue, "rex_queue_query")
-                                    : rex_queue_done_locked(queue);
-    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -221,6 +230,33 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
     if (queue == NULL)
         no_queue("rex_queue_is_synchronous");
     return queue != NULL && queue->immediate;
+}
+
+static int lend(struct rex_queue *queue, void **stream, void **context)
+{
+    if (queue->immediate)
+        return rex_fail(REX_ENODEVICE,
+                        "rex_queue_stream: queue \"%s\" has none: device %d is no NVIDIA GPU",
+                        queue->name, queue->gpu.number);
+    if (queue->capture != NULL)
+        return rex_queue_refuse_captured(queue, "rex_queue_stream");
+    share(queue);
+    *stream = queue->stream;
+    if (context != NULL)
+        *context = queue->gpu.context;
+    return REX_OK;
+}
+
+int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
+{
+    int result = stream != NULL
+                     ? rex_queue_enter(queue, "rex_queue_stream")
+                     : rex_fail(REX_EINVAL, "rex_queue_stream: there is no place for the stream");
+    if (result != REX_OK)
+        return result;
+    result = lend(queue, stream, context);
+    rex_unlock(&queue->lock);
+    return result;
 }
 
 /* ---- globals --------------------------------------------------------------------------------- */

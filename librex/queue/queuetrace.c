@@ -13,21 +13,19 @@
 
 #include "cuda/context.h"
 #include "cuda/pinned.h"
+#include "queue/instantiate.h"
 #include "trace/trace.h"
-#include "trace/traceline.h"
+#include "trace/tracetext.h"
 
 #define TIMED_MOST 1024 /* commands of one queue that are not written yet */
 /* nanoseconds until the clocks are compared again, because the GPU's and the host's drift apart */
 #define ANCHOR_AGE UINT64_C(1000000000)
 
-/* A command, or a graph, between two events. */
+/* A command between two events. */
 struct timed {
     void *begin, *end;
-    const char *name; /* NULL: a graph of LAUNCHES launches */
-    const char *category;
-    enum rex_counted counted;
-    uint64_t to, from;
-    size_t launches;
+    struct rex_slice slice; /* without its time; its name is NULL for: */
+    size_t launches;        /* a graph of so many launches */
 };
 
 struct rex_queue_trace {
@@ -86,20 +84,17 @@ static bool between(void *begin, void *end, uint64_t *nanoseconds)
 static void write_oldest(struct rex_queue_trace *trace)
 {
     struct timed *timed = &trace->ring[trace->first];
+    struct rex_slice slice = timed->slice;
     uint64_t waited = 0, took = 0;
     char graph[48];
     snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
     if (between(trace->base, timed->begin, &waited) && between(timed->begin, timed->end, &took)) {
-        struct rex_slice slice = {.track = &trace->track,
-                                  .name = timed->name != NULL ? timed->name : graph,
-                                  .category = timed->category,
-                                  .counted = timed->counted,
-                                  .begin = trace->base_at + waited,
-                                  .end = trace->base_at + waited + took,
-                                  .to = timed->to,
-                                  .from = timed->from,
-                                  .by = timed->counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER
-                                                                             : NULL};
+        slice.track = &trace->track;
+        slice.begin = trace->base_at + waited;
+        slice.end = slice.begin + took;
+        slice.by = slice.counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER : NULL;
+        if (slice.name == NULL)
+            slice.name = graph;
         rex_trace_slice(&slice);
         void *base = trace->base;
         trace->base = timed->end;
@@ -137,16 +132,6 @@ static struct timed *begin_timed(struct rex_queue *queue)
     return timed;
 }
 
-/* The command is in the stream: FILLED describes it, without its events. */
-static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed filled)
-{
-    filled.begin = timed->begin;
-    filled.end = timed->end;
-    *timed = filled;
-    if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
-        queue->trace->count++;
-}
-
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
 /* Sets the name of COMMAND, and where it is counted. */
@@ -164,6 +149,7 @@ static void describe(struct rex_slice *slice, const struct rex_command *command,
         [REX_COMMAND_CALL] = {"queue call", "queue", REX_COUNTED_NOWHERE},
         [REX_COMMAND_RECORD] = {"event record", "queue", REX_COUNTED_NOWHERE},
         [REX_COMMAND_WAIT] = {"event wait", "queue", REX_COUNTED_NOWHERE},
+        [REX_COMMAND_GRAPH] = {"graph launch", "launch", REX_COUNTED_KERNEL},
     };
     slice->name = kernel != NULL ? kernel : kinds[command->kind].name;
     slice->category = kinds[command->kind].category;
@@ -203,12 +189,12 @@ static void write_call(const struct rex_queue *queue, const struct rex_command *
                               .category = "queue",
                               .begin = began,
                               .end = rex_trace_clock(),
-                              .details = write_details,
+                              .details = command->kind != REX_COMMAND_GRAPH ? write_details : NULL,
                               .context = &call};
     rex_trace_slice(&slice);
 }
 
-/* ---- commands and graphs --------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_loaded_kernel **kernel)
@@ -220,30 +206,17 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
     if (result != REX_OK)
         return result;
     describe(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
-    if (timed != NULL && command->kind != REX_COMMAND_RECORD)
-        end_timed(queue, timed,
-                  (struct timed){.name = slice.name,
-                                 .category = slice.category,
-                                 .counted = slice.counted,
-                                 .to = slice.to,
-                                 .from = slice.from});
+    if (timed != NULL && command->kind != REX_COMMAND_RECORD) {
+        timed->slice = slice;
+        if (command->kind == REX_COMMAND_GRAPH) {
+            timed->slice.name = NULL;
+            timed->launches = command->graph->launches;
+        }
+        if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
+            queue->trace->count++;
+    }
     write_call(queue, command, &slice, began);
     return REX_OK;
-}
-
-int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches)
-{
-    struct rex_slice slice = {
-        .name = "graph launch", .category = "queue", .begin = rex_trace_clock()};
-    struct timed *timed = begin_timed(queue);
-    int result = rex_graph_submit(executable, queue->stream);
-    if (result == 0 && timed != NULL)
-        end_timed(queue, timed,
-                  (struct timed){
-                      .category = "launch", .counted = REX_COUNTED_KERNEL, .launches = launches});
-    slice.end = rex_trace_clock();
-    rex_trace_slice(&slice);
-    return result;
 }
 
 /* On a device that does all commands at once, the time of the command is that of the call. */

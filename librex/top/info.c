@@ -1,11 +1,14 @@
 /*
- * info.c - rex_info() of rex/inspect.h: what librex would do on this machine, fact by fact.
+ * info.c - rex_info() and rex_runtime_tell() of rex/inspect.h: what librex would do on this
+ * machine, fact by fact; a release's row of facts in words: librex's adaptations, their reasons,
+ * and the programs that it runs.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +16,13 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
-#include "cuda/nogpu.h"
+#include "cuda/gpu.h"
 #include "omp/device.h"
-#include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
 #include "omp/sender.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
-#include "top/adaptations.h"
 
 struct to {
     rex_info_row *row;
@@ -31,6 +32,17 @@ struct to {
 static void say(const struct to *to, const char *group, const char *name, const char *value)
 {
     to->row(group, name, value, to->context);
+}
+
+static __attribute__((format(printf, 4, 5))) void tell(const struct to *to, const char *group,
+                                                       const char *name, const char *format, ...)
+{
+    char text[REX_SETTING_MAX + 32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    say(to, group, name, text);
 }
 
 /* ---- librex, and the settings ---------------------------------------------------------------- */
@@ -62,17 +74,215 @@ static void library(const struct to *to)
 
 static void settings(const struct to *to)
 {
-    char text[REX_SETTING_MAX + 32];
+    char text[REX_SETTING_MAX];
     for (int i = 0; i < rex_setting_count(); i++) {
         enum rex_option option = (enum rex_option)i;
-        const char *otherwise = rex_setting_default(option);
+        const char *name = rex_setting_variable(option), *otherwise = rex_setting_default(option);
         if (rex_setting_text(option, text))
-            strcat(text, rex_setting_by_program(option) ? " (the program)" : " (the environment)");
+            tell(to, "setting", name, "%s (the %s)", text,
+                 rex_setting_by_program(option) ? "program" : "environment");
+        else if (*otherwise != '\0')
+            tell(to, "setting", name, "%s (default)", otherwise);
         else
-            snprintf(text, sizeof text, "%s%s", *otherwise != '\0' ? otherwise : "not set",
-                     *otherwise != '\0' ? " (default)" : "");
-        say(to, "setting", rex_setting_variable(option), text);
+            say(to, "setting", name, "not set");
     }
+}
+
+/* ---- the release and its programs ------------------------------------------------------------ */
+
+int rex_runtime_tell(const char *path)
+{
+    const struct rex_release *release;
+    char why[256];
+    if (path == NULL)
+        return rex_fail(REX_EINVAL, "rex_runtime_tell: the path is NULL");
+    if (rex_search_tell(path, &release, why, sizeof why) != 0)
+        return rex_fail(REX_ENORUNTIME, "%s: %s", path, why);
+    return release->number;
+}
+
+/*
+ * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have one, which
+ * LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the packet's version
+ * 3, and from 23 on it comes last. 14 and 15 ignore the version. Packets of 15 end where those of
+ * 16 and later have Flags, so that later releases would read random flags. Programs of 22 and later
+ * attach pointers by rows of their own. Earlier releases map these rows, so that the kernels use
+ * the wrong memory.
+ */
+static bool takes(const struct rex_release *runtime, const struct rex_release *built)
+{
+    return !runtime->plain.refused && !built->plain.refused &&
+           built->newest_packet <= runtime->newest_packet &&
+           (runtime->no_packet || !built->no_flags) &&
+           (runtime->attach_rows || !built->attach_rows);
+}
+
+static const char *how_taken(const struct rex_release *runtime, const struct rex_release *built)
+{
+    if (runtime == built)
+        return "yes";
+    if (!takes(runtime, built))
+        return "no";
+    return runtime->host_argument_array && !built->host_argument_array ? "on GPUs alone" : "yes";
+}
+
+static void programs(const struct to *to, const struct rex_release *runtime)
+{
+    const struct rex_release *built = NULL;
+    char name[32];
+    while ((built = rex_release_after(built != NULL ? built->number : 0)) != NULL) {
+        snprintf(name, sizeof name, "clang %d", built->number);
+        say(to, "programs", name, how_taken(runtime, built));
+    }
+}
+
+/* ---- adaptations ----------------------------------------------------------------------------- */
+
+static void packets(const struct to *to, const char *name, const struct rex_packet_rule *rule)
+{
+    if (rule->refused)
+        say(to, "adapted", name,
+            "refused: libomptarget passes every kernel a parameter of its own");
+    else
+        tell(to, "adapted", name, "packet version %u%s; a GPU's grid has %d dimension%s%s",
+             (unsigned)rule->version,
+             rule->leading_row ? " with a row for the parameter that libomptarget does not add"
+                               : "",
+             rule->dimensions, rule->dimensions == 1 ? "" : "s",
+             rule->dynamic_memory ? "" : ", no dynamic shared memory");
+}
+
+static void host_kernels(const struct to *to, const struct rex_packet_rule *rule)
+{
+    if (rule->version != 0)
+        tell(to, "adapted", "host kernels",
+             "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
+             (unsigned)rule->version,
+             rule->trailing_row ? " with a row for libomptarget to write over" : "");
+}
+
+/* Facts that hold or not. */
+static void yes_or_no(const struct to *to, const struct rex_release *release)
+{
+    const struct {
+        bool holds;
+        const char *name, *text;
+    } facts[] = {
+        {release->no_packet, "launches",
+         "by __tgt_target_teams_mapper: there is no __tgt_target_kernel"},
+        {release->entries_by_position, "host entries",
+         "in the image's order: the host device matches entries by position"},
+        {release->parents_rounded, "rows with members",
+         "compared with what is mapped from the multiple of 8 below their beginning: libomptarget "
+         "maps them from there"},
+        {release->one_end_a_call, "ends of mappings",
+         "one call for each row where rows share one; a launch that would need it is refused: "
+         "libomptarget aborts on a second end"},
+        {release->one_delete_a_call, "ends of mappings",
+         "one call for each row where rows share one and a row deletes: libomptarget crashes on a "
+         "delete after the last end"},
+        {release->excess_copied, "implicit rows",
+         "that exceed what the same call maps are refused where they are copied: libomptarget "
+         "copies past its end"},
+        {release->presence_at_entry, "presence",
+         "that a row asks for is that before the call: libomptarget aborts where an earlier row of "
+         "it would map the memory"},
+        {release->exec_mode_obeyed, "exec modes",
+         "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget "
+         "launches as they say, or not at all"},
+        {release->shared_memory_fixed, "shared memory",
+         "of a block, more than 48 KiB is an error: the driver would refuse the launch"},
+        {release->static_memory_uncounted, "shared memory",
+         "48 KiB of it dynamic, or more, where a block has more than 48 KiB: libomptarget does not "
+         "count the kernel's own"},
+        {release->late_image_ignored, "late images",
+         "refused: an image registered after a device's first use is never loaded; modules that "
+         "are known are registered together, and a registration stays when its module ends"},
+        {release->names_in_tor_crash, "kernel names",
+         "that end in \"tor\" are refused: such a kernel gets no arguments"},
+        {release->devices_at_first_use, "contexts",
+         "of GPUs are activated when each is first used, which is when libomptarget starts it"},
+        {release->plugins_apart, "plugins",
+         "looked for beside libomptarget: they are files of their own, with unversioned names"},
+        {release->openmp_first, "libomp",
+         "opened before libomptarget, which calls it without a look"},
+        {release->runtime_object, "calls",
+         "held back until a registration: they crash before the first one"},
+        {true, "registrations",
+         "wait until no other thread is inside a launch or data call, as ends of modules do, and "
+         "load an image at once where devices are in use: libomptarget crashes where these meet"},
+        {!release->no_packet && !release->no_flags, "programs of clang 15",
+         "are refused by rex-run: their packets end before Flags, which libomptarget reads"},
+        {release->host_argument_array, "programs of clang 22",
+         "and earlier are refused by rex-run where their images are for the CPU: its kernels take "
+         "one array of arguments"},
+        {!release->attach_rows, "programs of clang 22",
+         "and later are refused by rex-run: their rows that attach pointers are mapped"},
+        {release->packed_slots, "parameters",
+         "of other widths than 8 bytes are refused, but where the CUDA driver launches: arguments "
+         "are packed in 8-byte slots"},
+        {release->host_argument_array, "other host kernels",
+         "refused: they would take one array of arguments"},
+        {release->old_entries_only, "adopted entries",
+         "in clang 20's form are rewritten, which are misread"},
+        {release->newest_container == 0, "adopted containers",
+         "are opened: libomptarget does not open an OffloadBinary at registration"},
+        {release->strict_flags != 0, "grid", "marked as strict, or it is only a hint"},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].holds)
+            say(to, "adapted", facts[i].name, facts[i].text);
+}
+
+static void limits(const struct to *to, const struct rex_release *release)
+{
+    tell(to, "adapted", "flags of a packet",
+         "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
+         "taken for something else",
+         (unsigned long long)release->packet_flags);
+    if (release->newest_old_header > 0)
+        tell(to, "adapted", "CUBINs",
+             "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
+             release->newest_old_header,
+             release->new_header_refused ? "; later ones are refused"
+                                         : "; 21.1.0 and 21.1.1 refuse later ones");
+    if (release->environment_size > 0)
+        tell(to, "adapted", "kernels of clang",
+             "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
+             "libomptarget would abort",
+             (unsigned)release->environment_size);
+    if (release->most_teams > 0)
+        tell(to, "adapted", "teams", "more than %u are an error: libomptarget would cut them down",
+             (unsigned)release->most_teams);
+    if (release->most_dynamic_memory > 0)
+        tell(to, "adapted", "dynamic shared memory",
+             "more than %u bytes are an error: the launch would be reported and not done",
+             (unsigned)release->most_dynamic_memory);
+    if (release->driver_function != NULL)
+        tell(to, "adapted", "CUDA driver", "for CUDA %s or later is needed: the plugin calls %s",
+             release->driver_since, release->driver_function);
+}
+
+static void adaptations(const struct to *to, const struct rex_release *release)
+{
+    packets(to, "plain kernels", &release->plain);
+    packets(to, "env kernels", &release->env);
+    host_kernels(to, &release->host);
+    yes_or_no(to, release);
+    limits(to, release);
+}
+
+static int info_of_release(const struct to *to, int number)
+{
+    const struct rex_release *release = rex_release_row(number);
+    char message[64];
+    if (release == NULL) {
+        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", number);
+        return rex_fail_again(REX_EINVAL, message);
+    }
+    adaptations(to, release);
+    programs(to, release);
+    return REX_OK;
 }
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
@@ -97,17 +307,14 @@ static void plugins(const struct to *to)
 static void bound(const struct to *to)
 {
     const struct rex_release *release = rex_runtime();
-    char text[256];
     say(to, "libomptarget", "path", rex_runtime_path());
-    snprintf(text, sizeof text, "%d", release->number);
-    say(to, "libomptarget", "release", text);
+    tell(to, "libomptarget", "release", "%d", release->number);
     say(to, "libomptarget", "chosen by", rex_runtime_chosen());
-    snprintf(text, sizeof text, "it exports %s, and nothing later that librex knows",
-             release->marker);
-    say(to, "libomptarget", "told by", text);
+    tell(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
+         release->marker);
     if (*rex_runtime_doubt() != '\0')
         say(to, "libomptarget", "trouble", rex_runtime_doubt());
-    rex_adaptations(release, to->row, to->context);
+    adaptations(to, release);
     if (release->plugins_apart)
         plugins(to);
     else
@@ -130,18 +337,16 @@ static void rejected(const struct to *to, char *text)
 
 static void searched(const struct to *to)
 {
-    char folder[PATH_MAX], text[320];
+    char folder[PATH_MAX];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
         say(to, "searched", *folders, "");
     say(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "LLVM %d%s%s", all[i].release->number,
-                 *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
-        say(to, "found", all[i].path, text);
-    }
+    for (size_t i = 0; i < count; i++)
+        tell(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
+             *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
     free(all);
     rejected(to, report.text);
 }
@@ -167,10 +372,8 @@ static void driver(const struct to *to)
         say(to, "driver", "error", rex_cuda_why());
         return;
     }
-    if (rex_gpu_get(&gpu, sizeof gpu, 0) == REX_OK) {
-        snprintf(text, sizeof text, "%d.%d", gpu.driver / 1000, gpu.driver % 1000 / 10);
-        say(to, "driver", "CUDA version", text);
-    }
+    if (rex_gpu_get(&gpu, sizeof gpu, 0) == REX_OK)
+        tell(to, "driver", "CUDA version", "%d.%d", gpu.driver / 1000, gpu.driver % 1000 / 10);
     if (rex_runtime() != NULL && rex_device_trouble(rex_runtime(), text, sizeof text))
         say(to, "driver", "trouble", text);
 }
@@ -180,7 +383,7 @@ static void driver(const struct to *to)
 /* The sender of launches, as far as the fallback reasons of the process decide it. */
 static void launches(const struct to *to)
 {
-    char why[REX_REASON_MAX], text[REX_REASON_MAX + 64];
+    char why[REX_REASON_MAX];
     unsigned against = rex_against_all();
     bool refused = rex_driver_is_demanded() && (against & REX_AGAINST_NO_GPU) == 0;
     if (rex_sender_for(against) == REX_SENDER_DRIVER) {
@@ -188,9 +391,8 @@ static void launches(const struct to *to)
         return;
     }
     rex_reason_text((struct rex_reason){against, NULL}, why);
-    snprintf(text, sizeof text, "%s: %s",
-             refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
-    say(to, "launch", "by", text);
+    tell(to, "launch", "by", "%s: %s", refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget",
+         why);
 }
 
 int rex_info(int release, rex_info_row *row, void *context)
@@ -199,7 +401,7 @@ int rex_info(int release, rex_info_row *row, void *context)
     if (row == NULL)
         return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
     if (release != 0)
-        return rex_info_of_release(release, row, context);
+        return info_of_release(&to, release);
     library(&to);
     if (rex_runtime_bind() == REX_OK)
         bound(&to);

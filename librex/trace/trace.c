@@ -25,11 +25,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/log.h"
-#include "base/thread.h"
-#include "trace/traceline.h"
-#include "trace/tracesum.h"
+#include "trace/tracetext.h"
 
 enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
@@ -378,7 +376,8 @@ void rex_trace_start(void)
 {
     rex_lock(&lock);
     if (!trace.is_started) {
-        enum rex_trace_to to = rex_setting_trace(trace.pattern);
+        enum rex_trace_to to =
+            (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
         if (to == REX_TRACE_TO_FILE && !open_file())
             to = REX_TRACE_NOWHERE;
         /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */

@@ -7,7 +7,6 @@
 #define REX_INTERNAL_TRACE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 

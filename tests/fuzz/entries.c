@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/descriptor.h"
+#include "module/registration.h"
 
 #include "fuzz.h"
 

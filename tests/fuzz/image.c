@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "image/elf.h"
-#include "module/imagefit.h"
+#include "module/source.h"
 #include "module/moduleimage.h"
 
 #include "fuzz.h"

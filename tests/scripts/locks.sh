@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each file of librex with a lock, or with other state that a child forgets, says by one macro of librex/base/fork.h what a fork does with
+# Each file of librex with a lock, or with other state that a child forgets, says by one macro of librex/base/process.h what a fork does with
 # it. No rank is given twice, and all locks that are renewed have lower ranks than those that are taken. tests/unit/locks/held.c sees in
 # what order threads take locks.
 . tests/support/lib.sh

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <sys/mman.h>
 
-#include "module/descriptor.h"
+#include "module/registration.h"
 #include "rex/library.h"
 #include "rex_kmp.h"
 #include "support/messages.h"

@@ -6,7 +6,7 @@
 #include "common.h"
 
 #include "base/file.h"
-#include "base/names.h"
+#include "base/error.h"
 #include "base/settings.h"
 #include "rex/inspect.h"
 #include "support/messages.h"

@@ -10,9 +10,8 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "cuda/blocks.h"
 #include "cuda/context.h"
-#include "cuda/nogpu.h"
+#include "cuda/gpu.h"
 #include "cuda/pinned.h"
 #include "rex/device.h"
 #include "rex/inspect.h"

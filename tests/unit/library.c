@@ -8,7 +8,7 @@
  */
 #include "bound.h"
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "inqueue.h"
 #include "support/messages.h"
 

@@ -7,8 +7,9 @@
  */
 #include "bound.h"
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/mappings.h"
+#include "omp/presentcalls.h"
 #include "plain.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
@@ -199,12 +200,12 @@ TEST_IN_CHILD(last_end)
     CHECK(!ends_last(0, 2, REX_MAP_FROM));
 }
 
-/* rules.mk leads realloc() here. */
+/* rules.mk leads malloc() here. */
 static bool is_full;
-void *__real_realloc(void *memory, size_t size), *__wrap_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size)
+void *__real_malloc(size_t size), *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
 {
-    return is_full ? NULL : __real_realloc(memory, size);
+    return is_full ? NULL : __real_malloc(size);
 }
 
 /* No call names what a global maps, however small it is; and the table may have no memory for what a call has mapped. */

@@ -14,7 +14,7 @@
 #include "module/adopt.h"
 #include "module/modules.h"
 #include "module/registration.h"
-#include "module/tablematch.h"
+#include "module/table.h"
 #include "rex/launch.h"
 #include "support/messages.h"
 

@@ -10,7 +10,7 @@
 
 #include "inqueue.h"
 #include "memory/addresses.h"
-#include "omp/present.h"
+#include "omp/presentcalls.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 
@@ -160,6 +160,39 @@ TEST_IN_CHILD(find_memory)
           queue.ranges == 1);
 }
 
+/*
+ * A mapping has moved, and the driver cannot make the graph again: nothing is launched with outdated
+ * addresses, also at the next launch, though nothing has changed since.
+ */
+TEST_IN_CHILD(make_graph_again)
+{
+    struct rex_graph *graph = NULL;
+    start(22);
+    struct rex_queue *queue = new_queue(&module, 0, "moved", 0);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 32);
+    REX_MAP(args, REX_VALUE(UINT64_C(2)), REX_TO(host, sizeof host));
+    struct fake_mapping *mapping = the_record()->mappings;
+    *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, 1 << 20};
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    mapping->device = 1 << 21;
+    rex_mapping_ended_unseen();
+    setenv("FAKE_CUDA_BREAKS", "cuGraphInstantiate:719:0", 1);
+    for (int i = 0; i < 2; i++) {
+        REFUSED(rex_graph_launch(graph, queue), REX_ECUDA,
+                "the nodes of a graph: cuGraphInstantiate: CUDA_ERROR_LAUNCH_FAILED");
+        CHECK_EQUAL(driver_calls("cuGraphInstantiate"), i + 2);
+    }
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 4);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 /* ---- shared memory --------------------------------------------------------------------------- */
 
 /* In a queue, in a graph, and in one that was given other arguments. */
@@ -205,6 +238,26 @@ TEST_OF_EACH(ask_for_shared_memory, const char *, check, "on", "off")
         CHECK_EQUAL(launch_module_in(queue, &limits, &launch, &args), REX_OK);
         CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), launches[i].asked);
     }
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* With REX_QUEUE_BLOCKING a queue waits for each command, and for each launch of a graph. */
+TEST_IN_CHILD(wait_for_each)
+{
+    struct rex_graph *graph = NULL;
+    start(22);
+    struct rex_queue *queue = new_queue(&module, 0, "stepwise", REX_QUEUE_BLOCKING);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(put(queue, &module, &plain_id, 0), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    int waits = driver_calls("cuStreamSynchronize");
+    CHECK_EQUAL(put(queue, &module, &plain_id, 0), REX_OK);
+    CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + 1);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + 2);
+    rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 

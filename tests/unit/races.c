@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "base/process.h"
 #include "omp/flight.h"
 #include "plain.h"
 #include "rex/inspect.h"

@@ -5,7 +5,7 @@
  */
 #include "bound.h"
 
-#include "module/descriptor.h"
+#include "module/registration.h"
 #include "omp/sender.h"
 #include "rex/inspect.h"
 

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "image/signature.h"
+#include "image/view.h"
 #include "images.h"
 #include "rex/configure.h"
 

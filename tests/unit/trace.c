@@ -21,8 +21,7 @@
 #include "rex/queue.h"
 #include "rex_kmp.h"
 #include "support/messages.h"
-#include "trace/traceline.h"
-#include "trace/tracesum.h"
+#include "trace/tracetext.h"
 
 MESSAGES("configure");
 

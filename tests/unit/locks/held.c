@@ -47,7 +47,7 @@ void held_let_go(void)
         close(writer);
 }
 
-/* The locks that a fork takes, in the order of their ranks (base/fork.h): the handler takes them once as it is registered. */
+/* The locks that a fork takes, in the order of their ranks (base/process.h): the handler takes them once as it is registered. */
 enum { RANKED = 32 };
 static const pthread_mutex_t *ranked[RANKED];
 static unsigned ranks;

@@ -1,30 +1,18 @@
 /*
- * queuestate.c - the state of a queue: usable, busy or lost. It also answers whether the queue's
- * commands may use a mapping or a module.
+ * queuework.c - the work in a queue's stream: whether it is pending, done or lost, and whether it
+ * may use a mapping or a module.
+ *
+ * The public functions are those of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "queue/queuestate.h"
-
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "queue/queue.h"
 #include "queue/queuetrace.h"
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
-int rex_queue_enter(struct rex_queue *queue, const char *call)
-{
-    if (unlikely(queue == NULL))
-        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
-    if (unlikely(queue->forks != rex_forks() && !queue->immediate))
-        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
-                        queue->name);
-    rex_lock(&queue->lock);
-    return REX_OK;
-}
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
@@ -34,15 +22,8 @@ static bool tells_of_loss(int found)
     return found > 0 && found != REX_CUDA_NOT_READY && !rex_cuda_is_of_call(found);
 }
 
-/* Reports FOUND, an error of the driver that rex_cuda_why() has. */
-static int failed(struct rex_queue *queue, int found)
-{
-    return tells_of_loss(found)
-               ? rex_queue_lose(queue)
-               : rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
-}
-
-void rex_queue_mark_lost(struct rex_queue *queue, const char *why)
+/* Marks the queue and its device as lost for the reason WHY. */
+static void mark_lost(struct rex_queue *queue, const char *why)
 {
     char name[80];
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
@@ -50,34 +31,29 @@ void rex_queue_mark_lost(struct rex_queue *queue, const char *why)
     rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost);
 }
 
-int rex_queue_lose(struct rex_queue *queue)
+/* Reports FOUND, an error of the driver that rex_cuda_why() has. */
+static int failed(struct rex_queue *queue, int found)
 {
     char kernels[REX_KERNEL_LIST_TEXT];
-    rex_queue_mark_lost(queue, rex_cuda_why());
+    if (!tells_of_loss(found))
+        return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+    mark_lost(queue, rex_cuda_why());
     rex_kernel_list_text(&queue->kernels, kernels);
     return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name,
                     queue->lost, kernels);
 }
 
-int rex_queue_refuse_lost(const struct rex_queue *queue)
+int rex_queue_check_lost(struct rex_queue *queue)
 {
-    return unlikely(queue->lost[0] != '\0')
-               ? rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
-                          queue->gpu.number, queue->lost)
-               : REX_OK;
-}
-
-int rex_queue_check_lost(struct rex_queue *queue, int result)
-{
-    int found = result == REX_ECUDA ? rex_driver.cuStreamQuery(queue->stream) : 0;
+    int found = rex_driver.cuStreamQuery(queue->stream);
     if (!tells_of_loss(found))
-        return result;
+        return REX_ECUDA;
     rex_cuda_note(found, "cuStreamQuery");
     if (queue->busy)
-        return rex_queue_lose(queue);
+        return failed(queue, found);
     /* the queue's own work is done: another queue's work failed, and that queue will report it */
-    rex_queue_mark_lost(queue, rex_cuda_why());
-    return result;
+    mark_lost(queue, rex_cuda_why());
+    return REX_ECUDA;
 }
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
@@ -110,11 +86,6 @@ int rex_queue_sync_locked(struct rex_queue *queue)
     return REX_OK;
 }
 
-int rex_queue_sync_if_stepwise(struct rex_queue *queue)
-{
-    return unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING) ? rex_queue_sync_locked(queue) : REX_OK;
-}
-
 /*
  * Queries the stream: 0, REX_CUDA_NOT_READY or an error. rex_cuda_why() has only an error of
  * entering the context (-1).
@@ -127,7 +98,8 @@ static int query_stream(const struct rex_queue *queue)
     return found;
 }
 
-int rex_queue_done_locked(struct rex_queue *queue)
+/* 1 if the queue has no pending work, 0 if it has, or an error. */
+static int query(struct rex_queue *queue)
 {
     if (!queue->busy)
         return 1;
@@ -142,12 +114,35 @@ int rex_queue_done_locked(struct rex_queue *queue)
     return 1;
 }
 
+/* ---- the calling thread ---------------------------------------------------------------------- */
+
+/* Calls QUESTION, unless the queue is being captured. */
+static int ask(struct rex_queue *queue, const char *call, int (*question)(struct rex_queue *queue))
+{
+    int result = rex_queue_enter(queue, call);
+    if (result != REX_OK)
+        return result;
+    result = queue->capture != NULL ? rex_queue_refuse_captured(queue, call) : question(queue);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_queue_sync(struct rex_queue *queue)
+{
+    return ask(queue, "rex_queue_sync", rex_queue_sync_locked);
+}
+
+int rex_queue_query(struct rex_queue *queue)
+{
+    return ask(queue, "rex_queue_query", query);
+}
+
 /* ---- questions by mappings and modules ------------------------------------------------------- */
 
 /* True also if the driver cannot tell. A lost device does no more work. */
 static bool may_be_at_work(struct rex_queue *queue)
 {
-    return rex_queue_done_locked(queue) != 1 && queue->lost[0] == '\0';
+    return query(queue) != 1 && queue->lost[0] == '\0';
 }
 
 static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
@@ -220,7 +215,7 @@ static bool is_lost(struct rex_unfinished *unfinished, const char *why,
     rex_lock(&queue->lock);
     bool lost = tells_of_loss(query_stream(queue));
     if (lost) {
-        rex_queue_mark_lost(queue, why);
+        mark_lost(queue, why);
         rex_kernel_list_add_all(kernels, &queue->kernels);
     }
     rex_unlock(&queue->lock);

@@ -1,15 +1,18 @@
 /*
- * traceline.h - a line of JSON, and the words for what stands in it.
+ * tracetext.h - the text of a trace: a line of JSON, the words for what stands in it, and the table
+ * of the summary.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_TRACELINE_H
-#define REX_INTERNAL_TRACELINE_H
+#ifndef REX_INTERNAL_TRACETEXT_H
+#define REX_INTERNAL_TRACETEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "trace/trace.h"
 
 #define REX_LINE_MAX 16384 /* bytes of one */
 
@@ -54,5 +57,16 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
 /* Bytes that rows ask to be copied in DIRECTION, REX_MAP_TO or REX_MAP_FROM. */
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
                         int64_t direction);
+
+/* ---- the summary ----------------------------------------------------------------------------- */
+
+/* ---- the summary: not locked, trace.c does that ---------------------------------------------- */
+
+void rex_summary_add(const struct rex_slice *slice);
+
+/* The table, on standard error; nothing where nothing was added. */
+void rex_summary_print(void);
+
+void rex_summary_forget(void);
 
 #endif

@@ -1,13 +1,15 @@
 /*
- * nogpu.h - why there is no GPU.
+ * gpu.h - the NVIDIA GPUs, as the driver describes them, and why there is none.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_NOGPU_H
-#define REX_INTERNAL_NOGPU_H
+#ifndef REX_INTERNAL_GPU_H
+#define REX_INTERNAL_GPU_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* ---- why there is no GPU --------------------------------------------------------------------- */
 
 #define REX_NOGPU_FORKED "a child of fork cannot use a driver that its parent has started"
 
