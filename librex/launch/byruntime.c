@@ -163,17 +163,19 @@ static int launch_in_region(struct rex_request *request, const struct rex_map *m
     return result == REX_OK ? ended : result;
 }
 
-/* Whether libomptarget launches no such kernel, and only its rows keep the driver from it. */
+/*
+ * Whether libomptarget launches no such kernel, and only its rows keep the driver from it. The rows
+ * have not been read if the program's calls are unseen.
+ */
 static bool may_be_mapped(const struct rex_request *request)
 {
     const struct rex_target *target = &request->target;
     const struct rex_map *map = request->map;
     unsigned reasons = request->reasons;
     if (!target->registration->release->plain.refused ||
-        (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) ||
-        (map->count != 0 && !rex_has_columns(map)))
+        (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED))
         return false;
-    for (int32_t i = 0; i < map->count; i++)
+    for (int32_t i = 0; i < map->count && (reasons & ~REASONS_OF_MAPPING) == 0; i++)
         reasons |= rex_reasons_of_row(map, i);
     return (reasons & ~REASONS_OF_MAPPING) == 0;
 }

@@ -315,7 +315,7 @@ static bool launch_as(struct rex_launch_context *context, const struct rex_packe
     bool is_new = graph->executable == NULL;
     if (is_new && !make(context, packed, graph))
         return false;
-    bool is_set = !is_new && has_all(graph, packed, arguments->values);
+    bool is_set = has_all(graph, packed, arguments->values);
     if (!is_set)
         remember(graph, packed, arguments->values);
     if (!is_new && !is_set &&
