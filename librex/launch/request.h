@@ -17,16 +17,16 @@
 
 struct rex_request {
     struct rex_target target;
-    int64_t device;       /* -1 or a number, as the program says */
-    int number;           /* the device's number; known unless a reason is REX_AGAINST_DEVICE */
-    struct rex_grid grid; /* complete */
-    uint64_t trip_count;  /* 0: unknown */
-    uint64_t flags;       /* of a packet */
-    const struct rex_map *map;
-    void **names;             /* of the rows of a packet; NULL: none */
-    bool is_packet;           /* its rows are checked as far as a packet's are */
-    enum rex_purpose purpose; /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
-    unsigned reasons;         /* fallback reasons, REX_AGAINST_; 0: the driver launches */
+    int64_t device;            /* -1 or a number, as the program says */
+    int number;                /* the device's number; unknown if a reason is REX_AGAINST_DEVICE */
+    struct rex_grid grid;      /* complete, once the target is resolved */
+    uint64_t trip_count;       /* 0: unknown */
+    uint64_t flags;            /* as a packet has them */
+    const struct rex_map *map; /* the rows; NULL: the packet is NULL */
+    void **names;              /* of the rows of a packet; NULL: none */
+    bool is_packet;            /* its rows are not looked up on the device before a launch */
+    enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
+    unsigned reasons;          /* fallback reasons, REX_AGAINST_; 0: the driver launches */
 };
 
 static inline struct rex_reason rex_request_reason(const struct rex_request *request)

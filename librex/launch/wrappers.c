@@ -69,7 +69,8 @@ int rex___tgt_target_teams(TARGET_P, GRID_P)
     struct rex_request request = {.device = device,
                                   .grid = rex_grid_of_call(teams, threads),
                                   .map = &MAP_OF_COLUMNS,
-                                  .is_packet = true};
+                                  .is_packet = true,
+                                  .purpose = REX_FOR_LAUNCH};
     return module != NULL ? rex_launch_packet(module, key, &request) : REX_EKEY;
 }
 
