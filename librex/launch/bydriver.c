@@ -3,7 +3,7 @@
  *
  * On an H100 it takes half the time of a launch by libomptarget with a few mapped rows, and a
  * sixteenth with 256. A launch that libomptarget would do differently has a fallback reason, and
- * goes to libomptarget: omp/sender.h lists the reasons.
+ * goes to libomptarget: omp/backend.h lists the reasons.
  *
  * A mapped row stays where it is. Any other row gets device memory for the time of the launch. In
  * that memory rows that are only copied in come first, then rows that are copied both ways, then
@@ -47,16 +47,16 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
                                              : MAPPED_BITS;
     uintptr_t begin = (uintptr_t)map->begin[i];
     if (map->mappers != NULL && map->mappers[i] != NULL)
-        return REX_AGAINST_MAPPER;
+        return REX_REASON_MAPPER;
     if (type & ~known)
-        return REX_AGAINST_TYPE;
+        return REX_REASON_TYPE;
     if (size < 0)
-        return REX_AGAINST_ROWS;
+        return REX_REASON_ROWS;
     if (type & REX_MAP_LITERAL)
         return 0;
     return size > LARGEST || (size == 0 && (type & REX_MAP_PRIVATE)) ||
                    (size > 0 && (begin == 0 || begin > UINTPTR_MAX - (uintptr_t)size))
-               ? REX_AGAINST_ROWS
+               ? REX_REASON_ROWS
                : 0u;
 }
 
@@ -119,16 +119,16 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
         void *device = rex_memory_address(begin, plan->claim.number);
         /* For a section of size 0 LLVM 16 and later pass the host's address. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
-        return device == NULL && size > 0 ? REX_AGAINST_UNSEEN : 0u;
+        return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
     }
     if (place->device != 0) {
         bool updated = (type & REX_MAP_ALWAYS) && (type & REX_MAP_TOFROM) && size > 0;
         plan->device[row] = place->device;
         plan->has_updates |= updated;
-        return updated && rex_pointers_are_attached() ? REX_AGAINST_UNSEEN : 0u;
+        return updated && rex_pointers_are_attached() ? REX_REASON_UNSEEN : 0u;
     }
     if (place->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
-        return REX_AGAINST_UNSEEN;
+        return REX_REASON_UNSEEN;
     add_own(plan, row);
     return 0;
 }
@@ -174,7 +174,7 @@ static unsigned unite(struct rex_plan *plan)
     for (uint32_t i = 0; i < plan->own_count; i++) {
         bool apart = i == 0 || own[i].begin >= own[outer].end;
         if (!apart && !lies_in(&own[i], &own[outer]))
-            return REX_AGAINST_OVERLAP;
+            return REX_REASON_OVERLAP;
         outer = apart ? i : outer;
         own[i].outer = outer;
     }
@@ -288,7 +288,7 @@ static int make_plan(struct rex_request *request, struct rex_plan *plan)
     request->reasons = place_rows(plan);
     /* Another call may have added a reason while this one waited for its memory. */
     if (request->reasons == 0 && !plan->is_mapped)
-        request->reasons = rex_against_all();
+        request->reasons = rex_process_reasons();
     if (request->reasons != 0 && plan->claim.count > 0)
         rex_present_unpin(&plan->claim);
     return REX_OK;
@@ -299,8 +299,8 @@ static int make_plan(struct rex_request *request, struct rex_plan *plan)
 void rex_log_backend(const struct rex_target *target, const char *backend, const char *why)
 {
     uint8_t before =
-        __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_SENDER_TOLD, __ATOMIC_RELAXED);
-    if (before & REX_KERNEL_SENDER_TOLD)
+        __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_BACKEND_TOLD, __ATOMIC_RELAXED);
+    if (before & REX_KERNEL_BACKEND_TOLD)
         return;
     rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", target->name, backend,
             *why != '\0' ? ": " : "", why);
@@ -338,7 +338,7 @@ static int launch_in_flight(struct rex_request *request, bool is_mapped)
     if (result == REX_OK)
         result = rex_launch_context_take(request->number, target->name, &plan.context, &entered);
     if (result == REX_OK && plan.context == NULL)
-        request->reasons = REX_AGAINST_DEVICE;
+        request->reasons = REX_REASON_DEVICE;
     if (plan.context == NULL)
         return result;
     result = make_plan(request, &plan);
@@ -356,7 +356,7 @@ static int launch_in_flight(struct rex_request *request, bool is_mapped)
 static int launch(struct rex_request *request, bool is_mapped)
 {
     if (request->is_packet && rex_device_offload(request->device, &request->number) != REX_OK) {
-        request->reasons = REX_AGAINST_DEVICE;
+        request->reasons = REX_REASON_DEVICE;
         return REX_OK;
     }
     int result = rex_flight_enter();
@@ -381,11 +381,11 @@ int rex_launch_by_driver(struct rex_request *request)
     bool is_unknown =
         (flags & REX_KERNEL_MATCHED) != 0 && kernel->parameters == REX_PARAMETERS_UNKNOWN;
     bool lacks_columns = map->count != 0 && !rex_has_columns(map);
-    request->reasons = rex_against_all() | request->target.registration->against |
-                       (flags & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
-                       (is_unknown ? REX_AGAINST_PARAMETERS : 0u) |
-                       (request->flags & REX_FLAG_NOWAIT ? REX_AGAINST_NOWAIT : 0u) |
-                       (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_AGAINST_FLAGS : 0u) |
-                       (lacks_columns ? REX_AGAINST_ROWS : 0u);
+    request->reasons = rex_process_reasons() | request->target.registration->reasons |
+                       (flags & REX_KERNEL_MANAGED ? REX_REASON_MODE : 0u) |
+                       (is_unknown ? REX_REASON_PARAMETERS : 0u) |
+                       (request->flags & REX_FLAG_NOWAIT ? REX_REASON_NOWAIT : 0u) |
+                       (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_REASON_FLAGS : 0u) |
+                       (lacks_columns ? REX_REASON_ROWS : 0u);
     return request->reasons == 0 ? launch(request, false) : REX_OK;
 }

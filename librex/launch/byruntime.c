@@ -121,9 +121,9 @@ static int call_with_row(const struct rex_request *request, struct __tgt_kernel_
  */
 
 /* Fallback reasons of rows that disappear if libomptarget maps the rows by a data call. */
-#define REASONS_OF_MAPPING                                                         \
-    ((unsigned)(REX_AGAINST_UNSEEN_CALLS | REX_AGAINST_MAPPER | REX_AGAINST_TYPE | \
-                REX_AGAINST_UNSEEN | REX_AGAINST_OVERLAP))
+#define REASONS_OF_MAPPING                                                      \
+    ((unsigned)(REX_REASON_UNSEEN_CALLS | REX_REASON_MAPPER | REX_REASON_TYPE | \
+                REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
  * Writes the rows of MAP that are mapped to *MAPPED; the caller frees its bases. 0 or REX_ENOMEM. A
@@ -204,7 +204,7 @@ static int launch_mapped(struct rex_request *request)
 static int log_reason(const struct rex_request *request)
 {
     char why[REX_REASON_MAX];
-    if (request->reasons & (REX_AGAINST_ASKED | REX_AGAINST_NO_GPU))
+    if (request->reasons & (REX_REASON_ASKED | REX_REASON_NO_GPU))
         return REX_OK;
     bool refused = rex_driver_is_demanded();
     if (!refused && !rex_log_wanted(REX_LOG_INFO))

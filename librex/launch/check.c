@@ -151,8 +151,8 @@ static int refuse_plain(const struct rex_request *request)
     int number;
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
-    if (reason.against == 0)
-        reason.against = REX_AGAINST_CALLED;
+    if (reason.mask == 0)
+        reason.mask = REX_REASON_CALLED;
     rex_reason_text(reason, why);
     return rex_fail(REX_EUNSUPPORTED,
                     "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "

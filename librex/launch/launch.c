@@ -73,7 +73,7 @@ static int launch_map(struct rex_request *request, int *returned)
 static int launch(struct rex_request *request)
 {
     int result = REX_OK, returned = 0;
-    request->reasons = REX_AGAINST_DEVICE;
+    request->reasons = REX_REASON_DEVICE;
     if (request->purpose == REX_FOR_LAUNCH)
         result = rex_launch_by_driver(request);
     if (request->reasons != 0)
@@ -191,7 +191,7 @@ static void prepare(struct rex_registration *registration)
 {
     int number, entered;
     struct rex_launch_context *context = NULL;
-    if ((rex_against_all() | registration->against) != 0 ||
+    if ((rex_process_reasons() | registration->reasons) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_flight_enter() != REX_OK)
         return;
     rex_launch_context_take(number, registration->image_path, &context, &entered);

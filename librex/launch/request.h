@@ -18,7 +18,7 @@
 struct rex_request {
     struct rex_target target;
     int64_t device;            /* -1 or a number, as the program says */
-    int number;                /* the device's number; unknown if a reason is REX_AGAINST_DEVICE */
+    int number;                /* the device's number; unknown if a reason is REX_REASON_DEVICE */
     struct rex_grid grid;      /* complete, once the target is resolved */
     uint64_t trip_count;       /* 0: unknown */
     uint64_t flags;            /* as a packet has them */
@@ -26,7 +26,7 @@ struct rex_request {
     void **names;              /* of the rows of a packet; NULL: none */
     bool is_packet;            /* its rows are not looked up on the device before a launch */
     enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
-    unsigned reasons;          /* fallback reasons, REX_AGAINST_; 0: the driver launches */
+    unsigned reasons;          /* fallback reasons, REX_REASON_; 0: the driver launches */
 };
 
 static inline struct rex_reason rex_request_reason(const struct rex_request *request)
