@@ -128,21 +128,25 @@ static int end(int64_t device, const struct rex_map *map, int number, const char
                        : rex_call_data(REX_DATA_END, what, device, &ended);
     rex_present_leave(REX_CALL_ENDS, map, number, false);
     free(types);
-    if (result == REX_OK)
+    if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
         rex_returned_put_back(map);
     return result;
 }
 
 static int begin(int64_t device, const struct rex_map *map, int number, const char *what)
 {
-    struct rex_returned *returned;
-    rex_returned_put_back(map);
-    int result = rex_returned_prepare(map, &returned);
+    struct rex_returned *returned = NULL;
+    int result = REX_OK;
+    if (any_row_has(map, REX_MAP_RETURN_PARAM)) {
+        rex_returned_put_back(map);
+        result = rex_returned_prepare(map, &returned);
+    }
     if (result != REX_OK)
         return result;
     rex_present_enter(REX_CALL_BEGINS, map, number);
     result = rex_rows_begin(what, device, number, map);
-    rex_returned_add(returned);
+    if (returned != NULL)
+        rex_returned_add(returned);
     rex_present_leave(REX_CALL_BEGINS, map, number, result != REX_OK);
     return result;
 }

@@ -66,7 +66,7 @@ static bool is_of(const struct rex_returned *returned, const struct rex_map *map
 void rex_returned_put_back(const struct rex_map *map)
 {
     int32_t count = count_rows(map);
-    struct rex_returned *returned = count > 0 ? take_out(map->base) : NULL;
+    struct rex_returned *returned = take_out(map->base);
     if (is_of(returned, map, count))
         for (int32_t i = 0; i < count; i++)
             map->base[returned->rows[i].row] = returned->rows[i].base;
@@ -77,9 +77,6 @@ int rex_returned_prepare(const struct rex_map *map, struct rex_returned **return
 {
     int32_t count = count_rows(map);
     size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
-    *returned = NULL;
-    if (count == 0)
-        return REX_OK;
     *returned = malloc(size);
     if (*returned == NULL)
         return rex_fail_memory(size, "the bases of a map");
@@ -95,8 +92,6 @@ int rex_returned_prepare(const struct rex_map *map, struct rex_returned **return
 
 void rex_returned_add(struct rex_returned *returned)
 {
-    if (returned == NULL)
-        return;
     for (int32_t i = 0; i < returned->count; i++)
         returned->rows[i].written = returned->column[returned->rows[i].row];
     rex_lists_lock();

@@ -12,8 +12,8 @@
 void rex_returned_put_back(const struct rex_map *map);
 
 /*
- * Before MAP is begun: remember in *RETURNED the bases that the call will overwrite; NULL if none.
- * Returns 0 or REX_ENOMEM. Call rex_returned_add() after the call.
+ * Before MAP, which has a row with RETURN_PARAM, is begun: remember in *RETURNED the bases that the
+ * call will overwrite. Returns 0 or REX_ENOMEM. Call rex_returned_add() after the call.
  */
 struct rex_returned;
 int rex_returned_prepare(const struct rex_map *map, struct rex_returned **returned);

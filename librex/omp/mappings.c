@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "base/log.h"
 #include "omp/device.h"
 #include "rex/queue.h"
 
@@ -37,16 +36,6 @@ REX_FORK_RENEWED(15, forget_all);
 struct rex_present_table *rex_present_table(int number)
 {
     return number >= 0 && number < REX_CUDA_DEVICES_MAX ? &tables[number] : NULL;
-}
-
-void rex_present_lock(struct rex_present_table *table)
-{
-    rex_lock(&table->lock);
-}
-
-void rex_present_unlock(struct rex_present_table *table)
-{
-    rex_unlock(&table->lock);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -148,12 +137,12 @@ static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_en
     struct rex_present_table *table = rex_present_table(number);
     if (is_empty(table))
         return false;
-    rex_present_lock(table);
+    pthread_mutex_lock(&table->lock);
     const struct rex_entry *entry =
         rex_entry_touching(table, rex_entries_behind(table, begin), end);
     if (entry != NULL)
         *found = *entry;
-    rex_present_unlock(table);
+    pthread_mutex_unlock(&table->lock);
     return entry != NULL;
 }
 
@@ -312,11 +301,11 @@ void rex_mappings_forget(void)
         if (is_empty(table))
             continue;
         rex_mapped_unseen();
-        rex_present_lock(table);
+        pthread_mutex_lock(&table->lock);
         for (size_t i = 0; i < table->count; i++)
             table->entries[i].is_gone = true;
         rex_entries_clean(table);
-        rex_present_unlock(table);
+        pthread_mutex_unlock(&table->lock);
     }
 }
 

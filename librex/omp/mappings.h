@@ -28,7 +28,7 @@ struct rex_entry {
     bool is_gone;                  /* it leaves the table when nobody uses it any more */
 };
 
-/* The table of one device. */
+/* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
 struct rex_present_table {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a call has left, or an end waits no more */
@@ -40,9 +40,6 @@ struct rex_present_table {
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
 struct rex_present_table *rex_present_table(int number);
-
-void rex_present_lock(struct rex_present_table *table);
-void rex_present_unlock(struct rex_present_table *table);
 
 /* The caller holds the lock of TABLE for all of these. */
 

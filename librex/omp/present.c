@@ -23,7 +23,6 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/process.h"
 #include "omp/columns.h"
 #include "omp/mappings.h"
@@ -188,31 +187,26 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
-/* Looks up how PLACE is mapped, from the entry LAST on. Whether another call changes that. */
-static bool look_at(const struct rex_present_table *table, const struct rex_claim *claim,
-                    struct rex_place *place, size_t *last)
-{
-    bool waits = false;
-    *last = rex_entries_near(table, *last, place->begin);
-    const struct rex_entry *entry = rex_entry_touching(table, *last, place->end);
-    place->is_mapped = entry != NULL;
-    place->is_whole =
-        entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
-    place->device =
-        place->is_whole && entry->device != 0 ? entry->device + (place->begin - entry->begin) : 0;
-    for (size_t i = *last; (entry = rex_entry_touching(table, i, place->end)) != NULL; i++)
-        waits |= entry->owner != NULL ||
-                 (claim->call != REX_CALL_BEGINS && is_in_force(table) && is_awaited(entry));
-    return waits;
-}
-
+/* Looks up how the places are mapped. Whether the call has to wait. */
 static bool look(const struct rex_present_table *table, struct rex_claim *claim)
 {
-    bool waits = false;
+    bool waits = false, is_watched = is_in_force(table);
     size_t last = 0;
-    for (size_t i = 0; i < claim->count && !waits; i++)
-        waits = look_at(table, claim, &claim->place[i], &last);
-    return waits || (is_in_force(table) && meets_any(table, claim));
+    for (size_t i = 0; i < claim->count && !waits; i++) {
+        struct rex_place *place = &claim->place[i];
+        last = rex_entries_near(table, last, place->begin);
+        const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
+        place->is_mapped = entry != NULL;
+        place->is_whole =
+            entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
+        place->device = place->is_whole && entry->device != 0
+                            ? entry->device + (place->begin - entry->begin)
+                            : 0;
+        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++)
+            waits |= entry->owner != NULL ||
+                     (claim->call != REX_CALL_BEGINS && is_watched && is_awaited(entry));
+    }
+    return waits || (is_watched && meets_any(table, claim));
 }
 
 static int by_begin(const void *left, const void *right)
@@ -341,17 +335,6 @@ static void make_entries(struct rex_present_table *table, struct rex_claim *clai
         free(made);
 }
 
-static void publish(struct rex_present_table *table, const struct rex_place *place)
-{
-    struct rex_entry *entry =
-        rex_entry_touching(table, rex_entries_behind(table, place->begin), place->end);
-    if (entry == NULL)
-        return; /* this process is a child of fork */
-    entry->owner = NULL;
-    entry->device = place->device;
-    entry->is_gone |= !place->is_mapped;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Counts the references that the end takes of each entry. Whether another call changes one. */
@@ -477,7 +460,7 @@ void rex_present_pin(struct rex_claim *claim)
     struct rex_present_table *table = rex_present_table(claim->number);
     bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
     put_in_order(claim);
-    rex_present_lock(table);
+    pthread_mutex_lock(&table->lock);
     while (ends ? has_to_wait(table, claim) : look(table, claim)) {
         if ((ends || begins) && !claim->is_waiting)
             push(table, claim);
@@ -497,7 +480,7 @@ void rex_present_pin(struct rex_claim *claim)
     if (claim->is_waiting)
         pthread_cond_broadcast(&table->changed); /* its marks are gone */
     claim->is_waiting = false;
-    rex_present_unlock(table);
+    pthread_mutex_unlock(&table->lock);
 }
 
 void rex_present_unpin(struct rex_claim *claim)
@@ -505,14 +488,16 @@ void rex_present_unpin(struct rex_claim *claim)
     struct rex_present_table *table = rex_present_table(claim->number);
     struct rex_entry *entry;
     bool some_are_gone = false;
-    rex_present_lock(table);
+    pthread_mutex_lock(&table->lock);
     table->by_driver -= uses_driver(claim);
     for (size_t i = 0; i < claim->count; i++) {
         struct rex_place *place = &claim->place[i];
-        if (place->is_new)
-            publish(table, place);
         REX_EACH_ENTRY(table, entry, place)
         {
+            if (entry->owner == claim && place->is_new) {
+                entry->device = place->device;
+                entry->is_gone |= !place->is_mapped;
+            }
             if (entry->owner == claim)
                 entry->owner = NULL;
             some_are_gone |= entry->is_gone;
@@ -528,5 +513,5 @@ void rex_present_unpin(struct rex_claim *claim)
     if (some_are_gone)
         rex_entries_clean(table);
     pthread_cond_broadcast(&table->changed);
-    rex_present_unlock(table);
+    pthread_mutex_unlock(&table->lock);
 }

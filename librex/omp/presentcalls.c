@@ -184,7 +184,7 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
 {
     struct rex_entry *entry;
     uintptr_t next = 0;
-    rex_present_lock(table);
+    pthread_mutex_lock(&table->lock);
     for (size_t i = rex_entries_behind(table, *at > place->begin ? *at : place->begin);
          next == 0 && (entry = rex_entry_touching(table, i, place->end)) != NULL; i++) {
         if (entry->owner != end)
@@ -195,7 +195,7 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
         } else
             next = entry->begin;
     }
-    rex_present_unlock(table);
+    pthread_mutex_unlock(&table->lock);
     *at = next;
     return next != 0;
 }
@@ -216,13 +216,13 @@ static size_t beside(struct rex_present_table *table, const struct rex_place *pl
                      uintptr_t begins[2])
 {
     size_t count = 0;
-    rex_present_lock(table);
+    pthread_mutex_lock(&table->lock);
     size_t next = rex_entries_behind(table, place->begin);
     for (size_t i = next > 0 ? next - 1 : 0;
          rex_entry_touching(table, next, place->end) == NULL && i <= next && i < table->count; i++)
         if (table->entries[i].owner == NULL && !table->entries[i].is_gone)
             begins[count++] = table->entries[i].begin;
-    rex_present_unlock(table);
+    pthread_mutex_unlock(&table->lock);
     return count;
 }
 
@@ -236,13 +236,13 @@ static void look_beside(struct rex_present_table *table, const struct rex_claim 
             if (!later && rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
             rex_mapped_unseen(); /* another thread may just have mapped it again */
-            rex_present_lock(table);
+            pthread_mutex_lock(&table->lock);
             struct rex_entry *entry = rex_entry_touching(
                 table, rex_entries_behind(table, begins[count]), begins[count] + 1);
             if (entry != NULL)
                 entry->is_gone = true;
             rex_entries_clean(table);
-            rex_present_unlock(table);
+            pthread_mutex_unlock(&table->lock);
         }
     }
 }

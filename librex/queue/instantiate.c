@@ -212,10 +212,10 @@ int rex_graph_build(struct rex_graph *graph)
 {
     struct rex_driver_graph old = graph->made;
     graph->made = (struct rex_driver_graph){.generation = rex_mapping_now()};
-    graph->made.node = calloc(graph->launches + 1, sizeof *graph->made.node);
-    int result = graph->made.node != NULL
-                     ? capture_and_instantiate(graph)
-                     : rex_fail_memory(graph->launches * sizeof *graph->made.node, "a graph");
+    size_t size = (graph->launches + 1) * sizeof *graph->made.node;
+    graph->made.node = calloc(1, size);
+    int result = graph->made.node != NULL ? capture_and_instantiate(graph)
+                                          : rex_fail_memory(size, "a graph");
     graph->stale = result != REX_OK;
     discard(graph, result == REX_OK ? &old : &graph->made);
     if (result != REX_OK)
