@@ -200,9 +200,9 @@ struct rex_device {
     bool is_held; /* context.c: librex has retained the context, once for all its users */
 
     /* Under the lock of lists (cuda/context.h). */
-    struct rex_block *blocks;   /* context.c: those that are kept stand in the order of their age */
-    struct rex_slot *idle;      /* launch/slot.c: the slot given back last is the first */
-    long idle_count, idle_most; /* of these slots */
+    struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
+    struct rex_launch_context *idle; /* launch/launchcontext.c: the last one given back first */
+    long idle_count, idle_most;      /* of these contexts */
 
     /* context.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
     struct rex_loss {

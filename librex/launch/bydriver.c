@@ -1,260 +1,391 @@
 /*
- * bydriver.c - a synchronous launch by the CUDA driver.
+ * bydriver.c - a waiting launch by the CUDA driver: its fallback reasons, its plan, log and trace.
  *
  * On an H100 it takes half the time of a launch by libomptarget with a few mapped rows, and a
  * sixteenth with 256. A launch that libomptarget would do differently has a fallback reason, and
- * goes to libomptarget: omp/sender.h lists the reasons. Also rex_module_init() of rex/offload.h.
+ * goes to libomptarget: omp/backend.h lists the reasons.
+ *
+ * A mapped row stays where it is. Any other row gets device memory for the time of the launch. In
+ * that memory rows that are only copied in come first, then rows that are copied both ways, then
+ * rows that are only copied back. So one copy for each direction is enough.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "launch/bydriver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/settings.h"
-#include "base/process.h"
 #include "cuda/context.h"
+#include "cuda/pinned.h"
 #include "launch/check.h"
-#include "launch/driverrows.h"
 #include "launch/driversteps.h"
-#include "launch/packet.h"
-#include "module/modules.h"
+#include "memory/presence.h"
 #include "omp/callreport.h"
-#include "omp/calls.h"
-#include "omp/flight.h"
 #include "omp/device.h"
-#include "omp/runtime.h"
+#include "omp/flight.h"
+#include "omp/presentcalls.h"
 #include "trace/trace.h"
 
 /* ---- fallback reasons ------------------------------------------------------------------------ */
 
-static unsigned against_kernel(const struct rex_target *target)
+#define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
+#define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
+#define MAPPED_BITS                                                                              \
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
+     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
+
+/* Most bytes of a row: the sum for as many rows as a map can have does not overflow. */
+#define LARGEST (INT64_C(1) << 40)
+
+unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 {
-    uint8_t flags = rex_kernel_flags(target->kernel);
-    bool is_unknown =
-        (flags & REX_KERNEL_MATCHED) != 0 && target->kernel->parameters == REX_PARAMETERS_UNKNOWN;
-    return (flags & REX_KERNEL_MANAGED ? REX_AGAINST_MODE : 0u) |
-           (is_unknown ? REX_AGAINST_PARAMETERS : 0u);
+    int64_t type = map->types[i], size = map->sizes[i];
+    int64_t known = type & REX_MAP_LITERAL   ? VALUE_BITS
+                    : type & REX_MAP_PRIVATE ? PRIVATE_BITS
+                                             : MAPPED_BITS;
+    uintptr_t begin = (uintptr_t)map->begin[i];
+    if (map->mappers != NULL && map->mappers[i] != NULL)
+        return REX_REASON_MAPPER;
+    if (type & ~known)
+        return REX_REASON_TYPE;
+    if (size < 0)
+        return REX_REASON_ROWS;
+    if (type & REX_MAP_LITERAL)
+        return 0;
+    return size > LARGEST || (size == 0 && (type & REX_MAP_PRIVATE)) ||
+                   (size > 0 && (begin == 0 || begin > UINTPTR_MAX - (uintptr_t)size))
+               ? REX_REASON_ROWS
+               : 0u;
 }
 
-static unsigned against_launch(const struct rex_target *target,
-                               const struct rex_launch_config *launch, const struct rex_map *map)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/*
+ * Reads the rows of the plan: counts those that are ARGUMENTS, and lists the memory to pin. Returns
+ * fallback reasons.
+ */
+static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
 {
-    return rex_against_all() | target->registration->against | against_kernel(target) |
-           (launch->flags & REX_LAUNCH_NOWAIT ? REX_AGAINST_NOWAIT : 0u) | rex_against_rows(map);
+    const struct rex_map *map = plan->map;
+    struct rex_claim *claim = &plan->claim;
+    unsigned reasons = 0;
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i], size = map->sizes[i];
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        reasons |= rex_reasons_of_row(map, i);
+        *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
+        plan->has_private |= (type & REX_MAP_PRIVATE) != 0;
+        if (!(type & REX_MAP_NOT_MAPPED))
+            claim->place[claim->count++] =
+                (struct rex_place){.begin = begin,
+                                   .end = begin + (uintptr_t)(size > 0 ? size : 1),
+                                   .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
+                                   .row = i};
+    }
+    return reasons;
 }
 
-/* ---- preparation ----------------------------------------------------------------------------- */
-
-static int fit_grid(const struct rex_target *target, const struct rex_launch_config *launch,
-                    struct rex_driver_launch *sent)
+static void add_own(struct rex_plan *plan, int32_t row)
 {
-    memcpy(sent->packed.grid, launch->teams, sizeof sent->packed.grid);
-    memcpy(sent->packed.block, launch->threads, sizeof sent->packed.block);
-    rex_grid_complete(sent->packed.grid, sent->packed.block, launch->trip_count);
-    sent->packed.dynamic_memory = launch->dynamic_memory;
-    return rex_check_gpu_grid(target, sent->packed.grid, sent->packed.block,
-                              sent->packed.dynamic_memory);
+    int64_t type = plan->map->types[row];
+    size_t size = (size_t)plan->map->sizes[row];
+    uintptr_t begin = (uintptr_t)plan->map->begin[row], end = begin + size;
+    plan->own[plan->own_count] = (struct rex_own_row){
+        .begin = begin, .end = end, .type = type, .row = row, .outer = (uint32_t)plan->own_count};
+    plan->own_count++;
+    /* Rows that are too large to be staged need no answer. */
+    if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
+        plan->is_pageable = rex_is_ordinary_memory((const void *)begin) &&
+                            rex_is_ordinary_memory((const void *)(end - 1));
 }
 
-static int load(const struct rex_target *target, struct rex_driver_launch *sent)
+/* Whether libomptarget has no mapping of the row, either; the index has none. */
+static bool is_absent(const struct rex_plan *plan, int32_t row)
 {
-    sent->packed.kernel = rex_loaded_kernel(target->registration, target->kernel,
-                                            sent->slot->ordinal, sent->slot->context);
-    return sent->packed.kernel != NULL
-               ? rex_loaded_kernel_allow(sent->packed.kernel, sent->packed.dynamic_memory)
-               : rex_last_error_code();
+    const struct rex_map *map = plan->map;
+    return rex_all_mappings_are_seen() ||
+           rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], plan->claim.number) ==
+               REX_ABSENT;
+}
+
+static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
+{
+    int32_t row = place->row;
+    int64_t type = plan->map->types[row], size = plan->map->sizes[row];
+    if (plan->is_mapped) {
+        void *begin = plan->map->begin[row];
+        void *device = rex_memory_address(begin, plan->claim.number);
+        /* For a section of size 0 LLVM 16 and later pass the host's address. */
+        plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
+        return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
+    }
+    if (place->device != 0) {
+        bool updated = (type & REX_MAP_ALWAYS) && (type & REX_MAP_TOFROM) && size > 0;
+        plan->device[row] = place->device;
+        plan->has_updates |= updated;
+        return updated && rex_pointers_are_attached() ? REX_REASON_UNSEEN : 0u;
+    }
+    if (place->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
+        return REX_REASON_UNSEEN;
+    add_own(plan, row);
+    return 0;
+}
+
+/* ---- own rows -------------------------------------------------------------------------------- */
+
+/* By address; if two begin together, the earlier one in the map comes first. */
+static int by_address(const void *left, const void *right)
+{
+    const struct rex_own_row *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool are_in_order(const struct rex_own_row *own, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (own[i].begin < own[i - 1].end)
+            return false;
+    return true;
+}
+
+/*
+ * Whether INNER shares OUTER's memory. libomptarget maps a row together with an earlier one that
+ * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or
+ * differ in their copies, are left to libomptarget.
+ */
+static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
+{
+    return inner->end <= outer->end && inner->row > outer->row &&
+           ((inner->type ^ outer->type) & REX_MAP_TOFROM) == 0;
+}
+
+/* Finds rows that lie in others. */
+static unsigned unite(struct rex_plan *plan)
+{
+    struct rex_own_row *own = plan->own;
+    uint32_t outer = 0;
+    if (are_in_order(own, plan->own_count))
+        return 0;
+    qsort(own, plan->own_count, sizeof *own, by_address);
+    for (uint32_t i = 0; i < plan->own_count; i++) {
+        bool apart = i == 0 || own[i].begin >= own[outer].end;
+        if (!apart && !lies_in(&own[i], &own[outer]))
+            return REX_REASON_OVERLAP;
+        outer = apart ? i : outer;
+        own[i].outer = outer;
+    }
+    return 0;
+}
+
+#define LARGEST_ALIGNMENT 512 /* of cuMemAlloc's memory */
+#define LEAST_ALIGNMENT 16
+
+/* Gives each row with these DIRECTIONS an offset, aligned as any object of its size may need. */
+static size_t append(struct rex_plan *plan, int64_t directions, size_t at)
+{
+    for (size_t i = 0; i < plan->own_count; i++) {
+        struct rex_own_row *own = &plan->own[i];
+        size_t size = own->end - own->begin, align = LEAST_ALIGNMENT;
+        if (own->outer != i || (own->type & REX_MAP_TOFROM) != directions)
+            continue;
+        while (align < size && align < LARGEST_ALIGNMENT)
+            align *= 2;
+        own->offset = (at + align - 1) / align * align;
+        at = own->offset + size;
+    }
+    return at;
+}
+
+static void arrange(struct rex_plan *plan)
+{
+    struct rex_staged *staged = &plan->staged;
+    staged->out_begin = append(plan, REX_MAP_TO, 0);
+    staged->in = append(plan, REX_MAP_TOFROM, staged->out_begin);
+    staged->out_end = append(plan, REX_MAP_FROM, staged->in);
+    staged->total = append(plan, 0, staged->out_end);
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+/* Finds the device address of each pinned row, or plans its memory. Returns fallback reasons. */
+static unsigned place_rows(struct rex_plan *plan)
+{
+    unsigned reasons = 0;
+    for (size_t i = 0; i < plan->claim.count; i++)
+        reasons |= place_row(plan, &plan->claim.place[i]);
+    if (plan->own_count > 1)
+        reasons |= unite(plan);
+    for (int32_t i = 0; plan->has_private && i < plan->map->count && reasons == 0; i++)
+        if (plan->map->types[i] & REX_MAP_PRIVATE)
+            add_own(plan, i);
+    if (plan->own_count > 0)
+        arrange(plan);
+    return reasons;
+}
+
+static int load(const struct rex_request *request, struct rex_plan *plan)
+{
+    struct rex_packed *packed = &plan->packed;
+    const struct rex_launch_context *context = plan->context;
+    packed->kernel = rex_loaded_kernel(request->target.registration, request->target.kernel,
+                                       context->ordinal, context->cuda);
+    if (packed->kernel == NULL)
+        return rex_last_error_code();
+    memcpy(packed->grid, request->grid.teams, sizeof packed->grid);
+    memcpy(packed->block, request->grid.threads, sizeof packed->block);
+    packed->dynamic_memory = request->grid.dynamic_memory;
+    return rex_loaded_kernel_allow(packed->kernel, packed->dynamic_memory);
+}
+
+/* Room for the rows of PLAN: 0 or REX_ENOMEM. */
+static int take_room(struct rex_plan *plan)
+{
+    struct rex_launch_context *context = plan->context;
+    size_t count = (size_t)plan->map->count;
+    size_t size = count * (sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device);
+    if (size > context->rows_size) {
+        void *rows = realloc(context->rows, size);
+        if (rows == NULL)
+            return rex_fail_memory(size, "the rows of a launch");
+        context->rows = rows;
+        context->rows_size = size;
+    }
+    plan->own = context->rows;
+    plan->claim.place = (void *)(plan->own + count);
+    plan->device = (void *)(plan->claim.place + count);
+    return REX_OK;
+}
+
+/*
+ * Checks the launch, pins its rows, and finds their device addresses. Nothing is pinned after an
+ * error, or if REQUEST has fallback reasons then.
+ */
+static int make_plan(struct rex_request *request, struct rex_plan *plan)
+{
+    const struct rex_map *map = plan->map;
+    uint32_t arguments = 0;
+    int result = map->count > 0 ? take_room(plan) : REX_OK;
+    if (result != REX_OK)
+        return result;
+    unsigned reasons = read_rows(plan, &arguments);
+    if (reasons != 0 && !plan->is_mapped) {
+        request->reasons = reasons;
+        return REX_OK;
+    }
+    result = rex_check_grid(&request->target, NULL, &request->grid);
+    if (result == REX_OK)
+        result = load(request, plan);
+    if (result == REX_OK)
+        result = rex_check_form(&request->target, arguments, (uint32_t)map->count, &plan->form);
+    if (result != REX_OK)
+        return result;
+    if (plan->claim.count > 0)
+        rex_present_pin(&plan->claim);
+    request->reasons = place_rows(plan);
+    /* Another call may have added a reason while this one waited for its memory. */
+    if (request->reasons == 0 && !plan->is_mapped)
+        request->reasons = rex_process_reasons();
+    if (request->reasons != 0 && plan->claim.count > 0)
+        rex_present_unpin(&plan->claim);
+    return REX_OK;
 }
 
 /* ---- log and trace --------------------------------------------------------------------------- */
 
-static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *sent,
-                                               const struct rex_launch_config *launch,
-                                               const struct rex_map *map)
-{
-    struct __tgt_kernel_arguments packet = rex_packet_of_map(map);
-    memcpy(packet.Teams, sent->packed.grid, sizeof packet.Teams);
-    memcpy(packet.Threads, sent->packed.block, sizeof packet.Threads);
-    packet.DynCGroupMem = (int32_t)sent->packed.dynamic_memory;
-    packet.Tripcount = (int64_t)launch->trip_count;
-    return packet;
-}
-
-static void log_sender(const struct rex_target *target, const char *by, const char *why)
+void rex_log_backend(const struct rex_target *target, const char *backend, const char *why)
 {
     uint8_t before =
-        __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_SENDER_TOLD, __ATOMIC_RELAXED);
-    if (before & REX_KERNEL_SENDER_TOLD)
+        __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_BACKEND_TOLD, __ATOMIC_RELAXED);
+    if (before & REX_KERNEL_BACKEND_TOLD)
         return;
-    rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", rex_target_name(target), by,
+    rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", target->name, backend,
             *why != '\0' ? ": " : "", why);
 }
 
-int rex_let_runtime_launch(const struct rex_target *target)
+static int run_and_report(const struct rex_request *request, struct rex_plan *plan)
 {
-    char why[REX_REASON_MAX];
-    if (target->against & (REX_AGAINST_ASKED | REX_AGAINST_NO_GPU))
-        return REX_OK;
-    bool refused = rex_driver_is_demanded();
-    if (!refused && !rex_log_wanted(REX_LOG_INFO))
-        return REX_OK;
-    rex_reason_text(rex_target_reason(target), why);
-    if (refused)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": %s=driver, and only libomptarget can launch it: %s",
-                        rex_target_name(target), rex_setting_variable(REX_OPTION_LAUNCH_BY), why);
-    log_sender(target, "libomptarget", why);
-    return REX_OK;
+    bool traced = rex_trace_on();
+    struct rex_call_trace trace = {.packet = rex_request_packet(request)};
+    if (rex_log_wanted(REX_LOG_INFO))
+        rex_log_backend(&request->target, "the CUDA driver", "");
+    if (rex_rows_wanted())
+        rex_rows_log(request->target.name, request->number, &trace.packet);
+    if (traced)
+        rex_call_trace_begin(&trace, "cuLaunchKernel", request->number);
+    int result = rex_plan_run(plan);
+    if (traced)
+        rex_call_trace_launch(&trace, request->target.kernel->entry->addr, result);
+    return result;
 }
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int send_claimed(const struct rex_target *target, const struct rex_launch_config *launch,
-                        const struct rex_map *map, enum rex_kernel_form form,
-                        struct rex_driver_launch *sent)
+static int launch_in_flight(struct rex_request *request, bool is_mapped)
 {
-    bool traced = rex_trace_on();
-    struct rex_call_trace trace = {.packet = packet_of(sent, launch, map)};
-    if (rex_rows_wanted())
-        rex_rows_log(sent->packed.kernel->name, sent->number, &trace.packet);
-    if (traced)
-        rex_call_trace_begin(&trace, "cuLaunchKernel", sent->number);
-    int result = rex_driver_launch(sent, map, form);
-    if (traced)
-        rex_call_trace_launch(&trace, target->kernel->entry->addr, result);
-    return result;
-}
-
-/*
- * Whether libomptarget has to launch after all, because another call has added a fallback reason
- * while the launch waited for its memory.
- */
-static bool is_turned_over(struct rex_target *target, struct rex_driver_rows *rows)
-{
-    if (!rows->is_mapped)
-        target->against = rex_against_all();
-    if (target->against != 0)
-        rex_driver_rows_end(rows);
-    return target->against != 0;
-}
-
-static int send_from(struct rex_slot *slot, struct rex_target *target,
-                     const struct rex_launch_config *launch, const struct rex_map *map, int number,
-                     bool is_mapped)
-{
-    struct rex_driver_launch sent = {
-        .slot = slot, .number = number, .is_exact = target->registration->exact_rows};
-    enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    int result = fit_grid(target, launch, &sent);
+    const struct rex_target *target = &request->target;
+    struct rex_plan plan = {.map = request->map,
+                            .claim = {.number = request->number},
+                            .is_mapped = is_mapped,
+                            .is_exact = target->registration->exact_rows,
+                            .is_pageable = true};
+    int entered, result = REX_OK;
+    if (rex_any_device_is_lost())
+        result = rex_device_lost(request->number, target->name);
     if (result == REX_OK)
-        result = load(target, &sent);
-    if (result == REX_OK)
-        result = rex_check_form_of(target, map, &form);
-    if (result == REX_OK)
-        result = rex_driver_rows_begin(&sent.rows, slot, map, number, is_mapped, &target->against);
-    if (result != REX_OK || target->against != 0 || is_turned_over(target, &sent.rows))
+        result = rex_launch_context_take(request->number, target->name, &plan.context, &entered);
+    if (result == REX_OK && plan.context == NULL)
+        request->reasons = REX_REASON_DEVICE;
+    if (plan.context == NULL)
         return result;
-    if (rex_log_wanted(REX_LOG_INFO))
-        log_sender(target, "the CUDA driver", "");
-    result = send_claimed(target, launch, map, form, &sent);
-    rex_driver_rows_end(&sent.rows);
-    return result;
-}
-
-static int send_in_flight(struct rex_target *target, const struct rex_launch_config *launch,
-                          const struct rex_map *map, int number, bool is_mapped)
-{
-    int ordinal, entered, result = rex_device_lost(number, rex_target_name(target));
-    if (result == REX_OK)
-        result = rex_slot_ordinal(number, &ordinal);
-    if (result == REX_OK && ordinal < 0)
-        target->against = REX_AGAINST_DEVICE;
-    if (result != REX_OK || ordinal < 0)
-        return result;
-    struct rex_slot *slot = rex_slot_take(ordinal, rex_target_name(target), &entered);
-    if (slot == NULL)
-        return rex_last_error_code();
-    result = send_from(slot, target, launch, map, number, is_mapped);
-    rex_slot_give(slot, entered);
+    result = make_plan(request, &plan);
+    if (result == REX_OK && request->reasons == 0) {
+        result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
+                                                                : rex_plan_run(&plan);
+        if (plan.claim.count > 0)
+            rex_present_unpin(&plan.claim);
+    }
+    rex_launch_context_give(plan.context, entered);
     return result;
 }
 
 /* An error of the device is left to the launch by libomptarget, which reports it. */
-static int send(struct rex_target *target, const struct rex_launch_config *launch,
-                const struct rex_map *map, bool is_mapped)
+static int launch(struct rex_request *request, bool is_mapped)
 {
-    int number;
-    if (rex_device_offload(target->device, &number) != REX_OK) {
-        target->against = REX_AGAINST_DEVICE;
+    if (request->is_packet && rex_device_offload(request->device, &request->number) != REX_OK) {
+        request->reasons = REX_REASON_DEVICE;
         return REX_OK;
     }
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    result = send_in_flight(target, launch, map, number, is_mapped);
+    result = launch_in_flight(request, is_mapped);
     rex_flight_leave();
     return result;
 }
 
-int rex_launch_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
-                         const struct rex_map *map)
+int rex_launch_mapped_by_driver(struct rex_request *request)
 {
-    target->against = against_launch(target, launch, map);
-    return rex_sender_for(target->against) == REX_SENDER_DRIVER ? send(target, launch, map, false)
-                                                                : REX_OK;
+    request->reasons = 0;
+    return launch(request, true);
 }
 
-int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
-                                const struct rex_map *map)
+int rex_launch_by_driver(struct rex_request *request)
 {
-    target->against = 0;
-    return send(target, launch, map, true);
-}
-
-/* ---- preparation before the first launch ----------------------------------------------------- */
-
-/*
- * Loads everything that the first launch needs. Errors are ignored, because that launch reports
- * them.
- */
-static void prepare(struct rex_registration *registration)
-{
-    int number, ordinal, entered;
-    if (!rex_may_go_by_driver(registration) || rex_device_offload(-1, &number) != REX_OK ||
-        rex_flight_enter() != REX_OK)
-        return;
-    struct rex_slot *slot = NULL;
-    if (rex_slot_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
-        slot = rex_slot_take(ordinal, registration->image_path, &entered);
-    if (slot != NULL) {
-        if (rex_loaded_image_prepare(registration, ordinal, slot->context) == REX_OK)
-            rex_slot_make_room(slot, 1, registration->image_path);
-        rex_slot_give(slot, entered);
-    }
-    rex_flight_leave();
-}
-
-int rex_module_init(struct rex_module *module)
-{
-    int result = rex_module_ready(module, "rex_module_init");
-    if (result != REX_OK || rex_runtime_disabled())
-        return result;
-    if ((result = rex_device_check_default()) != REX_OK ||
-        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
-        return result;
-    uint64_t begin = rex_phase_begin();
-    rex_device_used();
-    rex_shelter_begin();
-    /* An empty region loads the image, on every release. */
-    result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
-    if (result == REX_OK) {
-        struct rex_kept_error last;
-        rex_error_keep(&last);
-        prepare(module->registration);
-        rex_error_restore(&last); /* the first launch reports the error again */
-    }
-    rex_shelter_end();
-    rex_phase_end(begin, "load image", rex_module_image_path(module));
-    return result;
+    const struct rex_map *map = request->map;
+    const struct rex_kernel *kernel = request->target.kernel;
+    uint8_t flags = rex_kernel_flags(kernel);
+    bool is_unknown =
+        (flags & REX_KERNEL_MATCHED) != 0 && kernel->parameters == REX_PARAMETERS_UNKNOWN;
+    bool lacks_columns = map->count != 0 && !rex_has_columns(map);
+    request->reasons = rex_process_reasons() | request->target.registration->reasons |
+                       (flags & REX_KERNEL_MANAGED ? REX_REASON_MODE : 0u) |
+                       (is_unknown ? REX_REASON_PARAMETERS : 0u) |
+                       (request->flags & REX_FLAG_NOWAIT ? REX_REASON_NOWAIT : 0u) |
+                       (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_REASON_FLAGS : 0u) |
+                       (lacks_columns ? REX_REASON_ROWS : 0u);
+    return request->reasons == 0 ? launch(request, false) : REX_OK;
 }

@@ -1,5 +1,6 @@
 /*
- * check.c - finds errors in a launch before libomptarget or the driver gets it.
+ * check.c - completes the grid of a launch, and finds errors in the launch before libomptarget or
+ * the driver gets it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +12,6 @@
 #include "cuda/driver.h"
 #include "image/view.h"
 #include "launch/pack.h"
-#include "memory/rowcheck.h"
 #include "module/register.h"
 #include "omp/device.h"
 #include "omp/grid.h"
@@ -24,18 +24,6 @@
 #define MOST_TEAMS_IN_Y_AND_Z 65535u
 
 /* ---- rows and parameters --------------------------------------------------------------------- */
-
-/* If the parameters are unknown, as in a host image, the image tells the kernel's form. */
-static enum rex_kernel_form form_of(const struct rex_kernel *kernel, uint32_t rows)
-{
-    if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
-        return (enum rex_kernel_form)kernel->form;
-    if (rows == kernel->parameters)
-        return REX_FORM_PLAIN;
-    return rows + 1 == kernel->parameters && !(rex_kernel_flags(kernel) & REX_KERNEL_NARROW_FIRST)
-               ? REX_FORM_ENV
-               : REX_FORM_UNKNOWN;
-}
 
 /* Names the parameters as the signature tells them. */
 static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
@@ -51,58 +39,57 @@ static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t 
     return rex_fail(
         REX_EPARAMS,
         "kernel \"%s\" has %u parameters%s%s%s, and the launch %u rows for them (of %u)",
-        rex_target_name(target), target->kernel->parameters, forms[form],
-        signature != NULL ? " " : "", list, rows, count);
+        target->name, target->kernel->parameters, forms[form], signature != NULL ? " " : "", list,
+        rows, count);
 }
 
-static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,
-                           const struct __tgt_kernel_arguments *args)
+/* Compares the rows with the signature, if the kernel has one. */
+static int check_signature(const struct rex_request *request)
 {
+    const struct rex_signature *signature = request->target.kernel->signature;
+    const struct rex_map *map = request->map;
     uint32_t index = 0;
-    for (uint32_t i = 0; i < (uint32_t)args->NumArgs && index < signature->count; i++) {
-        struct rex_argument argument = {i, args->ArgTypes[i], args->ArgSizes[i], args->ArgsBase[i]};
+    for (int32_t i = 0; signature != NULL && i < map->count && index < signature->count; i++) {
+        struct rex_argument argument = {(uint32_t)i, map->types[i], map->sizes[i], map->base[i]};
         if (!(argument.type & REX_MAP_TARGET_PARAM))
             continue;
         if (!rex_argument_fits(&signature->parameter[index++], &argument))
-            return rex_wrong_argument(&(struct rex_declared){rex_target_name(target),
+            return rex_wrong_argument(&(struct rex_declared){request->target.name,
                                                              signature->parameter, signature->count,
-                                                             target->map},
+                                                             map},
                                       index - 1, &argument);
     }
     return REX_OK;
 }
 
-/* Compares the rows of ARGS with the signature, if the kernel has one. */
-static int check_signature(const struct rex_target *target,
-                           const struct __tgt_kernel_arguments *args)
-{
-    const struct rex_signature *signature = target->kernel->signature;
-    return signature != NULL ? check_arguments(target, signature, args) : REX_OK;
-}
-
-/* With REX_CHECK=off a kernel is compared with the image at its first launch. */
-static int match(const struct rex_target *target)
-{
-    return rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED
-               ? REX_OK
-               : rex_registration_match(target->registration, target->kernel);
-}
-
-/* A kernel that was launched once as env is never plain, and vice versa. */
+/*
+ * If the parameters are unknown, as in a host image, the image tells the kernel's form. A kernel
+ * that was launched once as env is never plain, and vice versa.
+ */
 int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
                    enum rex_kernel_form *form)
 {
-    int result = match(target);
-    if (result != REX_OK)
-        return result;
-    enum rex_kernel_form found = form_of(target->kernel, rows);
-    uint8_t known = REX_FORM_UNKNOWN;
+    struct rex_kernel *kernel = target->kernel;
+    uint8_t found = REX_FORM_UNKNOWN, known = REX_FORM_UNKNOWN;
+    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
+    if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED)) {
+        int result = rex_registration_match(target->registration, kernel);
+        if (result != REX_OK)
+            return result;
+    }
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
+        found = kernel->form;
+    else if (rows == kernel->parameters)
+        found = REX_FORM_PLAIN;
+    else if (rows + 1 == kernel->parameters &&
+             !(rex_kernel_flags(kernel) & REX_KERNEL_NARROW_FIRST))
+        found = REX_FORM_ENV;
     if (found == REX_FORM_UNKNOWN ||
-        (!__atomic_compare_exchange_n(&target->kernel->form, &known, (uint8_t)found, false,
-                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+        (!__atomic_compare_exchange_n(&kernel->form, &known, found, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED) &&
          known != found))
         return wrong_count(target, rows, count);
-    *form = found;
+    *form = (enum rex_kernel_form)found;
     return REX_OK;
 }
 
@@ -119,21 +106,19 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
  * Refuses RETURN_PARAM, because LLVM 14 to 22 overwrite the column of bases for such a row, and the
  * kernel gets a wild pointer.
  */
-static int check_types(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
-                       uint32_t *rows)
+static int check_types(const struct rex_request *request, uint32_t *arguments)
 {
-    const struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
-                                args->ArgTypes, args->ArgMappers, NULL};
-    *rows = 0;
-    for (uint32_t i = 0; i < (uint32_t)args->NumArgs; i++) {
-        if (args->ArgTypes[i] & REX_MAP_RETURN_PARAM)
+    const struct rex_map *map = request->map;
+    *arguments = 0;
+    for (int32_t i = 0; i < map->count; i++) {
+        if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
-                            "kernel \"%s\": map row %u asks for its device address, which only a "
+                            "kernel \"%s\": map row %d asks for its device address, which only a "
                             "data region gives back",
-                            rex_target_name(target), i);
-        if (rex_check_member(&map, (int32_t)i, rex_target_name(target)) != REX_OK)
+                            request->target.name, i);
+        if (rex_check_member(map, i, request->target.name) != REX_OK)
             return REX_EINVAL;
-        *rows += (args->ArgTypes[i] & REX_MAP_TARGET_PARAM) != 0;
+        *arguments += (map->types[i] & REX_MAP_TARGET_PARAM) != 0;
     }
     return REX_OK;
 }
@@ -148,8 +133,8 @@ static int check_widths(const struct rex_target *target)
                           "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes "
                           "8-byte slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or "
                           "launch it in a queue",
-                          rex_target_name(target), registration->image_path, misfit.index,
-                          misfit.size, registration->release->number);
+                          target->name, registration->image_path, misfit.index, misfit.size,
+                          registration->release->number);
 }
 
 static bool ends_in_tor(const char *name)
@@ -159,142 +144,164 @@ static bool ends_in_tor(const char *name)
 }
 
 /* If offloading is disabled or the device is wrong, a later check reports it. */
-static int refuse_plain(const struct rex_target *target)
+static int refuse_plain(const struct rex_request *request)
 {
-    struct rex_reason reason = rex_target_reason(target);
+    struct rex_reason reason = rex_request_reason(request);
     char why[REX_REASON_MAX];
     int number;
-    if (rex_device_offload(target->device, &number) != REX_OK)
+    if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
-    if (reason.against == 0)
-        reason.against = REX_AGAINST_CALLED;
+    if (reason.mask == 0)
+        reason.mask = REX_REASON_CALLED;
     rex_reason_text(reason, why);
     return rex_fail(REX_EUNSUPPORTED,
                     "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "
                     "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
                     "not launched by the CUDA driver: %s",
-                    rex_target_name(target), target->registration->release->number, why);
+                    request->target.name, request->target.registration->release->number, why);
 }
 
-static int check_release(const struct rex_target *target, enum rex_kernel_form form)
+static int check_release(const struct rex_request *request, enum rex_kernel_form form)
 {
+    const struct rex_target *target = &request->target;
     const struct rex_release *release = target->registration->release;
-    if (release->names_in_tor_crash && ends_in_tor(rex_target_name(target)))
+    if (release->names_in_tor_crash && ends_in_tor(target->name))
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
                         "constructor or destructor, and gives it no arguments: rename it",
-                        rex_target_name(target), release->number);
+                        target->name, release->number);
     bool called = rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED;
     return called || form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK
-                                                                       : refuse_plain(target);
+                                                                       : refuse_plain(request);
 }
 
-int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
-                         enum rex_kernel_form *form)
+int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form)
 {
-    uint32_t rows;
-    int result = match(target);
+    const struct rex_target *target = &request->target;
+    uint32_t count = (uint32_t)request->map->count, arguments;
+    int result = REX_OK;
+    if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
+        result = rex_registration_match(target->registration, target->kernel);
     if (result == REX_OK)
         result = check_widths(target);
     if (result == REX_OK)
-        result = check_types(target, args, &rows);
+        result = check_types(request, &arguments);
     if (result == REX_OK)
-        result = rex_check_form(target, rows, (uint32_t)args->NumArgs, form);
+        result = rex_check_form(target, arguments, count, form);
     if (result == REX_OK)
-        result = check_signature(target, args);
+        result = check_signature(request);
     if (result == REX_OK)
-        result = check_release(target, *form);
-    if (result == REX_OK && target->device == -1)
+        result = check_release(request, *form);
+    if (result == REX_OK && request->device == -1)
         result = rex_device_check_default();
     if (result != REX_OK)
         return result;
-    __atomic_store_n(&target->kernel->checked, (uint32_t)args->NumArgs + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&target->kernel->checked, count + 1, __ATOMIC_RELEASE);
     rex_device_used();
     return REX_OK;
 }
 
-static int check_columns(const struct rex_target *target, const struct __tgt_kernel_arguments *args)
-{
-    if (args == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", rex_target_name(target));
-    if (args->NumArgs < 0)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d",
-                        rex_target_name(target), args->NumArgs);
-    if (args->NumArgs == 0 || rex_packet_columns(args))
-        return REX_OK;
-    return rex_fail_null_column(rex_target_name(target), args->ArgsBase, args->Args, args->ArgSizes,
-                                args->ArgTypes, args->NumArgs);
-}
-
 /* An unknown bit may change how the release reads the rows. */
-static int check_flags(const struct rex_target *target, const struct __tgt_kernel_arguments *args)
+static int check_flags(const struct rex_request *request)
 {
-    const struct rex_release *release = target->registration->release;
-    uint64_t unknown = (uint64_t)args->Flags & ~release->packet_flags;
+    const struct rex_release *release = request->target.registration->release;
+    uint64_t unknown = request->flags & ~release->packet_flags;
     return unknown == 0
                ? REX_OK
                : rex_fail(REX_EINVAL,
                           "kernel \"%s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
                           "not know: 0x%llx",
-                          rex_target_name(target), (unsigned long long)args->Flags, release->number,
+                          request->target.name, (unsigned long long)request->flags, release->number,
                           (unsigned long long)unknown);
 }
 
-int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
-                     enum rex_kernel_form *form)
+int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form)
 {
-    int result = check_columns(target, args);
+    const struct rex_kernel *kernel = request->target.kernel;
+    const struct rex_map *map = request->map;
+    if (map->count < 0)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d",
+                        request->target.name, map->count);
+    if (map->count > 0 && !rex_has_columns(map))
+        return rex_fail_null_column(request->target.name, map->base, map->begin, map->sizes,
+                                    map->types, map->count);
+    int result = check_flags(request);
     if (result == REX_OK)
-        result = check_flags(target, args);
-    if (result == REX_OK)
-        result = rex_device_check(target->device);
+        result = rex_device_check(request->device);
     if (result != REX_OK)
         return result;
-    uint32_t checked = __atomic_load_n(&target->kernel->checked, __ATOMIC_ACQUIRE);
-    if (checked != (uint32_t)args->NumArgs + 1)
-        return rex_check_parameters(target, args, form);
-    *form = (enum rex_kernel_form)__atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
-    return check_signature(target, args);
+    uint32_t checked = __atomic_load_n(&kernel->checked, __ATOMIC_ACQUIRE);
+    if (checked != (uint32_t)map->count + 1)
+        return rex_check_parameters(request, form);
+    *form = (enum rex_kernel_form)__atomic_load_n(&kernel->form, __ATOMIC_RELAXED);
+    return check_signature(request);
 }
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
+#define DEFAULT_TEAMS 128u
+#define DEFAULT_THREADS 128u
+
+void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count)
+{
+    if (threads[0] == 0)
+        threads[0] = DEFAULT_THREADS;
+    if (teams[0] == 0) {
+        uint64_t needed = trip_count / threads[0] + (trip_count % threads[0] != 0);
+        bool is_unknown = trip_count == 0 || trip_count > INT64_MAX;
+        teams[0] = is_unknown ? DEFAULT_TEAMS : needed > INT32_MAX ? INT32_MAX : (uint32_t)needed;
+    }
+    for (int i = 1; i < 3; i++) {
+        teams[i] += teams[i] == 0;
+        threads[i] += threads[i] == 0;
+    }
+}
+
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
+{
+    struct rex_launch_config whole = *launch;
+    whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
+    rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
+    uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
+    for (int i = 0; i < 3; i++)
+        resident /= whole.threads[i]; /* the product of the threads may overflow 64 bits */
+    if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
+        whole.teams[0] = (uint32_t)resident;
+    return whole;
+}
+
 int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 {
-    return rex_grid_is_missing(launch)
+    bool is_open = launch->teams[0] == 0 || launch->threads[0] == 0;
+    return is_open && (launch->flags & REX_LAUNCH_STRICT)
                ? rex_fail(REX_EINVAL, "%s: a strict launch of %u teams of %u threads", what,
                           launch->teams[0], launch->threads[0])
                : REX_OK;
 }
 
-/* libomptarget aborts if the driver refuses a block or a grid. */
-static int check_block(const struct rex_target *target, const uint32_t *threads)
+/* Limits of every GPU; libomptarget aborts if the driver refuses a block or a grid. */
+static int check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
+    const uint32_t *teams = grid->teams, *threads = grid->threads;
     uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
-    const char *name = rex_target_name(target);
+    if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
+        return rex_fail(REX_EINVAL,
+                        "kernel \"%s\": a grid of %u x %u x %u teams, and a GPU has at most %u in "
+                        "y and in z",
+                        target->name, teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
     if (plane > most || plane * threads[2] > most)
         return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %llu",
-                        name, threads[0], threads[1], threads[2],
+                        target->name, threads[0], threads[1], threads[2],
                         most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow"
                                                 : "a GPU has at most",
                         (unsigned long long)most);
     if (threads[2] > MOST_THREADS_IN_Z)
-        return rex_fail(
-            REX_EINVAL,
-            "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u in z", name,
-            threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
+        return rex_fail(REX_EINVAL,
+                        "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u "
+                        "in z",
+                        target->name, threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
     return REX_OK;
-}
-
-static int check_teams(const char *name, const uint32_t *teams)
-{
-    if (teams[1] <= MOST_TEAMS_IN_Y_AND_Z && teams[2] <= MOST_TEAMS_IN_Y_AND_Z)
-        return REX_OK;
-    return rex_fail(
-        REX_EINVAL,
-        "kernel \"%s\": a grid of %u x %u x %u teams, and a GPU has at most %u in y and in z", name,
-        teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
 }
 
 /* LLVM 22 aborts if the driver refuses more. */
@@ -306,7 +313,7 @@ static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
                         "block of the GPU has at most %llu",
-                        rex_target_name(target), dynamic, fixed, (unsigned long long)most);
+                        target->name, dynamic, fixed, (unsigned long long)most);
     return REX_OK;
 }
 
@@ -314,72 +321,61 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
                                 uint32_t dynamic)
 {
     const struct rex_release *release = target->registration->release;
-    const char *name = rex_target_name(target);
     uint32_t fixed = target->kernel->shared_memory;
     if (!rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
-            dynamic, release->number);
+            "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
+            target->name, dynamic, release->number);
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
-            name, dynamic, release->number, release->most_dynamic_memory);
+            target->name, dynamic, release->number, release->most_dynamic_memory);
     if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
                         "%d launches nothing with more than %u",
-                        name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
+                        target->name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
     return check_block_memory(target, dynamic);
 }
 
-static int check_numbers(const struct rex_target *target, const uint32_t *teams,
-                         const uint32_t *threads)
-{
-    return teams[0] <= INT32_MAX && threads[0] <= INT32_MAX
-               ? REX_OK
-               : rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads",
-                          rex_target_name(target), teams[0], threads[0]);
-}
-
-int rex_check_gpu_grid(const struct rex_target *target, const uint32_t *teams,
-                       const uint32_t *threads, uint32_t dynamic)
-{
-    int result = check_numbers(target, teams, threads);
-    if (result == REX_OK && dynamic > 0)
-        result = check_block_memory(target, dynamic);
-    if (result == REX_OK)
-        result = check_teams(rex_target_name(target), teams);
-    return result == REX_OK ? check_block(target, threads) : result;
-}
-
-int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
-                   const struct __tgt_kernel_arguments *packet)
+/* What the release cannot pass on to the GPU. */
+static int check_grid_of_release(const struct rex_target *target,
+                                 const struct rex_packet_rule *rule, const struct rex_grid *grid)
 {
     const struct rex_release *release = target->registration->release;
-    const char *name = rex_target_name(target);
-    /* As unsigned numbers, so that negative ones are too large. */
-    const uint32_t *teams = (const uint32_t *)packet->Teams;
-    const uint32_t *threads = (const uint32_t *)packet->Threads;
-    uint32_t dynamic = (uint32_t)packet->DynCGroupMem;
-    if (check_numbers(target, teams, threads) != REX_OK)
-        return REX_EINVAL;
-    if (rex_registration_on_host(target->registration))
-        return REX_OK; /* the host device runs the kernel once for any grid */
+    const uint32_t *teams = grid->teams, *threads = grid->threads;
     bool managed =
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
                         "launches one dimension only%s",
-                        name, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2],
-                        release->number, managed ? " of a kernel with an environment" : "");
-    if (dynamic > 0 && check_dynamic_memory(target, rule, dynamic) != REX_OK)
+                        target->name, teams[0], teams[1], teams[2], threads[0], threads[1],
+                        threads[2], release->number,
+                        managed ? " of a kernel with an environment" : "");
+    if (grid->dynamic_memory > 0 &&
+        check_dynamic_memory(target, rule, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
-    if (release->most_teams > 0 && teams[0] > release->most_teams)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",
-                        name, teams[0], release->number, release->most_teams);
-    int result = check_teams(name, teams);
-    return result == REX_OK ? check_block(target, threads) : result;
+    return release->most_teams > 0 && teams[0] > release->most_teams
+               ? rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",
+                          target->name, teams[0], release->number, release->most_teams)
+               : REX_OK;
+}
+
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct rex_grid *grid)
+{
+    int result = REX_OK;
+    if ((grid->teams[0] | grid->threads[0]) > INT32_MAX)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", target->name,
+                        grid->teams[0], grid->threads[0]);
+    if (rule != NULL && rex_registration_on_host(target->registration))
+        return REX_OK; /* the host device runs the kernel once for any grid */
+    if (rule != NULL)
+        result = check_grid_of_release(target, rule, grid);
+    else if (grid->dynamic_memory > 0)
+        result = check_block_memory(target, grid->dynamic_memory);
+    return result == REX_OK ? check_limits(target, grid) : result;
 }

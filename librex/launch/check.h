@@ -1,20 +1,36 @@
 /*
- * check.h - finds errors in a launch before libomptarget or the driver gets it.
+ * check.h - completes the grid of a launch, and finds errors in the launch before libomptarget or
+ * the driver gets it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_CHECK_H
 #define REX_INTERNAL_CHECK_H
 
-#include "module/modules.h"
-#include "rex/launch.h"
-#include "rex/map.h"
+#include "launch/request.h"
 
-static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
-{
-    return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL &&
-           args->ArgTypes != NULL;
-}
+/* ---- the grid -------------------------------------------------------------------------------- */
+
+/*
+ * Fill in the open numbers of a grid: 128 threads in x, and 1 in y and z. Teams in x are as many as
+ * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet.
+ */
+void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
+
+/* LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);
+
+/* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
+int rex_check_strict(const struct rex_launch_config *launch, const char *what);
+
+/*
+ * Check the grid and the dynamic shared memory for a launch of TARGET by libomptarget, whose packet
+ * RULE describes, or by the driver (NULL): 0 or an error.
+ */
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct rex_grid *grid);
+
+/* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
  * Tell whether the kernel is plain or env, by the ROWS that are arguments out of COUNT rows, and
@@ -28,32 +44,15 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
                       enum rex_kernel_form *form);
 
 /*
- * Check the rows of ARGS against the kernel's parameters. Returns 0 with the kernel's form in
- * *FORM, or an error. The form is remembered, and that this number of rows was right.
+ * Check the rows against the kernel's parameters. Returns 0 with the kernel's form in *FORM, or an
+ * error. The form is remembered, and that this number of rows was right.
  */
-int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
-                         enum rex_kernel_form *form);
+int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form);
 
 /*
- * Check the packet ARGS before libomptarget launches it. The first one with its number of rows is
- * also checked against the kernel's parameters. Returns 0 with the kernel's form in *FORM, or an
- * error.
+ * Check a packet before libomptarget launches it. The first one with its number of rows is also
+ * checked against the kernel's parameters. Returns 0 with the kernel's form in *FORM, or an error.
  */
-int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
-                     enum rex_kernel_form *form);
-
-/* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
-int rex_check_strict(const struct rex_launch_config *launch, const char *what);
-
-/*
- * Check a grid and DYNAMIC bytes of dynamic shared memory for a launch by the driver: 0 or an
- * error.
- */
-int rex_check_gpu_grid(const struct rex_target *target, const uint32_t *teams,
-                       const uint32_t *threads, uint32_t dynamic);
-
-/* Check the grid and the dynamic shared memory of a fitted PACKET, which RULE describes. */
-int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
-                   const struct __tgt_kernel_arguments *packet);
+int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form);
 
 #endif

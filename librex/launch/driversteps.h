@@ -6,20 +6,38 @@
 #ifndef REX_INTERNAL_DRIVERSTEPS_H
 #define REX_INTERNAL_DRIVERSTEPS_H
 
-#include "launch/driverrows.h"
+#include "launch/launchcontext.h"
+#include "omp/present.h"
 
-struct rex_driver_launch {
-    struct rex_slot *slot;    /* its context is current */
-    int number;               /* libomptarget's number of the device */
-    struct rex_packed packed; /* its arguments are in the slot */
-    bool is_exact;            /* each row has its own allocation */
-    struct rex_driver_rows rows;
+/* A row that has device memory for the time of the launch. */
+struct rex_own_row {
+    uintptr_t begin, end; /* on the host */
+    int64_t type;
+    int32_t row;
+    uint32_t outer;  /* the own row in which it lies; its own index if in no other */
+    size_t offset;   /* in the staged memory */
+    uint64_t device; /* its device address, after the memory is allocated */
 };
 
-/*
- * Launch a kernel of FORM with the rows of MAP, which LAUNCH has claimed, and wait: 0 or an error.
- */
-int rex_driver_launch(struct rex_driver_launch *launch, const struct rex_map *map,
-                      enum rex_kernel_form form);
+/* A launch whose rows are pinned, with all that the driver needs. */
+struct rex_plan {
+    struct rex_launch_context *context; /* its GPU's context is current */
+    const struct rex_map *map;
+    enum rex_kernel_form form;
+    struct rex_packed packed; /* its arguments are in the launch context */
+    struct rex_claim claim;   /* of the rows that may be mapped */
+    struct rex_own_row *own;  /* OWN_COUNT rows */
+    size_t own_count;
+    uintptr_t *device; /* the device address of each row of the map */
+    struct rex_staged staged;
+    bool is_mapped;   /* libomptarget has mapped the rows for this launch */
+    bool is_exact;    /* each own row has its own allocation */
+    bool has_private; /* some rows are private */
+    bool has_updates; /* some mapped rows are copied at every launch (always) */
+    bool is_pageable; /* so are all own rows that are copied; the driver copies others in place */
+};
+
+/* Launch as PLAN says, and wait: 0 or an error. */
+int rex_plan_run(struct rex_plan *plan);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * launch.c - the ways in: a packet with a host key, or a description with a map (rex/offload.h,
- * rex/launch.h).
+ * rex/launch.h). Also rex_module_init() of rex/offload.h.
  *
- * Every launch is resolved (which kernel), checked (rows and grid), packed (the kernel's arguments)
- * and sent.
+ * Every way in makes one struct rex_request. The driver launches it, unless there are fallback
+ * reasons; then libomptarget does.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,217 +14,215 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "launch/bydriver.h"
+#include "launch/byruntime.h"
 #include "launch/check.h"
-#include "launch/mapped.h"
-#include "launch/packet.h"
+#include "launch/launchcontext.h"
 #include "memory/presence.h"
-#include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
-#include "omp/grid.h"
+#include "omp/device.h"
 #include "omp/runtime.h"
-#include "rex/launch.h"
 #include "trace/trace.h"
 
-/* ---- a launch with all checks ---------------------------------------------------------------- */
-
-/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
-static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
-                         const struct __tgt_kernel_arguments *args, int *returned)
-{
-    enum rex_kernel_form form;
-    struct __tgt_kernel_arguments packet;
-    int result = rex_check_packet(target, args, &form);
-    if (result != REX_OK)
-        return result;
-    const struct rex_packet_rule *rule = rex_rule_for(target, form);
-    result = rex_packet_fit(target, rule, num_teams, thread_limit, args, &packet);
-    if (result != REX_OK)
-        return result;
-    result = rex_let_runtime_launch(target);
-    return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
-}
-
-/* The description of the launch, with the defaults of rex_packet_fit(). */
-static struct rex_launch_config launch_of(int32_t num_teams, int32_t thread_limit,
-                                          const struct __tgt_kernel_arguments *args)
-{
-    struct rex_launch_config launch = {
-        .trip_count = args->Tripcount > 0 ? (uint64_t)args->Tripcount : 0,
-        .dynamic_memory = (uint32_t)args->DynCGroupMem,
-        .flags = args->Flags & REX_FLAG_NOWAIT ? REX_LAUNCH_NOWAIT : 0u};
-    memcpy(launch.teams, args->Teams, sizeof launch.teams);
-    memcpy(launch.threads, args->Threads, sizeof launch.threads);
-    if (launch.teams[0] == 0 && num_teams > 0)
-        launch.teams[0] = (uint32_t)num_teams;
-    if (launch.threads[0] == 0 && thread_limit > 0)
-        launch.threads[0] = (uint32_t)thread_limit;
-    return launch;
-}
-
-/* As rex_launch_by_driver(). */
-static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
-                                   int32_t thread_limit, const struct __tgt_kernel_arguments *args)
-{
-    target->against = args == NULL ? REX_AGAINST_ROWS
-                      : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0
-                          ? REX_AGAINST_FLAGS
-                          : 0u;
-    if (target->against != 0)
-        return REX_OK;
-    struct rex_launch_config launch = launch_of(num_teams, thread_limit, args);
-    struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
-                          args->ArgTypes, args->ArgMappers, NULL};
-    int result = rex_launch_by_driver(target, &launch, &map);
-    return target->against != 0 ? rex_launch_mapped(target, &launch, &map) : result;
-}
-
-/* The driver launches if possible, else libomptarget. */
-static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t thread_limit,
-                         const struct __tgt_kernel_arguments *args, int *returned)
-{
-    int result = launch_packet_by_driver(target, num_teams, thread_limit, args);
-    return target->against == 0 ? result
-                                : pack_and_send(target, num_teams, thread_limit, args, returned);
-}
-
-/* ---- a packet -------------------------------------------------------------------------------- */
-
-int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
-                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
-{
-    struct rex_target target;
-    int returned = 0;
-    int result = rex_module_ready(module, "rex_module_launch");
-    if (result == REX_OK)
-        result = rex_resolve(module, host_key, device, &target);
-    if (result == REX_OK)
-        result = launch_packet(&target, num_teams, thread_limit, args, &returned);
-    return result == REX_OK && returned != 0 ? REX_EHOST : result;
-}
-
-/* ---- a description and a map ----------------------------------------------------------------- */
+/* ---- every launch ---------------------------------------------------------------------------- */
 
 /* The host device calls a kernel with words of 8 bytes, also for a queue. */
-static int check_words(const struct rex_map *map, int number, const char *name)
+static int check_words(const struct rex_request *request)
 {
+    const struct rex_map *map = request->map;
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
                             "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
                             "takes at most 8: map it",
-                            name, i, (long long)map->sizes[i], number);
+                            request->target.name, i, (long long)map->sizes[i], request->number);
     return REX_OK;
 }
 
-/* The results of a launch's checks. */
-struct checked {
-    struct rex_target target;
-    int number; /* of the device */
-    struct rex_new_rows new_rows;
-};
-
-/* Returns 0, an error, or REX_EHOST, without a message, if the device is the host. */
-static int resolve(struct rex_module *module, const struct rex_launch_config *launch,
-                   struct checked *checked)
+/* Checks a map for a launch by libomptarget. NEW_ROWS gets the rows that will be mapped anew. */
+static int check_map(const struct rex_request *request, struct rex_new_rows *new_rows)
 {
-    int result = rex_module_ready(module, "rex_launch");
-    rex_new_rows_open(&checked->new_rows);
-    if (result == REX_OK)
-        result = rex_device_offload(launch->device, &checked->number);
-    if (result == REX_OK)
-        result = rex_resolve(module, launch->key, launch->device, &checked->target);
-    if (result == REX_OK)
-        result = rex_device_lost(checked->number, rex_target_name(&checked->target));
-    return result == REX_OK ? rex_check_strict(launch, rex_target_name(&checked->target)) : result;
-}
-
-static int check(const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
-{
-    const char *name = rex_target_name(&checked->target);
-    checked->target.map = map;
-    int result = rex_check_rows(map, purpose, name);
-    if (result == REX_OK && purpose == REX_FOR_QUEUE)
-        result = check_words(map, checked->number, name);
+    const char *name = request->target.name;
+    int result = rex_check_rows(request->map, request->purpose, name);
+    if (result == REX_OK && request->purpose == REX_FOR_QUEUE)
+        result = check_words(request);
     return result == REX_OK
-               ? rex_check_presence(map, purpose, checked->number, name, &checked->new_rows)
+               ? rex_check_presence(request->map, request->purpose, request->number, name, new_rows)
                : result;
 }
 
-static int check_parameters(const struct checked *checked, const struct rex_launch_config *launch,
-                            const struct rex_map *map, struct __tgt_kernel_arguments *packet)
+/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
+static int launch_map(struct rex_request *request, int *returned)
 {
-    enum rex_kernel_form form;
-    rex_packet_of(packet, launch, map);
-    return rex_check_parameters(&checked->target, packet, &form);
+    struct rex_new_rows new_rows;
+    rex_new_rows_open(&new_rows);
+    int result = check_map(request, &new_rows);
+    if (result == REX_OK)
+        result = rex_launch_by_runtime(request, returned);
+    if (result == REX_OK && request->reasons != 0)
+        rex_new_rows_are_mapped(&new_rows);
+    rex_new_rows_free(&new_rows);
+    return result;
 }
 
-static int send_checked(struct checked *checked, const struct rex_launch_config *launch,
-                        const struct rex_map *map, int *returned)
+/*
+ * The driver launches if possible, else libomptarget. A launch of a queue that comes here is left
+ * to libomptarget. Returns 0, an error, or REX_EHOST, with no message, if nothing was launched.
+ */
+static int launch(struct rex_request *request)
 {
-    struct __tgt_kernel_arguments packet;
-    /* Checks the rows even if their number was checked before, because their types may differ. */
-    int result = check_parameters(checked, launch, map, &packet);
+    int result = REX_OK, returned = 0;
+    request->reasons = REX_REASON_DEVICE;
+    if (request->purpose == REX_FOR_LAUNCH)
+        result = rex_launch_by_driver(request);
+    if (request->reasons != 0)
+        result = request->is_packet ? rex_launch_by_runtime(request, &returned)
+                                    : launch_map(request, &returned);
+    return result == REX_OK && returned != 0 ? REX_EHOST : result;
+}
+
+/* ---- a packet -------------------------------------------------------------------------------- */
+
+int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request)
+{
+    int result = rex_module_ready(module, "rex_module_launch");
     if (result == REX_OK)
-        result = pack_and_send(&checked->target, 0, 0, &packet, returned);
+        result = rex_resolve(module, key, &request->target);
     if (result != REX_OK)
         return result;
-    rex_new_rows_are_mapped(&checked->new_rows);
-    return REX_OK;
+    if (request->map == NULL)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
+    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
+    return launch(request);
 }
 
-/* As rex_launch_by_driver(). A launch of a queue that comes here is left to libomptarget. */
-static int launch_map_by_driver(struct checked *checked, const struct rex_launch_config *launch,
-                                const struct rex_map *map, enum rex_purpose purpose)
+int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    checked->target.against = REX_AGAINST_DEVICE;
-    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map) : REX_OK;
+    struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
+    if (args == NULL)
+        return rex_launch_packet(module, host_key, &request);
+    const struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
+                                args->ArgTypes, args->ArgMappers, NULL};
+    request.map = &map;
+    request.names = args->ArgNames;
+    request.trip_count = (uint64_t)args->Tripcount;
+    request.flags = (uint64_t)args->Flags;
+    memcpy(request.grid.teams, args->Teams, sizeof request.grid.teams);
+    memcpy(request.grid.threads, args->Threads, sizeof request.grid.threads);
+    request.grid.dynamic_memory = (uint32_t)args->DynCGroupMem;
+    if (request.grid.teams[0] == 0 && num_teams > 0)
+        request.grid.teams[0] = (uint32_t)num_teams;
+    if (request.grid.threads[0] == 0 && thread_limit > 0)
+        request.grid.threads[0] = (uint32_t)thread_limit;
+    return rex_launch_packet(module, host_key, &request);
 }
 
-static int launch_resolved(struct checked *checked, const struct rex_launch_config *launch,
-                           const struct rex_map *map, enum rex_purpose purpose, int *returned)
+/* ---- a description and a map ----------------------------------------------------------------- */
+
+/*
+ * Makes the request and finds kernel and device. Returns 0, an error, or REX_EHOST, without a
+ * message, if the device is the host.
+ */
+static int resolve(struct rex_module *module, const struct rex_launch_config *config,
+                   struct rex_request *request)
 {
-    int result = launch_map_by_driver(checked, launch, map, purpose);
-    if (checked->target.against == 0)
-        return result;
-    result = check(map, purpose, checked);
+    request->device = config->device;
+    request->trip_count = config->trip_count;
+    request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
+                     (config->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
+    memcpy(request->grid.teams, config->teams, sizeof request->grid.teams);
+    memcpy(request->grid.threads, config->threads, sizeof request->grid.threads);
+    request->grid.dynamic_memory = config->dynamic_memory;
+    int result = rex_module_ready(module, "rex_launch");
     if (result == REX_OK)
-        result = rex_launch_mapped(&checked->target, launch, map);
-    return result == REX_OK && checked->target.against != 0
-               ? send_checked(checked, launch, map, returned)
-               : result;
+        result = rex_device_offload(config->device, &request->number);
+    if (result == REX_OK)
+        result = rex_resolve(module, config->key, &request->target);
+    if (result == REX_OK && rex_any_device_is_lost())
+        result = rex_device_lost(request->number, request->target.name);
+    if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
+        result = rex_check_strict(config, request->target.name);
+    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
+    return result;
 }
 
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose)
 {
-    struct checked checked;
-    struct __tgt_kernel_arguments packet;
-    int result = resolve(module, launch, &checked);
+    struct rex_request request = {.map = map, .purpose = purpose};
+    struct rex_new_rows new_rows;
+    enum rex_kernel_form form;
+    rex_new_rows_open(&new_rows);
+    int result = resolve(module, launch, &request);
     if (result == REX_OK)
-        result = check(map, purpose, &checked);
+        result = check_map(&request, &new_rows);
     if (result == REX_OK)
-        result = check_parameters(&checked, launch, map, &packet);
-    rex_new_rows_free(&checked.new_rows);
+        result = rex_check_parameters(&request, &form);
+    rex_new_rows_free(&new_rows);
     /* Without a device the rows are checked all the same, because a graph may keep them. */
     return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }
 
-int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
+int rex_launch_map(struct rex_module *module, const struct rex_launch_config *config,
                    const struct rex_map *map, enum rex_purpose purpose)
 {
-    struct checked checked;
-    int returned = 0;
+    static const struct rex_map no_rows;
+    struct rex_request request = {.map = map != NULL ? map : &no_rows, .purpose = purpose};
     rex_shelter_begin(); /* once for all calls below */
-    int result = resolve(module, launch, &checked);
+    int result = resolve(module, config, &request);
+    bool is_host = result == REX_EHOST;
     if (result == REX_OK)
-        result =
-            launch_resolved(&checked, launch, map != NULL ? map : &rex_no_rows, purpose, &returned);
-    rex_new_rows_free(&checked.new_rows);
+        result = launch(&request);
     rex_shelter_end();
-    if (result == REX_EHOST)
-        return rex_fail_again(
-            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
-    return result == REX_OK && returned != 0 ? REX_EHOST : result;
+    return is_host ? rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or "
+                                               "the device is the host")
+                   : result;
+}
+
+/* ---- preparation before the first launch ----------------------------------------------------- */
+
+/*
+ * Loads everything that the first launch needs. Errors are ignored, because that launch reports
+ * them.
+ */
+static void prepare(struct rex_registration *registration)
+{
+    int number, entered;
+    struct rex_launch_context *context = NULL;
+    if ((rex_process_reasons() | registration->reasons) != 0 ||
+        rex_device_offload(-1, &number) != REX_OK || rex_flight_enter() != REX_OK)
+        return;
+    rex_launch_context_take(number, registration->image_path, &context, &entered);
+    if (context != NULL) {
+        if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
+            rex_launch_context_make_room(context, 1, registration->image_path);
+        rex_launch_context_give(context, entered);
+    }
+    rex_flight_leave();
+}
+
+int rex_module_init(struct rex_module *module)
+{
+    int result = rex_module_ready(module, "rex_module_init");
+    if (result != REX_OK || rex_runtime_disabled())
+        return result;
+    if ((result = rex_device_check_default()) != REX_OK ||
+        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    rex_device_used();
+    rex_shelter_begin();
+    /* An empty region loads the image, on every release. */
+    result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
+    if (result == REX_OK) {
+        struct rex_kept_error last;
+        rex_error_keep(&last);
+        prepare(module->registration);
+        rex_error_restore(&last); /* the first launch reports the error again */
+    }
+    rex_shelter_end();
+    rex_phase_end(begin, "load image", rex_module_image_path(module));
+    return result;
 }

@@ -1,12 +1,12 @@
 /*
- * launch.h - a launch from a description and a map.
+ * launch.h - a launch: from a description and a map, or from rows with a host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_LAUNCH_H
 #define REX_INTERNAL_LAUNCH_H
 
-#include "memory/rowcheck.h"
+#include "launch/request.h"
 #include "rex/launch.h"
 
 /*
@@ -19,5 +19,11 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *la
 /* Check as rex_launch_map() does, without a launch; 0 if there is no device. */
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose);
+
+/*
+ * Launch MODULE's kernel with the host key KEY as REQUEST says, which has all but the target and
+ * the number of its device. Returns as rex_module_launch().
+ */
+int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 
 #endif

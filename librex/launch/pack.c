@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "image/view.h"
 #include "launch/check.h"
-#include "launch/packet.h"
 #include "memory/presence.h"
 #include "omp/grid.h"
 
@@ -307,7 +306,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     struct rex_target target;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameters = 0;
-    int result = rex_resolve(module, description->key, gpu->number, &target);
+    int result = rex_resolve(module, description->key, &target);
     if (unlikely(result != REX_OK))
         return result;
     struct rex_loaded_kernel *kernel =

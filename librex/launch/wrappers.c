@@ -5,9 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <string.h>
-
 #include "base/error.h"
+#include "launch/launch.h"
 #include "memory/data.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
@@ -43,26 +42,36 @@ void *rex_literal_error(const void *src, size_t size)
     return NULL;
 }
 
+/* The module with the key KEY; NULL with an error. */
+static struct rex_module *find_module(const void *key)
+{
+    struct rex_module *module = rex_modules_find(key);
+    if (module == NULL)
+        rex_fail(REX_EKEY,
+                 "host key %p is in no module that librex knows: call rex_module_add() or "
+                 "rex_module_register()",
+                 key);
+    return module;
+}
+
 int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                             struct __tgt_kernel_arguments *args)
 {
-    struct rex_module *module = rex_modules_find(host_key);
-    if (module == NULL)
-        return rex_fail(REX_EKEY,
-                        "host key %p is in no module that librex knows: call rex_module_add() or "
-                        "rex_module_register()",
-                        host_key);
-    return rex_module_launch(module, device, num_teams, thread_limit, host_key, args);
+    struct rex_module *module = find_module(host_key);
+    return module != NULL
+               ? rex_module_launch(module, device, num_teams, thread_limit, host_key, args)
+               : REX_EKEY;
 }
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)
 {
-    struct rex_grid grid = rex_grid_of_call(teams, threads);
-    struct __tgt_kernel_arguments packet =
-        rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);
-    memcpy(packet.Teams, grid.teams, sizeof packet.Teams);
-    memcpy(packet.Threads, grid.threads, sizeof packet.Threads);
-    return rex___tgt_target_kernel(device, teams, threads, key, &packet);
+    struct rex_module *module = find_module(key);
+    struct rex_request request = {.device = device,
+                                  .grid = rex_grid_of_call(teams, threads),
+                                  .map = &MAP_OF_COLUMNS,
+                                  .is_packet = true,
+                                  .purpose = REX_FOR_LAUNCH};
+    return module != NULL ? rex_launch_packet(module, key, &request) : REX_EKEY;
 }
 
 int rex___tgt_target(TARGET_P)

@@ -19,7 +19,7 @@
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/presentcalls.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "trace/trace.h"
 
 #define PLAIN_BITS                                                                               \
@@ -34,7 +34,7 @@ static bool may_copy(const struct rex_map *map)
         plain &=
             !(map->types[i] & ~PLAIN_BITS) && (map->mappers == NULL || map->mappers[i] == NULL);
     return plain && !rex_pointers_are_attached() &&
-           rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+           rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@
 #include "module/modules.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "trace/trace.h"
 
 /* A descriptor that is registered, and what libomptarget was given for it. */
@@ -245,7 +245,7 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
     if (desc != NULL) {
         rex_mapped_unseen(); /* no call names what its globals map */
         if (requires_unified(table_of(desc->HostEntriesBegin, desc->HostEntriesEnd)))
-            rex_stand_against_all(REX_AGAINST_UNIFIED);
+            rex_add_process_reasons(REX_REASON_UNIFIED);
     }
     if (adopted != NULL) {
         if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)

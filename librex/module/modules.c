@@ -226,8 +226,7 @@ static int unknown_key(const void *key)
                     key);
 }
 
-int rex_resolve(const struct rex_module *module, const void *key, int64_t device,
-                struct rex_target *target)
+int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
 {
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
@@ -241,6 +240,6 @@ int rex_resolve(const struct rex_module *module, const void *key, int64_t device
     if (kernel->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
                         kernel->entry->name);
-    *target = (struct rex_target){.registration = registration, .kernel = kernel, .device = device};
+    *target = (struct rex_target){registration, kernel, kernel->entry->name};
     return REX_OK;
 }

@@ -55,27 +55,14 @@ void rex_modules_unclaim(struct rex_registration *registration);
 /* The module on the list that has KEY, a registered one if possible; NULL if none has it. */
 struct rex_module *rex_modules_find(const void *key);
 
-/* The kernel of a launch, and the requested device: -1 or a number. */
+/* The kernel of a launch. */
 struct rex_target {
     struct rex_registration *registration;
     struct rex_kernel *kernel;
-    int64_t device;
-    unsigned against;          /* the fallback reasons, REX_AGAINST_ */
-    const struct rex_map *map; /* of the launch, for messages; NULL: the launch has a packet */
+    const char *name;
 };
 
 /* Look KEY up in MODULE's table. Returns 0, REX_EINVAL if MODULE is not registered, or REX_EKEY. */
-int rex_resolve(const struct rex_module *module, const void *key, int64_t device,
-                struct rex_target *target);
-
-static inline const char *rex_target_name(const struct rex_target *target)
-{
-    return target->kernel->entry->name;
-}
-
-static inline struct rex_reason rex_target_reason(const struct rex_target *target)
-{
-    return (struct rex_reason){target->against, target->registration->about};
-}
+int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target);
 
 #endif

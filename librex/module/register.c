@@ -123,17 +123,17 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  */
 static void judge(struct rex_registration *registration)
 {
-    static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_AGAINST_GLOBALS,
-                                       [REX_STATE_RUNTIME] = REX_AGAINST_DEVICE_RUNTIME,
-                                       [REX_STATE_LIBRARY] = REX_AGAINST_DEVICE_LIBRARY};
+    static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
+                                       [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
+                                       [REX_STATE_LIBRARY] = REX_REASON_DEVICE_LIBRARY};
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
     struct rex_elf elf;
     registration->exact_rows = rex_setting_read(REX_OPTION_CHECK) == REX_CHECK_FULL;
-    registration->against = rex_registration_on_host(registration) ? REX_AGAINST_DEVICE : 0u;
-    if (registration->against == 0 &&
+    registration->reasons = rex_registration_on_host(registration) ? REX_REASON_DEVICE : 0u;
+    if (registration->reasons == 0 &&
         rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
-        registration->against = against[rex_cubin_state(&elf, registration->about)];
+        registration->reasons = against[rex_cubin_state(&elf, registration->about)];
     for (uint32_t i = 0; i < registration->table.count; i++)
         if (registration->table.entries[i].size > 0)
             rex_mapped_unseen();

@@ -16,7 +16,7 @@
 #include "module/table.h"
 #include "omp/device.h"
 #include "omp/forward.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 
 /* A module's `state`. */
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };
@@ -39,7 +39,7 @@ struct rex_registration {
     bool forked;  /* registered for a GPU in a parent process */
     /* the registration ended, and libomptarget keeps the descriptor for the next one; atomic */
     bool is_kept;
-    unsigned against; /* fallback reasons of all its launches; ABOUT: their subject */
+    unsigned reasons; /* fallback reasons of all its launches; ABOUT: their subject */
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
     /* librex's own loads of the image: launch/loadedimage.c */

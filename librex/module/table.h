@@ -22,8 +22,8 @@
 #define REX_KERNEL_MATCHED 2      /* compared with the image */
 /* libomptarget launches it as its environment says, in one dimension */
 #define REX_KERNEL_MANAGED 4
-#define REX_KERNEL_CALLED 8       /* on the host device, by the image's rex_call_NAME */
-#define REX_KERNEL_SENDER_TOLD 16 /* the log has told the sender of its launches */
+#define REX_KERNEL_CALLED 8        /* on the host device, by the image's rex_call_NAME */
+#define REX_KERNEL_BACKEND_TOLD 16 /* the log has told the sender of its launches */
 
 /* A kernel's parameter that libomptarget misplaces: its number, and its width in bytes; 0: none. */
 struct rex_misfit {

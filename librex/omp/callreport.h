@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "omp/columns.h"
 #include "omp/forward.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 

@@ -68,7 +68,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
         return false;
     rex_present_enter(call, &map, device);
     if (later)
-        rex_stand_against_all(REX_AGAINST_NOT_WAITED);
+        rex_add_process_reasons(REX_REASON_NOT_WAITED);
     return true;
 }
 
@@ -258,7 +258,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
     memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
     packet->DynCGroupMem = (int32_t)grid.dynamic_memory;
-    trace->reason.against = rex_against_all() | REX_AGAINST_CALLED;
+    trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
     enter(trace, function, device);
@@ -305,7 +305,7 @@ REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
 static void observed_register_requires(int64_t flags)
 {
     if (flags & UNIFIED_SHARED_MEMORY)
-        rex_stand_against_all(REX_AGAINST_UNIFIED);
+        rex_add_process_reasons(REX_REASON_UNIFIED);
     bound.call.register_requires(flags);
 }
 
@@ -349,8 +349,8 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.logged = rex_log_wanted(REX_LOG_DEBUG);
     bound.observed = bound.logged || rex_trace_on();
     bound.all = all;
-    rex_sender_bind(all, rex_runtime_disabled());
-    bound.watched = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    rex_backend_bind(all, rex_runtime_disabled());
+    bound.watched = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
     if (bound.observed || bound.watched)
         observe(slots);
     if (rex_trace_on() && !all)

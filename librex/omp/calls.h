@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "omp/forward.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "rex/map.h"
 
 /*

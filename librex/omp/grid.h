@@ -28,13 +28,6 @@ struct rex_grid {
 /* Flags that rex_launch() sets. Every release knows or ignores them. */
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
-/* Whether a strict launch leaves teams or threads open, which is an error. */
-static inline bool rex_grid_is_missing(const struct rex_launch_config *launch)
-{
-    return (launch->flags & REX_LAUNCH_STRICT) &&
-           (launch->teams[0] == 0 || launch->threads[0] == 0);
-}
-
 /* 0: libomptarget chooses. clang 17 and later write -1 for a target region without teams. */
 static inline uint32_t rex_grid_chosen(int32_t number)
 {

@@ -27,7 +27,7 @@
 #include "omp/columns.h"
 #include "omp/mappings.h"
 #include "omp/device.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
 
@@ -141,7 +141,7 @@ static bool uses_driver(const struct rex_claim *claim)
  */
 static bool is_in_force(const struct rex_present_table *table)
 {
-    return table->by_driver > 0 || rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    return table->by_driver > 0 || rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static void make_entries(struct rex_present_table *table, struct rex_claim *clai
     if (claim->count > FEW)
         made = malloc(claim->count * sizeof *made);
     if (made == NULL || !add_entries(table, claim, made)) {
-        rex_stand_against_all(REX_AGAINST_NO_MEMORY);
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
         rex_mapped_unseen();
         for (size_t i = 0; i < claim->count; i++)
             claim->place[i].is_new = false;

@@ -11,7 +11,7 @@
 #include "omp/columns.h"
 #include "omp/mappings.h"
 #include "omp/device.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 
 /* ---- pointers that are attached -------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static void come_without_claim(int number)
     struct rex_place all = {.begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN};
     struct rex_claim claim = {
         .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
-    rex_stand_against_all(REX_AGAINST_NO_MEMORY);
+    rex_add_process_reasons(REX_REASON_NO_MEMORY);
     rex_present_pin(&claim);
     rex_present_unpin(&claim);
 }
@@ -163,7 +163,7 @@ static void come_without_claim(int number)
  */
 static void locate(struct rex_claim *claim)
 {
-    bool by_driver = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
     for (size_t i = 0; i < claim->count; i++) {
         struct rex_place *place = &claim->place[i];
         const void *begin = (const void *)place->begin;
@@ -268,7 +268,7 @@ static bool lies_in_unseen(const struct rex_claim *claim)
 
 static bool is_watched(int number)
 {
-    return rex_present_table(number) != NULL && !(rex_against_all() & REX_AGAINST_UNSEEN_CALLS);
+    return rex_present_table(number) != NULL && !(rex_process_reasons() & REX_REASON_UNSEEN_CALLS);
 }
 
 /* The number of the device; -1 if no rows can be mapped there. */

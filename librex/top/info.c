@@ -20,7 +20,7 @@
 #include "omp/device.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
 
@@ -384,9 +384,9 @@ static void driver(const struct to *to)
 static void launches(const struct to *to)
 {
     char why[REX_REASON_MAX];
-    unsigned against = rex_against_all();
-    bool refused = rex_driver_is_demanded() && (against & REX_AGAINST_NO_GPU) == 0;
-    if (rex_sender_for(against) == REX_SENDER_DRIVER) {
+    unsigned against = rex_process_reasons();
+    bool refused = rex_driver_is_demanded() && (against & REX_REASON_NO_GPU) == 0;
+    if (rex_backend_for(against) == REX_BACKEND_DRIVER) {
         say(to, "launch", "by", "the CUDA driver");
         return;
     }

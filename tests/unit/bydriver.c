@@ -10,7 +10,7 @@
 #include "computing.h"
 
 #include "inqueue.h"
-#include "launch/slotgraph.h"
+#include "launch/launchcontext.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -193,7 +193,7 @@ TEST_IN_CHILD(copy_a_byte)
 /* A launch context keeps the graphs that were launched last; the others end. */
 TEST_IN_CHILD(keep_graphs)
 {
-    enum { GRAPHS = REX_SLOT_GRAPHS + 4, PART = 512 /* from one size to the next for which there is another graph */ };
+    enum { GRAPHS = REX_LAUNCH_GRAPHS + 4, PART = 512 /* from one size to the next for which there is another graph */ };
     start(22);
     for (int i = 0; i < GRAPHS * TURNS; i++) {
         int64_t in = PART * (1 + i / TURNS % 4), out = PART * (1 + i / TURNS / 4);
@@ -224,7 +224,7 @@ TEST_FOR_EACH(fill_room, given, rooms)
 TEST_IN_CHILD(keep_contexts)
 {
     enum { MOST = 4096, MORE = 3 };
-    static struct rex_slot *slots[MOST];
+    static struct rex_launch_context *contexts[MOST];
     static int entered[MOST];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const int kept = processors > 64 ? (int)processors : 64;
@@ -236,9 +236,9 @@ TEST_IN_CHILD(keep_contexts)
         if (i == 2) /* the contexts end with the module */
             CHECK(rex_module_fini(&module) == REX_OK && rex_module_register(&module, NULL) == REX_OK && launch_nothing(&plainly) == REX_OK);
         for (int j = 0; j < kept + MORE; j++)
-            CHECK((slots[j] = rex_slot_take(0, "this test", &entered[j])) != NULL);
+            CHECK(rex_launch_context_take(0, "this test", &contexts[j], &entered[j]) == REX_OK && contexts[j] != NULL);
         for (int j = kept + MORE; j-- > 0;)
-            rex_slot_give(slots[j], entered[j]);
+            rex_launch_context_give(contexts[j], entered[j]);
         CHECK_EQUAL(driver_objects(), others + kept);
     }
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* no context of the driver's stays with the thread */
@@ -538,6 +538,10 @@ TEST_OF_EACH(choose_grids, bool, by_driver, false, true)
         CHECK_EQUAL(launch_nothing(&wrong[i]), REX_EINVAL);
 }
 
+/* Exported for code that includes no header. */
+int rex___tgt_target_teams(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t teams,
+                           int32_t threads);
+
 /* What a packet leaves open its call says, if it says anything; else it is chosen. */
 TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
 {
@@ -557,6 +561,12 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], asked[i].grid);
         CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
         REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device number 9");
+    }
+    /* The wrapper without a packet. */
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex___tgt_target_teams(0, &nothing_id, 0, NULL, NULL, NULL, NULL, 3 * i, 32 * i), 0);
+        CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], i == 0 ? 128u : 3u);
+        CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], i == 0 ? 128u : 32u);
     }
     /* One dimension and more, in turn. */
     for (int i = 0; i < 12; i++) {
@@ -580,10 +590,11 @@ static void require_unified(enum fake_function unused)
 TEST_OF_EACH(turn_over, int, release, 18, 22)
 {
     start(release);
-    map_on_device(0, y, sizeof y);
+    if (release == 18)
+        map_on_device(0, y, sizeof y);
     rex_mappings_changed(); /* so that it looks */
     the_record()->on_data = require_unified;
-    CHECK_EQUAL(release == 18 ? launch_attached() : launch_on(0, REX_TO(x, CELLS), REX_TOFROM(y, 0)), REX_OK);
+    CHECK_EQUAL(release == 18 ? launch_attached() : launch_on(0, REX_TO(x, CELLS), REX_TOFROM(y, CELLS)), REX_OK);
     expect_sent(release == 18, release != 18);
 }
 

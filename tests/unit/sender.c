@@ -6,7 +6,7 @@
 #include "bound.h"
 
 #include "module/registration.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "rex/inspect.h"
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
@@ -179,13 +179,13 @@ static const char *text_of(unsigned against, const char *about)
 /* The first reason speaks, and says what it is about. */
 TEST(test_texts)
 {
-    assert_string_equal(text_of(REX_AGAINST_OVERLAP, "x"), "rows that are mapped for the launch overlap");
-    assert_string_equal(text_of(REX_AGAINST_MAPPER | REX_AGAINST_OVERLAP, NULL), "a row has a mapper");
-    assert_string_equal(text_of(REX_AGAINST_DEVICE_LIBRARY, "malloc"), "its module calls malloc on the device");
-    assert_string_equal(text_of(REX_AGAINST_GLOBALS | REX_AGAINST_NOWAIT, "sum"),
+    assert_string_equal(text_of(REX_REASON_OVERLAP, "x"), "rows that are mapped for the launch overlap");
+    assert_string_equal(text_of(REX_REASON_MAPPER | REX_REASON_OVERLAP, NULL), "a row has a mapper");
+    assert_string_equal(text_of(REX_REASON_DEVICE_LIBRARY, "malloc"), "its module calls malloc on the device");
+    assert_string_equal(text_of(REX_REASON_GLOBALS | REX_REASON_NOWAIT, "sum"),
                         "its module has device globals, \"sum\" for one, which a second load would have again");
-    assert_string_equal(text_of(REX_AGAINST_DEVICE_RUNTIME, NULL), "its module uses LLVM's device runtime: ");
-    assert_string_equal(text_of(REX_AGAINST_CALLED, NULL), "the program calls libomptarget itself");
-    assert_string_equal(text_of(REX_AGAINST_CALLED | REX_AGAINST_OVERLAP, NULL), "rows that are mapped for the launch overlap");
-    assert_string_equal(text_of(REX_AGAINST_NO_DRIVER | REX_AGAINST_CALLED, NULL), "there is no NVIDIA GPU, or its driver is too old");
+    assert_string_equal(text_of(REX_REASON_DEVICE_RUNTIME, NULL), "its module uses LLVM's device runtime: ");
+    assert_string_equal(text_of(REX_REASON_CALLED, NULL), "the program calls libomptarget itself");
+    assert_string_equal(text_of(REX_REASON_CALLED | REX_REASON_OVERLAP, NULL), "rows that are mapped for the launch overlap");
+    assert_string_equal(text_of(REX_REASON_NO_DRIVER | REX_REASON_CALLED, NULL), "there is no NVIDIA GPU, or its driver is too old");
 }

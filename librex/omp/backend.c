@@ -1,9 +1,9 @@
 /*
- * sender.c - the sender of a launch to a GPU: the fallback reasons of a process, and their text.
+ * backend.c - the backend of a launch on a GPU: the fallback reasons of a process, and their text.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/sender.h"
+#include "omp/backend.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -54,29 +54,29 @@ static bool has_tool(void)
            (start != NULL && dladdr(start, &info) != 0 && !is_part_of_openmp(info.dli_fname));
 }
 
-#define DEMANDED (1u << REX_AGAINST_COUNT)
-_Static_assert(REX_AGAINST_COUNT < 31, "the reasons and one more bit");
+#define DEMANDED (1u << REX_REASON_COUNT)
+_Static_assert(REX_REASON_COUNT < 31, "the reasons and one more bit");
 
 static unsigned look(void)
 {
     int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
-    return (by == REX_BY_DRIVER ? DEMANDED : 0u) | (by == REX_BY_RUNTIME ? REX_AGAINST_ASKED : 0u) |
-           (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_AGAINST_NO_DRIVER : 0u) |
-           (first_obeyed() != NULL ? REX_AGAINST_ENVIRONMENT : 0u) |
-           (has_tool() ? REX_AGAINST_TOOL : 0u);
+    return (by == REX_BY_DRIVER ? DEMANDED : 0u) | (by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u) |
+           (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u) |
+           (first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u) |
+           (has_tool() ? REX_REASON_TOOL : 0u);
 }
 
 /* Until libomptarget is bound no call has been seen. */
-static unsigned all = REX_AGAINST_UNSEEN_CALLS;
+static unsigned all = REX_REASON_UNSEEN_CALLS;
 
-void rex_sender_bind(bool sees_all, bool disabled)
+void rex_backend_bind(bool sees_all, bool disabled)
 {
-    __atomic_fetch_or(&all, look() | (disabled ? REX_AGAINST_DISABLED : 0u), __ATOMIC_ACQ_REL);
+    __atomic_fetch_or(&all, look() | (disabled ? REX_REASON_DISABLED : 0u), __ATOMIC_ACQ_REL);
     if (sees_all)
-        __atomic_fetch_and(&all, ~(unsigned)REX_AGAINST_UNSEEN_CALLS, __ATOMIC_ACQ_REL);
+        __atomic_fetch_and(&all, ~(unsigned)REX_REASON_UNSEEN_CALLS, __ATOMIC_ACQ_REL);
 }
 
-unsigned rex_against_all(void)
+unsigned rex_process_reasons(void)
 {
     return __atomic_load_n(&all, __ATOMIC_SEQ_CST) & (DEMANDED - 1);
 }
@@ -86,25 +86,25 @@ bool rex_driver_is_demanded(void)
     return (__atomic_load_n(&all, __ATOMIC_ACQUIRE) & DEMANDED) != 0;
 }
 
-void rex_stand_against_all(unsigned against)
+void rex_add_process_reasons(unsigned reasons)
 {
-    __atomic_fetch_or(&all, against, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&all, reasons, __ATOMIC_SEQ_CST);
 }
 
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])
 {
     static const char *const texts[] = {
 #define TEXT(name, text) text,
-        REX_AGAINST_LIST(TEXT)
+        REX_REASON_LIST(TEXT)
 #undef TEXT
     };
     const char *about = reason.about;
-    if (reason.against & REX_AGAINST_ASKED)
+    if (reason.mask & REX_REASON_ASKED)
         about = rex_setting_variable(REX_OPTION_LAUNCH_BY);
-    else if (reason.against & REX_AGAINST_ENVIRONMENT)
+    else if (reason.mask & REX_REASON_ENVIRONMENT)
         about = first_obeyed();
     unsigned first = 0;
-    while (first < REX_AGAINST_COUNT - 1 && !(reason.against & 1u << first))
+    while (first < REX_REASON_COUNT - 1 && !(reason.mask & 1u << first))
         first++;
     const char *hole = strstr(texts[first], "%s");
     if (hole == NULL)

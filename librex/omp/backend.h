@@ -1,10 +1,10 @@
 /*
- * sender.h - the sender of a launch to a GPU: the CUDA driver or libomptarget, and the reason.
+ * backend.h - the backend of a launch on a GPU: the CUDA driver or libomptarget, and the reason.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_SENDER_H
-#define REX_INTERNAL_SENDER_H
+#ifndef REX_INTERNAL_BACKEND_H
+#define REX_INTERNAL_BACKEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
  * are in order: reasons of the process, then of the module and kernel, then of one launch. In a
  * text, %s is the subject of the reason.
  */
-#define REX_AGAINST_LIST(X)                                                                     \
+#define REX_REASON_LIST(X)                                                                      \
     X(ASKED, "%s=runtime")                                                                      \
     X(NO_DRIVER, "there is no NVIDIA GPU, or its driver is too old")                            \
     X(UNSEEN_CALLS,                                                                             \
@@ -42,52 +42,52 @@
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
     X(CALLED, "the program calls libomptarget itself")
 
-enum rex_against_number {
-#define REX_AGAINST_NUMBER(name, text) REX_NUMBER_AGAINST_##name,
-    REX_AGAINST_LIST(REX_AGAINST_NUMBER)
-#undef REX_AGAINST_NUMBER
-        REX_AGAINST_COUNT
+enum rex_reason_number {
+#define REX_REASON_NUMBER(name, text) REX_REASON_NUMBER_##name,
+    REX_REASON_LIST(REX_REASON_NUMBER)
+#undef REX_REASON_NUMBER
+        REX_REASON_COUNT
 };
-enum rex_against {
-#define REX_AGAINST_BIT(name, text) REX_AGAINST_##name = 1 << REX_NUMBER_AGAINST_##name,
-    REX_AGAINST_LIST(REX_AGAINST_BIT)
-#undef REX_AGAINST_BIT
+enum rex_reason_bit {
+#define REX_REASON_BIT(name, text) REX_REASON_##name = 1 << REX_REASON_NUMBER_##name,
+    REX_REASON_LIST(REX_REASON_BIT)
+#undef REX_REASON_BIT
 };
 
 /* The reasons that last as long as the module is registered. */
-#define REX_AGAINST_LASTING ((unsigned)REX_AGAINST_NOWAIT - 1)
+#define REX_REASON_LASTING ((unsigned)REX_REASON_NOWAIT - 1)
 
 /* With one of these reasons there is no GPU that the driver could launch on. */
-#define REX_AGAINST_NO_GPU \
-    ((unsigned)(REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
+#define REX_REASON_NO_GPU \
+    ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
-/* The fallback reasons as a mask of enum rex_against, and the subject of a module's reason. */
+/* The fallback reasons as a mask of enum rex_reason_bit, and the subject of a module's reason. */
 struct rex_reason {
-    unsigned against;
+    unsigned mask;
     const char *about;
 };
 
-/* The sender of a launch with the reasons AGAINST: the driver if there are none. */
-enum rex_sender { REX_SENDER_DRIVER, REX_SENDER_RUNTIME };
-static inline enum rex_sender rex_sender_for(unsigned against)
+/* The backend of a launch with these fallback REASONS: the driver if there are none. */
+enum rex_backend { REX_BACKEND_DRIVER, REX_BACKEND_RUNTIME };
+static inline enum rex_backend rex_backend_for(unsigned reasons)
 {
-    return against == 0 ? REX_SENDER_DRIVER : REX_SENDER_RUNTIME;
+    return reasons == 0 ? REX_BACKEND_DRIVER : REX_BACKEND_RUNTIME;
 }
 
 /*
  * libomptarget is bound: look for the fallback reasons of the process. SEES_ALL: every call of the
  * process comes through librex. DISABLED: offloading is disabled.
  */
-void rex_sender_bind(bool sees_all, bool disabled);
+void rex_backend_bind(bool sees_all, bool disabled);
 
 /* The fallback reasons of all launches of the process. */
-unsigned rex_against_all(void);
+unsigned rex_process_reasons(void);
 
 /* Whether REX_LAUNCH_BY=driver: then no launch may go by libomptarget. */
 bool rex_driver_is_demanded(void);
 
 /* Add fallback reasons of all launches of the process. */
-void rex_stand_against_all(unsigned against);
+void rex_add_process_reasons(unsigned reasons);
 
 /* The text of the first reason in REASON. */
 #define REX_REASON_MAX 256

@@ -1,0 +1,84 @@
+/*
+ * launchcontext.h - launch contexts: a stream, staging memory, a device arena, and graphs of
+ * earlier launches, for one launch by the driver at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_LAUNCHCONTEXT_H
+#define REX_INTERNAL_LAUNCHCONTEXT_H
+
+#include "launch/pack.h"
+
+/* Bytes of staging memory, and of the arena: at first, and at most. */
+#define REX_STAGED_FIRST ((size_t)256 << 10)
+#define REX_STAGED_MOST ((size_t)2 << 20)
+
+/* Bytes of arguments that are compared: a kernel with more is set anew for each launch. */
+#define REX_STAGED_VALUES 192
+
+/*
+ * Bytes of the rows that one launch stages: of all rows; the end of those copied to the device;
+ * begin and end of those copied back.
+ */
+struct rex_staged {
+    size_t total, in, out_begin, out_end;
+};
+
+/* A launch as a graph: copy in, kernel, copy out. */
+struct rex_launch_graph {
+    const struct rex_loaded_kernel *kernel;     /* NULL: the place is free */
+    size_t in, out_begin, out_end;              /* bytes in; begin and end of bytes out */
+    unsigned launches;                          /* by single calls, until a graph pays */
+    void *graph, *executable, *node;            /* NULL: no graph yet, or none possible */
+    unsigned grid[3], block[3], dynamic_memory; /* current in the kernel node, as are the values */
+    unsigned char values[REX_STAGED_VALUES];    /* the arguments, if they fit */
+    bool is_refused;                            /* by the driver */
+    unsigned used;                              /* the context's `uses` at its last use */
+};
+#define REX_LAUNCH_GRAPHS 16
+
+/* Launches by single calls before a graph is made: with copies, and of a kernel alone. */
+#define REX_GRAPH_PAYS 16
+#define REX_GRAPH_PAYS_ALONE 64
+
+struct rex_launch_context {
+    struct rex_launch_context *next;
+    int ordinal;
+    struct rex_device *device; /* of this ordinal */
+    void *cuda, *stream;       /* the GPU's context, and a stream in it */
+    unsigned char *staging;
+    uint64_t arena;
+    size_t room; /* bytes of both */
+    struct rex_arguments arguments;
+    struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
+    unsigned uses;
+    void *rows; /* room for the rows of a launch */
+    size_t rows_size;
+};
+
+/*
+ * Write the driver's number of libomptarget's device NUMBER to *ORDINAL; -1 if it is no GPU.
+ * Returns 0 or an error.
+ */
+int rex_launch_context_ordinal(int number, int *ordinal);
+
+/*
+ * Take a context of device NUMBER for this thread alone, and make the GPU's context current. Give
+ * it back with the value of *ENTERED. Returns 0 with *TAKEN, which is NULL if the device is no GPU,
+ * or an error, which begins with WHAT.
+ */
+int rex_launch_context_take(int number, const char *what, struct rex_launch_context **taken,
+                            int *entered);
+void rex_launch_context_give(struct rex_launch_context *context, int entered);
+
+/* Provide SIZE bytes of staging memory and arena: 0, or REX_ENOMEM, which begins with WHAT. */
+int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
+
+/*
+ * Put PACKED, whose rows are STAGED and whose arguments are in CONTEXT, in its stream as a graph.
+ * False: no graph is made yet, or none is possible, and nothing was put there.
+ */
+bool rex_launch_context_graph(struct rex_launch_context *context, const struct rex_packed *packed,
+                              const struct rex_staged *staged);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * request.h - one launch, as the program asks for it.
+ *
+ * Every way in makes a request once. It is checked, and then one backend launches it: the CUDA
+ * driver or libomptarget.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_REQUEST_H
+#define REX_INTERNAL_REQUEST_H
+
+#include <string.h>
+
+#include "memory/rowcheck.h"
+#include "module/modules.h"
+#include "omp/grid.h"
+
+struct rex_request {
+    struct rex_target target;
+    int64_t device;            /* -1 or a number, as the program says */
+    int number;                /* the device's number; unknown if a reason is REX_REASON_DEVICE */
+    struct rex_grid grid;      /* complete, once the target is resolved */
+    uint64_t trip_count;       /* 0: unknown */
+    uint64_t flags;            /* as a packet has them */
+    const struct rex_map *map; /* the rows; NULL: the packet is NULL */
+    void **names;              /* of the rows of a packet; NULL: none */
+    bool is_packet;            /* its rows are not looked up on the device before a launch */
+    enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
+    unsigned reasons;          /* fallback reasons, REX_REASON_; 0: the driver launches */
+};
+
+static inline struct rex_reason rex_request_reason(const struct rex_request *request)
+{
+    return (struct rex_reason){request->reasons, request->target.registration->about};
+}
+
+/* The packet of REQUEST, as a caller of libomptarget fills it. */
+static inline struct __tgt_kernel_arguments rex_request_packet(const struct rex_request *request)
+{
+    struct __tgt_kernel_arguments packet = rex_packet_of_map(request->map);
+    packet.ArgNames = request->names;
+    packet.Tripcount = (int64_t)request->trip_count;
+    packet.Flags = (int64_t)request->flags;
+    memcpy(packet.Teams, request->grid.teams, sizeof packet.Teams);
+    memcpy(packet.Threads, request->grid.threads, sizeof packet.Threads);
+    packet.DynCGroupMem = (int32_t)request->grid.dynamic_memory;
+    return packet;
+}
+
+#endif
