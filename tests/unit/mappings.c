@@ -14,7 +14,7 @@
 #include "base/process.h"
 #include "omp/mappings.h"
 #include "omp/presentcalls.h"
-#include "omp/sender.h"
+#include "omp/backend.h"
 #include "plain.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
@@ -572,7 +572,7 @@ static void take_step(const char *step)
     else if (*step == '#')
         is_full = true;
     else if (*step == 'N')
-        CHECK(rex_against_all() & REX_AGAINST_NO_MEMORY);
+        CHECK(rex_process_reasons() & REX_REASON_NO_MEMORY);
     else if (*step == 'S')
         CHECK(!rex_all_mappings_are_seen());
     else {
