@@ -26,6 +26,12 @@
 
 static int bound_release;
 
+static void lacks(const char *name)
+{
+    rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name,
+             bound_release);
+}
+
 /*
  * first_ functions fill the slots before binding. lacking_ functions fill the slots of functions
  * that the release lacks.
@@ -38,12 +44,11 @@ static int bound_release;
             return missing;                                        \
         return REX_REAL(name) arguments;                           \
     }
-#define NO_SUCH "%s: LLVM %d's libomptarget has no such function"
-#define LACKING(type, name, parameters, arguments, missing)                 \
-    static type lacking_##name parameters                                   \
-    {                                                                       \
-        rex_fail(REX_EUNSUPPORTED, NO_SUCH, "__tgt_" #name, bound_release); \
-        return missing;                                                     \
+#define LACKING(type, name, parameters, arguments, missing) \
+    static type lacking_##name parameters                   \
+    {                                                       \
+        lacks("__tgt_" #name);                              \
+        return missing;                                     \
     }
 
 #pragma GCC diagnostic push

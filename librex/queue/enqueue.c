@@ -110,7 +110,7 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
     if (unlikely(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
-                                  .launch = {module, *launch, map != NULL ? *map : nothing}};
+                                  .launch = {module, *launch, map != NULL ? *map : nothing, NULL}};
     return enter_and_enqueue(queue, &command, "rex_launch");
 }
 
