@@ -381,7 +381,6 @@ static void unmark(struct rex_present_table *table, struct rex_place *place)
     struct rex_entry *entry;
     if (!place->is_marked)
         return;
-    place->is_marked = false;
     REX_EACH_ENTRY(table, entry, place)
     if (entry->awaited > 0) /* it may be younger than the mark */
         entry->awaited--;
