@@ -264,9 +264,9 @@ TEST_IN_CHILD(see_presence)
  * A schedule has steps with blanks between them. After each step exactly those threads wait that it says.
  *   aB0-2,4-5p  thread a (to d) enters a call: B begins, E ends, U updates, L launches, D launches by the driver. Each row has the cells
  *               from, to. Letters behind it: c it is copied back, d deleted, h held, m a member, p attached to the last cell, M it has a
- *               mapper, e its base is at its end, b behind that, * it comes 18 times.
+ *               mapper, e its base is at its end, b behind that, * it comes 18 times. ^ for rows: those of the call that a is in.
  *   !           behind such a step: the thread waits.
- *   a.bc        a's call leaves, and then b and c wait no more.
+ *   a.bc        a's call leaves, and then b and c wait no more. a~bc: it leaves, and is over later.
  *   =mm.mm...   libomptarget has these cells from now on. It maps what a call begins when that leaves.
  *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone.
  *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
@@ -370,6 +370,13 @@ static const char *const schedules[] = {
     "aB7-8M =...mm... a. bB1-2,2-4 b. [........]",
     /* A call inside of another one claims nothing. If its rows are others, the table does not know what they do. */
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
+    "aB0-2 a. aB0-2 aB^ a. a. [22......] aE0-2 aE^ a. [11......] a. [11......]",
+    /* A call that is not over when it leaves may end or begin its mappings later. */
+    "aB0-2,3-5 a. aB0-2,3-5 a~ [??.??...] S",
+    "aB0-2 a~ [........] S",
+    "aB0-2 a. aE0-2 a~ [........] S",
+    "aB0-2,3-5 a. aE2-2 a~ [........] S",
+    "aB7-8M a. aB0-2 a. aE4-5d a. [........] S",
     /* Without memory for its rows a call uses all memory; without memory of its own the thread waits for all. */
     "aB0-2,3-5 a. bL0-2 # aE0-2*! [??.??...] b.a [oo.oo...] =mm...... a. [........] S",
     "aB0-2 a. # aB4-6* bD6-7! a.b b. [??......]",
@@ -381,7 +388,7 @@ static const char *const schedules[] = {
 enum { THREADS = 4, CALLS = 2 };
 static struct thread {
     sem_t go;
-    bool waits, leaves;
+    bool waits, leaves, is_later;
     int at_work, asleep_since; /* atomic; the latter is the count of broadcasts then, or 0: awake */
     int depth;
     struct call {
@@ -440,7 +447,7 @@ static void *work(void *thread)
         if (call->call == REX_CALL_BY_DRIVER)
             (self->leaves ? rex_present_unpin : rex_present_pin)(&call->claim);
         else if (self->leaves)
-            rex_present_leave(call->call, &call->map, 0, false);
+            rex_present_leave(call->call, &call->map, 0, self->is_later);
         else
             rex_present_enter(call->call, &call->map, 0);
     }
@@ -505,6 +512,10 @@ static void enter(struct thread *thread, const char *text)
     struct call *call = &thread->call[thread->depth++];
     *call = (struct call){.call = letters[letter_of(*text)].call, .claim.place = call->place};
     call->map = (struct rex_map){0, call->base, call->begin, call->sizes, call->types, NULL, NULL};
+    if (text[1] == '^') {
+        call->map = call[-1].map;
+        return;
+    }
     do {
         const char *row = text + 1;
         text = add_row(call, row);
@@ -579,7 +590,8 @@ static void take_step(const char *step)
     else if (*step == 'S')
         CHECK(!rex_all_mappings_are_seen());
     else {
-        thread->leaves = step[1] == '.';
+        thread->is_later = step[1] == '~';
+        thread->leaves = step[1] == '.' || thread->is_later;
         if (thread->leaves)
             leave(thread, step + 1);
         else
