@@ -382,6 +382,7 @@ static const char *const schedules[] = {
     "aB0-2 a. # aB4-6* bD6-7! a.b b. [??......]",
     "aB0-2 a. aU0-2 # bL4-6! a.b b. [??......] N",
     "aB0-2 a. # aB4-5,6-7 a. [11......] N S",
+    "aB0-2 a. # aB4-6* a. [??......] S",
     /* A child of fork. */
     "aB0-2 bD2-4c K b. a. K",
 };
