@@ -252,6 +252,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
                               enum rex_kernel_form form, const struct rex_map *map)
 {
     uint64_t generation = rex_addresses_generation(gpu->remember);
+    rex_addresses_begin(&gpu->addresses);
     uint32_t parameter = form == REX_FORM_ENV;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
@@ -332,7 +333,10 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     memcpy(packed->grid, description->teams, sizeof packed->grid);
     memcpy(packed->block, description->threads, sizeof packed->block);
     rex_grid_complete(packed->grid, packed->block, description->trip_count);
-    return find_and_pack_rows(gpu, kernel, form, map);
+    result = find_and_pack_rows(gpu, kernel, form, map);
+    if (unlikely(result != REX_OK))
+        rex_addresses_undo(&gpu->addresses);
+    return result;
 }
 
 /* ---- calls of the driver --------------------------------------------------------------------- */

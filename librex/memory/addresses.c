@@ -38,12 +38,13 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
         struct rex_found_mapping *mapping = &addresses->mapping[i];
         if (mapping->begin == begin && mapping->end == end)
             return mapping;
-        if (old == NULL && mapping->generation != generation && !mapping->used)
+        if (old == NULL && mapping->generation != generation && mapping->used == 0)
             old = mapping;
     }
     if (old == NULL)
         old = &addresses->mapping[addresses->next++ % REX_FOUND_MAPPINGS];
-    addresses->lost |= old->used;
+    addresses->lost |= old->used != 0;
+    old->used = 0;
     return old;
 }
 
@@ -59,7 +60,8 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
     struct rex_found_mapping *mapping = slot_for(addresses, at, end, generation);
-    *mapping = (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, true};
+    *mapping =
+        (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, mapping->used};
     return mapping;
 }
 
@@ -74,9 +76,16 @@ uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t at, s
         mapping = ask(addresses, (const void *)at, size, number, generation);
     if (mapping == NULL)
         return 0;
-    mapping->used = true;
+    rex_found_use(mapping, addresses->command);
     *hint = (uint8_t)(mapping - addresses->mapping);
     return at + mapping->shift;
+}
+
+void rex_addresses_undo(struct rex_addresses *addresses)
+{
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (addresses->mapping[i].used == addresses->command)
+            addresses->mapping[i].used = 0;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */
@@ -135,7 +144,7 @@ bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *beg
     if (addresses->lost)
         return true;
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (addresses->mapping[i].used && addresses->mapping[i].begin < at + size &&
+        if (addresses->mapping[i].used != 0 && addresses->mapping[i].begin < at + size &&
             at < addresses->mapping[i].end)
             return true;
     return rex_addresses_ranges_in_use(addresses, begin, size, number);
@@ -144,7 +153,7 @@ bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *beg
 void rex_addresses_unmark(struct rex_addresses *addresses)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        addresses->mapping[i].used = false;
+        addresses->mapping[i].used = 0;
     addresses->ranges = 0;
     addresses->lost = false;
 }
@@ -154,7 +163,7 @@ static bool use(struct rex_addresses *to, const struct rex_found_mapping *mappin
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
         if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end) {
-            to->mapping[i].used = true;
+            to->mapping[i].used = REX_COMMAND_ANY;
             return true;
         }
     return false;
@@ -171,7 +180,7 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
             struct rex_found_mapping *mapping = slot_for(
                 to, from->mapping[i].begin, from->mapping[i].end, from->mapping[i].generation);
             *mapping = from->mapping[i];
-            mapping->used = true;
+            mapping->used = REX_COMMAND_ANY;
         }
 }
 

@@ -21,7 +21,7 @@ struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
     uint64_t generation; /* generation of the mappings in which it was found; 0: none */
-    bool used;           /* by commands that may be pending */
+    uint32_t used;       /* the first command that may be pending and uses it; 0: none */
 };
 
 /*
@@ -36,8 +36,23 @@ struct rex_addresses {
     } range[REX_DEVICE_RANGES]; /* device memory that commands address directly and may still use */
     uint32_t ranges;
     uint32_t next;
-    bool lost; /* a mapping in use was overwritten: any memory may be in use */
+    uint32_t command; /* the number of the command that looks up now */
+    bool lost;        /* a mapping in use was overwritten: any memory may be in use */
 };
+
+#define REX_COMMAND_ANY UINT32_MAX /* the number of a command that cannot fail any more */
+
+/* The next command looks up. If it fails, the marks that it has set first are taken back. */
+static inline void rex_addresses_begin(struct rex_addresses *addresses)
+{
+    addresses->command = addresses->command % (REX_COMMAND_ANY - 1) + 1;
+}
+void rex_addresses_undo(struct rex_addresses *addresses);
+
+static inline void rex_found_use(struct rex_found_mapping *mapping, uint32_t command)
+{
+    mapping->used = mapping->used != 0 ? mapping->used : command;
+}
 
 /* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
 static inline bool rex_found_has(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
@@ -63,7 +78,7 @@ static inline uintptr_t rex_addresses_find(struct rex_addresses *addresses, cons
     struct rex_found_mapping *mapping = &addresses->mapping[*hint];
     if (__builtin_expect(!rex_found_has(mapping, at, size, generation), 0))
         return rex_addresses_look_up(addresses, at, size, number, generation, hint);
-    mapping->used = true;
+    rex_found_use(mapping, addresses->command);
     return at + mapping->shift;
 }
 

@@ -172,7 +172,7 @@ const struct rex_release *rex_release_after(int number)
 
 const struct rex_release *rex_release_row(int number)
 {
-    const struct rex_release *row = rex_release_after(number - 1);
+    const struct rex_release *row = number > 0 ? rex_release_after(number - 1) : NULL;
     return row != NULL && row->number == number ? row : NULL;
 }
 

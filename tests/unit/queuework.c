@@ -116,6 +116,8 @@ TEST_IN_CHILD(find_memory)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     struct fake_mapping *mapping = the_record()->mappings;
     *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, FIRST};
+    rex_addresses_begin(&queue);
+    rex_addresses_begin(&graph);
     for (size_t at = 0; at < LAST; at += 16)
         CHECK(finds(&queue, at, 16, 1, FIRST));
     mapping->device = MOVED;
@@ -144,6 +146,17 @@ TEST_IN_CHILD(find_memory)
     rex_addresses_use_all(&graph, &queue);
     CHECK(uses(&graph, LAST + 15, 1) && graph.mapping[1].generation == 0);
     CHECK(rex_addresses_renew(&graph, 0, 2));
+    /* A command that fails takes back its marks, and no others. */
+    rex_addresses_unmark(&graph);
+    rex_addresses_begin(&graph);
+    CHECK(finds(&graph, 30, 1, 2, MOVED));
+    rex_addresses_begin(&graph);
+    rex_addresses_undo(&graph);
+    CHECK(uses(&graph, 30, 1));
+    rex_addresses_unmark(&graph);
+    CHECK(finds(&graph, 30, 1, 2, MOVED));
+    rex_addresses_undo(&graph);
+    CHECK(!uses(&graph, 30, 1));
     mapping->device = FIRST;
     CHECK(!rex_addresses_renew(&graph, 0, 3) && finds(&graph, 30, 1, 2, MOVED));
     rex_addresses_unmark(&graph);
