@@ -193,7 +193,7 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
     size_t last = 0;
     for (size_t i = 0; i < claim->count && !waits; i++) {
         struct rex_place *place = &claim->place[i];
-        last = rex_entries_near(table, last, place->begin);
+        last = place->at = rex_entries_near(table, last, place->begin);
         const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
         place->is_mapped = entry != NULL;
         place->is_whole =
@@ -248,15 +248,13 @@ static void list(struct rex_present_table *table, struct rex_claim *claim)
 
 static void use_entries(struct rex_present_table *table, struct rex_claim *claim)
 {
-    size_t last = 0;
     for (size_t i = 0; i < claim->count; i++) {
         struct rex_place *place = &claim->place[i];
         place->is_shared = place->is_whole;
         if (place->is_empty && claim->call != REX_CALL_UPDATES)
             forget_refs_around(table, place);
-        last = rex_entries_near(table, last, place->begin);
         if (place->is_shared)
-            rex_entry_touching(table, last, place->end)->users++;
+            table->entries[place->at].users++;
     }
 }
 
@@ -484,12 +482,13 @@ void rex_present_unpin(struct rex_claim *claim)
     struct rex_present_table *table = rex_present_table(claim->number);
     struct rex_entry *entry;
     bool some_are_gone = false;
+    size_t last = 0;
     pthread_mutex_lock(&table->lock);
     table->by_driver -= uses_driver(claim);
     for (size_t i = 0; i < claim->count; i++) {
-        struct rex_place *place = &claim->place[i];
-        REX_EACH_ENTRY(table, entry, place)
-        {
+        const struct rex_place *place = &claim->place[i];
+        last = rex_entries_near(table, last, place->begin);
+        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             if (entry->owner == claim && place->is_new) {
                 entry->device = place->device;
                 entry->is_gone |= !place->is_mapped;

@@ -35,6 +35,7 @@ enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 struct rex_place {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
+    size_t at;        /* the index of its first entry, while the table does not change */
     int32_t row;      /* the row of the call's map */
     enum rex_counts counts;
     bool is_mapped;  /* some bytes are mapped */
