@@ -383,6 +383,9 @@ static const char *const schedules[] = {
     "aB0-2 a. aU0-2 # bL4-6! a.b b. [??......] N",
     "aB0-2 a. # aB4-5,6-7 a. [11......] N S",
     "aB0-2 a. # aB4-6* a. [??......] S",
+    /* Where the driver launches no more, and uses nothing, no call waits for users. */
+    "bU4-5 b. cU4-5 c. aB0-2 a. # aB4-5,6-7 a. N S bL0-2 cE0-2 [oo......] c. b. [??......]",
+    "bU4-5 b. cU4-5 c. dU4-5 d. aB0-2 a. bU0-2 # aB4-5,6-7 a. N S cE0-2! b.c c. dL0-2 cE0-2 c. d.",
     /* A child of fork. */
     "aB0-2 bD2-4c K b. a. K",
 };

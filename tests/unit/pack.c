@@ -118,7 +118,11 @@ TEST_IN_CHILD(refuse_widths)
     refuse(&narrow_id, &wide, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes for it");
     refuse(&narrow_id, &address, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has an address of 8 bytes for it");
     refuse(&wide_id, &small_struct, REX_EPARAMS, "parameter 0 is 16 bytes wide, and the launch has a value of 8 bytes for it");
-    refuse(&plain_id, &(struct rex_map){.count = 1}, REX_EINVAL, "a map of 1 rows with a column that is NULL");
+    for (int column = 0; column < 4; column++) {
+        struct rex_map lacking = {1, column == 0 ? NULL : right.base, column == 1 ? NULL : right.begin, column == 2 ? NULL : right.sizes,
+                                  column == 3 ? NULL : right.types, NULL, NULL};
+        refuse(&plain_id, &lacking, REX_EINVAL, "a map of 1 rows with a column that is NULL");
+    }
     refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "a map with a negative number of rows, -1");
     refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide__kernel__\": map row 0, a value of 16 bytes, is at NULL");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
