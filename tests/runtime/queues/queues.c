@@ -403,6 +403,21 @@ static void *release_later(void *argument)
     return NULL;
 }
 
+/* More than the host device fills at a time, and no more than that. */
+TEST(much_is_filled)
+{
+    enum { MUCH = 20000 };
+    static uint32_t much[MUCH], pattern = 0x01020304;
+    struct rex_queue *queue = new_queue("fill", 0);
+    REX_MAP(region, REX_TOFROM(much, MUCH));
+    OK(rex_data_enter(-1, &region));
+    OK(rex_queue_fill(queue, rex_mapped_ptr(much, -1), &pattern, sizeof pattern, sizeof much - sizeof pattern));
+    OK(rex_queue_destroy(queue));
+    OK(rex_data_exit(-1, &region));
+    for (int i = 0; i < MUCH; i++)
+        assert_int_equal(much[i], i < MUCH - 1 ? pattern : 0);
+}
+
 /* Ends the region under the queue's feet in each way that there is. */
 TEST(busy_end, .gpu = ON_GPU)
 {
