@@ -103,7 +103,7 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
     const char *quote = kernel ? "\"" : "";
     return rex_fail(REX_EABSENT, "%s%s%s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
                     kernel ? "kernel " : "", quote, what, quote, row, (long long)size, begin,
-                    presence == REX_ABSENT ? "not mapped" : "mapped in part", number,
+                    presence == REX_PRESENT_IN_PART ? "mapped in part" : "not mapped", number,
                     purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
                     rex_row_text(map, row, text));
 }
@@ -158,13 +158,11 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
 {
     size_t size = (size_t)wanted->size;
     enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
-    bool needed = is_needed(look, wanted);
-    if (needed && presence == REX_PRESENT_INSIDE)
-        presence = REX_ABSENT;
-    if (needed && presence == REX_ABSENT && !look->release->presence_at_entry &&
-        is_mapped_before(look, wanted))
+    bool needed = is_needed(look, wanted),
+         is_absent = presence == REX_ABSENT || presence == REX_PRESENT_INSIDE;
+    if (needed && is_absent && !look->release->presence_at_entry && is_mapped_before(look, wanted))
         return REX_OK;
-    if (needed && presence == REX_ABSENT)
+    if (needed && is_absent)
         presence = rex_presence_after_load(wanted->begin, size, look->number);
     if (presence == REX_PRESENT_WHOLE)
         return REX_OK;
@@ -176,7 +174,7 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
     if (presence == REX_PRESENT_INSIDE && look->purpose != REX_FOR_END &&
         !may_exceed(look->map, wanted->row, look->purpose))
         return overlap(look, wanted, "mapped in its middle");
-    if (presence == REX_ABSENT || presence == REX_PRESENT_INSIDE)
+    if (is_absent)
         return REX_OK;
     return may_exceed(look->map, wanted->row, look->purpose)
                ? REX_OK

@@ -16,10 +16,10 @@
 #include "memory/presence.h"
 #include "memory/staging.h"
 #include "memory/stagingbuffers.h"
+#include "omp/backend.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/presentcalls.h"
-#include "omp/backend.h"
 #include "trace/trace.h"
 
 #define PLAIN_BITS                                                                               \
@@ -206,7 +206,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
     struct rex_map begun = *map;
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
-        bool is_copied = is_copied_here(map, i) && is_new(map, i, number);
+        bool is_copied = is_new(map, i, number) && is_copied_here(map, i);
         types[i] = map->types[i] & ~(is_copied ? REX_MAP_TO : INT64_C(0));
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
