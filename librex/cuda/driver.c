@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "cuda/gpu.h"
 
 struct rex_driver rex_driver;

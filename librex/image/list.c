@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "image/cubin.h"
-#include "image/fatbin.h"
 #include "image/elf.h"
+#include "image/fatbin.h"
 #include "image/ptx.h"
 
 /*

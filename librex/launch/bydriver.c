@@ -73,14 +73,13 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
     unsigned reasons = 0;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i], size = map->sizes[i];
-        uintptr_t begin = (uintptr_t)map->begin[i];
         reasons |= rex_reasons_of_row(map, i);
         *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
         plan->has_private |= (type & REX_MAP_PRIVATE) != 0;
         if (!(type & REX_MAP_NOT_MAPPED))
             claim->place[claim->count++] =
-                (struct rex_place){.begin = begin,
-                                   .end = begin + (uintptr_t)(size > 0 ? size : 1),
+                (struct rex_place){.begin = (uintptr_t)map->begin[i],
+                                   .end = rex_end_of(map->begin[i], (size_t)size),
                                    .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
                                    .row = i};
     }

@@ -340,7 +340,7 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
     return check_block_memory(target, dynamic);
 }
 
-/* What the release cannot pass on to the GPU. */
+/* Refuses a grid that the release cannot pass on to the GPU. */
 static int check_grid_of_release(const struct rex_target *target,
                                  const struct rex_packet_rule *rule, const struct rex_grid *grid)
 {

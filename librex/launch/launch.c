@@ -19,8 +19,8 @@
 #include "launch/launchcontext.h"
 #include "memory/presence.h"
 #include "omp/calls.h"
-#include "omp/flight.h"
 #include "omp/device.h"
+#include "omp/flight.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -211,7 +211,7 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
 #define CAPTURE_RELAXED 2
 
 /*
- * What the graph for KERNEL and these bytes copies. The room of a context is a multiple of each
+ * The bytes that a graph for KERNEL and STAGED copies. The room of a context is a multiple of each
  * step, so that rounded sizes stay inside.
  */
 static struct rex_launch_graph class_of(const struct rex_loaded_kernel *kernel,

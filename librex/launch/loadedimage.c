@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "image/cubin.h"
 #include "image/list.h"
 #include "module/moduleimage.h"

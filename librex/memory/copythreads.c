@@ -17,8 +17,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

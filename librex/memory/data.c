@@ -72,9 +72,9 @@ static int collect(const struct rex_map *map, struct rex_new_rows *rows)
 {
     int result = REX_OK;
     for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        uintptr_t begin = (uintptr_t)map->begin[i];
-        struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1),
-                                  i, false, false};
+        struct rex_new_row row = {(uintptr_t)map->begin[i],
+                                  rex_end_of(map->begin[i], (size_t)map->sizes[i]), i, false,
+                                  false};
         if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
             result = rex_new_rows_add(rows, row);
     }

@@ -27,12 +27,12 @@
 #include "image/cubin.h"
 #include "image/list.h"
 #include "image/ptx.h"
+#include "module/modules.h"
 #include "module/registration.h"
 #include "module/source.h"
-#include "module/modules.h"
+#include "omp/backend.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
-#include "omp/backend.h"
 #include "trace/trace.h"
 
 /* A descriptor that is registered, and what libomptarget was given for it. */

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
 #include "module/table.h"

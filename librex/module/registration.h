@@ -14,9 +14,9 @@
 #include "image/cubin.h"
 #include "module/moduleimage.h"
 #include "module/table.h"
+#include "omp/backend.h"
 #include "omp/device.h"
 #include "omp/forward.h"
-#include "omp/backend.h"
 
 /* A module's `state`. */
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };

@@ -54,9 +54,6 @@ enum rex_reason_bit {
 #undef REX_REASON_BIT
 };
 
-/* The reasons that last as long as the module is registered. */
-#define REX_REASON_LASTING ((unsigned)REX_REASON_NOWAIT - 1)
-
 /* With one of these reasons there is no GPU that the driver could launch on. */
 #define REX_REASON_NO_GPU \
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))

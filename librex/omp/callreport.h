@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/forward.h"
-#include "omp/backend.h"
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 

@@ -17,10 +17,10 @@
 #include "cuda/context.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
+#include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
 #include "omp/lookup.h"
-#include "omp/device.h"
 #include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -248,8 +248,8 @@ REX_UPDATING_MAPPER(UPDATING_MAPPER)
 /* ---- the program's launches ------------------------------------------------------------------ */
 
 /*
- * A launch by the program, or one by librex that is like the one before. libomptarget launches all
- * of these for reasons that hold in the whole process.
+ * A launch by the program. libomptarget launches all of these for reasons that hold in the whole
+ * process.
  */
 static void enter_launch(struct rex_call_trace *trace, const char *function, const void *key,
                          int64_t device, struct rex_grid grid)

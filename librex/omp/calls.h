@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "omp/forward.h"
 #include "omp/backend.h"
+#include "omp/forward.h"
 #include "rex/map.h"
 
 /*

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "omp/calls.h"
-#include "omp/lookup.h"
 #include "omp/device.h"
+#include "omp/lookup.h"
 #include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"

@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -65,15 +65,6 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
     return entry->begin <= begin && end <= entry->end;
 }
 
-/*
- * The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space.
- */
-static inline uintptr_t rex_end_of(const void *begin, size_t size)
-{
-    uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
-    return end > at ? end : UINTPTR_MAX;
-}
-
 /* Add COUNT entries of MADE, which are in order and touch no entry. False: no memory. */
 bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count);
 

@@ -24,10 +24,10 @@
 #include <stdlib.h>
 
 #include "base/process.h"
-#include "omp/columns.h"
-#include "omp/mappings.h"
-#include "omp/device.h"
 #include "omp/backend.h"
+#include "omp/columns.h"
+#include "omp/device.h"
+#include "omp/mappings.h"
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
 
@@ -264,9 +264,8 @@ static void use_entries(struct rex_present_table *table, struct rex_claim *claim
 static void touch(struct rex_present_table *table, const struct rex_place *place)
 {
     struct rex_entry *entry;
-    for (size_t i = rex_entries_behind(table, place->begin);
-         (entry = rex_entry_touching(table, i, place->end)) != NULL; i++)
-        entry->refs = REX_REFS_UNKNOWN;
+    REX_EACH_ENTRY(table, entry, place)
+    entry->refs = REX_REFS_UNKNOWN;
 }
 
 /* Adds entries for absent memory, which comes in order. A row inside another one needs none. */
@@ -295,7 +294,10 @@ static bool add_entries(struct rex_present_table *table, struct rex_claim *claim
     return rex_entries_add(table, made, count);
 }
 
-/* A launch that has listed the memory of a new entry may have a reference to the mapping. */
+/*
+ * A launch that has listed the memory of a new entry may have a reference to the mapping. An end
+ * meets whatever is listed there.
+ */
 static void forget_listed(struct rex_present_table *table, const struct rex_claim *claim)
 {
     struct rex_claim as_end = *claim;

@@ -31,6 +31,15 @@ enum rex_present_call {
 /* The references that a row takes or gives back. */
 enum rex_counts { REX_COUNTS_NONE, REX_COUNTS_ONE, REX_COUNTS_UNKNOWN };
 
+/*
+ * The end of memory at BEGIN, at least a byte. A row may reach past the end of the address space.
+ */
+static inline uintptr_t rex_end_of(const void *begin, size_t size)
+{
+    uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
+    return end > at ? end : UINTPTR_MAX;
+}
+
 /* Host memory from `begin` to `end` that a call uses, and how it is mapped. */
 struct rex_place {
     uintptr_t begin, end;
@@ -89,9 +98,6 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 
 /* Finds the first mapping that has any of these bytes; false if there is none. */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
-
-/* Whether a mapping begins or ends inside of these bytes. */
-bool rex_mapping_divides(const void *begin, size_t size, int number);
 
 /*
  * Whether the caller's begin, which has entered, makes exactly this mapping, and no other row or

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "base/process.h"
-#include "omp/columns.h"
-#include "omp/mappings.h"
-#include "omp/device.h"
 #include "omp/backend.h"
+#include "omp/columns.h"
+#include "omp/device.h"
+#include "omp/mappings.h"
 
 /* ---- pointers that are attached -------------------------------------------------------------- */
 

@@ -46,7 +46,7 @@
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
-/* What several releases have in common. */
+/* Fields that several releases have in common. */
 #define OF_14_TO_17                                                                \
     .packet_flags = REX_FLAGS_USUAL, .newest_packet = 2, .old_entries_only = true, \
     .exec_mode_obeyed = true, .devices_at_first_use = true, .plugins_apart = true, \

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "omp/search.h"
 #include "trace/trace.h"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "omp/columns.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "omp/unfinished.h"
 #include "queue/command.h"

@@ -17,10 +17,10 @@
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "cuda/gpu.h"
+#include "omp/backend.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
-#include "omp/backend.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
 

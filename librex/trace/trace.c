@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/process.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "trace/tracetext.h"
 
 enum rex_trace_to rex_tracing;

@@ -433,7 +433,7 @@ RULE(rex_module_launch_map, "mkdttxM", 10)
         launched(walk_device(call, 2), map, key);
 }
 
-/* The same launch again and again, of which librex keeps what it has found. */
+/* The same launch again and again. */
 OWN_RULE(launch_again, "mkdttxM7", 3)
 {
     for (int64_t times = walk_integer(call, 7); times > 0; times--)
