@@ -22,7 +22,6 @@
 #include "base/process.h"
 #include "cuda/context.h"
 #include "module/modules.h"
-#include "module/register.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
