@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +17,10 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "cuda/driver.h"
 #include "omp/search.h"
 #include "trace/trace.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
 static __thread bool binding;
 
@@ -33,9 +32,8 @@ static struct {
     const char *chosen;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 
-    /* For a child of fork. */
-    bool at_work; /* a thread is binding */
-    bool torn;    /* a thread of the parent was, and left libomptarget half loaded */
+    /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
+    unsigned binder;
 } bound;
 
 const struct rex_release *rex_runtime(void)
@@ -226,13 +224,15 @@ static void log_passed_over(char *lines)
         rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
 }
 
-/* The loader reports errors only as text: the errno of a transient one, or 0. */
+/* The loader reports errors only as text, at its end: the errno of one that may pass, or 0. */
 static int error_in(const char *why)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (strstr(why, strerror(errors[i])) != NULL)
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        const char *text = strerror(errors[i]);
+        if (strlen(why) >= strlen(text) && strcmp(why + strlen(why) - strlen(text), text) == 0)
             return errors[i];
+    }
     return 0;
 }
 
@@ -302,21 +302,13 @@ static __attribute__((noinline)) int choose(void)
                : bind_best();
 }
 
-/*
- * A library may fork while it is loaded: the thread that binds goes on in the child, and holds the
- * lock.
- */
-static void begin_in_child(void)
+/* Whether a thread of the parent was binding at the fork, and left libomptarget half loaded. */
+static bool is_torn(void)
 {
-    if (binding)
-        return;
-    /* Relaxed: a child has no other thread, and the fork was after all that the thread did. */
-    if (__atomic_load_n(&bound.at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL)
-        bound.torn = true;
-    rex_fork_renew(&lock);
+    /* Relaxed: whoever forked has written it before; in the same process it changes nothing. */
+    unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
+    return binder != 0 && binder != rex_forks() + 1;
 }
-
-REX_FORK_RENEWED(10, begin_in_child);
 
 int rex_runtime_bind(void)
 {
@@ -331,14 +323,14 @@ int rex_runtime_bind(void)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    if (bound.torn)
+    if (is_torn())
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
-    rex_lock(&lock);
-    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&bound.at_work, true, __ATOMIC_RELAXED);
+    rex_driver_lock();
     if (rex_runtime() == NULL) {
+        /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
+        __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
         binding = true;
@@ -346,10 +338,10 @@ int rex_runtime_bind(void)
                      ? choose()
                      : rex_fail(REX_ENOMEM, "out of memory for what librex does at a fork");
         binding = false;
+        /* Relaxed: as above. */
+        __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
-    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&bound.at_work, false, __ATOMIC_RELAXED);
-    rex_unlock(&lock);
+    rex_driver_unlock();
     return result;
 }
