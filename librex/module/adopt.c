@@ -46,7 +46,6 @@ static struct adopted *all; /* the newest first */
 /* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
 
 #define NEW_VERSION 1
-#define KIND_OPENMP 1
 
 /*
  * The older form may have no address, either (an entry for `requires` of clang 19). Then its
@@ -77,7 +76,7 @@ static struct rex_new_entry entry_of(struct rex_entries table, size_t index)
         return entry;
     }
     memcpy(&old, (const char *)table.begin + index * sizeof old, sizeof old);
-    return (struct rex_new_entry){.kind = KIND_OPENMP,
+    return (struct rex_new_entry){.kind = REX_ENTRY_KIND_OPENMP,
                                   .flags = (uint32_t)old.flags,
                                   .address = old.addr,
                                   .name = old.name,
@@ -113,7 +112,7 @@ static int copy_as_old(struct rex_entries table, struct rex_entries *copy)
         return -1;
     for (size_t i = 0; i < count_of(table); i++) {
         struct rex_new_entry entry = entry_of(table, i);
-        if (entry.kind == KIND_OPENMP)
+        if (entry.kind == REX_ENTRY_KIND_OPENMP)
             entries[used++] = (struct __tgt_offload_entry){
                 entry.address, entry.name, entry.size, (int32_t)entry.flags, (int32_t)entry.data};
     }

@@ -30,6 +30,8 @@ struct rex_new_entry {
     void *auxiliary;
 };
 
+#define REX_ENTRY_KIND_OPENMP 1
+
 /* A table of SIZE bytes, as a descriptor delimits it. */
 struct rex_entries {
     const void *begin;
