@@ -5,8 +5,8 @@
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
  *
- * makes PTX, which the CUDA driver compiles; rex-cc does it. Names mean what nvcc means by them: the
- * keywords, `threadIdx` and its kin, barriers, fences, exchanges in a warp, atomics and bits of
+ * makes PTX, which the CUDA driver compiles; rex-cc does it. Names mean what nvcc means by them:
+ * the keywords, `threadIdx` and its kin, barriers, fences, exchanges in a warp, atomics and bits of
  * integers. So do memcpy(), memset(), printf(), assert() and the functions of <math.h> for double
  * and float. Those that a GPU has an instruction for are that instruction, and exact.
  * The others (exp, sin, pow and so on) are the toolkit's libdevice: they are refused where that is
