@@ -104,32 +104,23 @@ static bool requires_unified(struct rex_entries table)
     return some;
 }
 
-static int copy_as_old(struct rex_entries table, struct rex_entries *copy)
+int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
 {
+    bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
-    struct __tgt_offload_entry *entries = malloc(count_of(table) * sizeof *entries);
+    /* Of no bytes it has an address, too. Entries of the older form are smaller. */
+    struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
         return -1;
-    for (size_t i = 0; i < count_of(table); i++) {
+    if (!is_changed && table.size > 0)
+        memcpy(entries, table.begin, table.size);
+    for (size_t i = 0; is_changed && i < count_of(table); i++) {
         struct rex_new_entry entry = entry_of(table, i);
         if (entry.kind == REX_ENTRY_KIND_OPENMP)
             entries[used++] = (struct __tgt_offload_entry){
                 entry.address, entry.name, entry.size, (int32_t)entry.flags, (int32_t)entry.data};
     }
-    *copy = (struct rex_entries){entries, used * sizeof *entries};
-    return 0;
-}
-
-int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
-{
-    if (old && rex_entries_are_new(table))
-        return copy_as_old(table, copy);
-    void *bytes = malloc(table.size); /* of no bytes it has an address, too */
-    if (bytes == NULL)
-        return -1;
-    if (table.size > 0)
-        memcpy(bytes, table.begin, table.size);
-    *copy = (struct rex_entries){bytes, table.size};
+    *copy = (struct rex_entries){entries, is_changed ? used * sizeof *entries : table.size};
     return 0;
 }
 

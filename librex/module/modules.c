@@ -139,19 +139,14 @@ struct rex_module *rex_modules_find(const void *key)
  * A shared object must stay loaded. Its module is on the list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
  */
-static void pin(const struct rex_module *module)
-{
-    char path[PATH_MAX];
-    if (!rex_keep_loaded(module, path))
-        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
-}
-
 struct rex_registration *rex_modules_know(struct rex_module *module)
 {
+    char path[PATH_MAX];
     struct rex_registration *known = __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
     if (known != NULL)
         return known;
-    pin(module);
+    if (!rex_keep_loaded(module, path))
+        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;

@@ -30,7 +30,6 @@ static struct {
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
-    void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 
     /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
     unsigned binder;
@@ -62,19 +61,6 @@ const char *rex_runtime_doubt(void)
     return bound.doubt;
 }
 
-void rex_runtime_unmap_global(const void *address)
-{
-    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
-        if (rex_runtime_omp()->is_present(address, device))
-            rex_runtime_omp()->disassociate(address, device);
-}
-
-void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
-{
-    if (bound.push_trip_count != NULL)
-        bound.push_trip_count(loc, device, count);
-}
-
 /* ---- one candidate --------------------------------------------------------------------------- */
 
 static void point(void *function_pointer, void *handle, const char *symbol)
@@ -97,7 +83,6 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.copy, handle, "omp_target_memcpy");
     point(&memory.data_begin, handle, "__tgt_target_data_begin_mapper");
     point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
-    point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     rex_memory_calls_bind(&memory);
     rex_openmp_bind();
     rex_forward_to(handle, candidate->release->number);
