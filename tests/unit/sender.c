@@ -5,6 +5,7 @@
  */
 #include "bound.h"
 
+#include "module/adopt.h"
 #include "module/registration.h"
 #include "omp/backend.h"
 #include "rex/inspect.h"
