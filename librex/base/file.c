@@ -193,13 +193,16 @@ bool rex_same_file(const char *a, const char *b)
 /*
  * DESCRIPTOR under a number that no program counts on, as on the one of the file that it opens
  * first; where the limit is too low, at least not under 0 to 2. -1 and errno where it can have no
- * such number.
+ * such number, or its STATUS is not to be had.
  */
-static int move_away(int descriptor)
+static int move_away(int descriptor, struct stat *status)
 {
-    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
-    if (moved < 0)
-        moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int moved = fstat(descriptor, status);
+    if (moved == 0) {
+        moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
+        if (moved < 0)
+            moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
     int error = errno;
     close(descriptor);
     errno = error;
@@ -221,16 +224,11 @@ static int why_not_open(const char *path)
 static int open_path(struct rex_output *output, int flags)
 {
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666);
-    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor);
+    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor, &output->status);
     if (output->descriptor < 0)
         return why_not_open(output->path);
     fcntl(output->descriptor, F_SETFL, FLAGS);
-    if (fstat(output->descriptor, &output->status) == 0)
-        return 0;
-    int error = errno;
-    close(output->descriptor);
-    output->descriptor = -1;
-    return error;
+    return 0;
 }
 
 /* A relative path that would be too long stays as it is. */
