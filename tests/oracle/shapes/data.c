@@ -6,7 +6,6 @@
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL_DECLARE(record_np);
-REX_KERNEL(bump2);
 
 /* On the SIZE bytes whose device address the region has stored in its first row. */
 static void bump_returned(const struct rex_map *region, size_t size)
@@ -296,47 +295,4 @@ SHAPE(update_pointee)
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);
-}
-
-/* Constructs of several kinds, inside each other and after each other. */
-SHAPE(many_constructs)
-{
-    int a[8], b[8];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target enter data map(alloc : b)
-#pragma omp target data map(to : a[0 : 4])
-    {
-#pragma omp target update to(b)
-        for (int i = 0; i < 2; i++) {
-#pragma omp target map(alloc : a[0 : 4]) map(present, alloc : b)
-            {
-                a[0] += 1;
-                b[0] += 2;
-            }
-        }
-#pragma omp target update from(a[0 : 4])
-    }
-#pragma omp target exit data map(from : b)
-#else
-    REX_MAP(enter, REX_ALLOC(b, 8));
-    CHECK(rex_data_enter(-1, &enter));
-    REX_MAP(region, REX_TO(a, 4));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-    {
-        REX_MAP(to, REX_TO(b, 8));
-        CHECK(rex_data_update(-1, &to));
-        for (int i = 0; i < 2; i++) {
-            REX_MAP(map, REX_ALLOC(a, 4), REX_PRESENT(REX_ALLOC(b, 8)));
-            LAUNCH(bump2, map);
-        }
-        REX_MAP(from, REX_FROM(a, 4));
-        CHECK(rex_data_update(-1, &from));
-    }
-    REX_MAP(leave, REX_FROM(b, 8));
-    CHECK(rex_data_exit(-1, &leave));
-#endif
-    RESULT(a);
-    RESULT(b);
 }
