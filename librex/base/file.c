@@ -1,6 +1,6 @@
 /*
- * file.c - read a file; write to one; keep one open that is written at its end; names of files that
- * have the number of the process in them.
+ * file.c - read a file; write to one; keep one open that is written at its end; names of files and
+ * folders, also with the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -163,6 +163,26 @@ bool rex_file_number(char path[PATH_MAX])
     return fits;
 }
 
+void rex_folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+bool rex_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same(&one, &other);
+}
+
 /* ---- a file that stays open ------------------------------------------------------------------ */
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
@@ -228,11 +248,6 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
         return ENAMETOOLONG;
     make_absolute(output->path, output->name);
     return open_path(output, O_CREAT);
-}
-
-static bool is_same(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
 /*

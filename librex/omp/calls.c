@@ -55,23 +55,18 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
         packet->ArgTypes,         packet->ArgMappers, NULL};
 }
 
-/*
- * Whether a call with the rows of PACKET has entered the present table, and has to leave it. LATER:
- * the call may return before its work is done. Then the driver launches no more. The flag is set
- * after the entry, because launches by the driver in the call's way are over then.
- */
+/* Whether a call with the rows of PACKET has entered the present table, and has to leave it. */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
-                        int64_t device, bool later)
+                        int64_t device)
 {
     struct rex_map map = map_of(packet);
     if (!bound.watched || !rex_has_columns(&map))
         return false;
     rex_present_enter(call, &map, device);
-    if (later)
-        rex_add_process_reasons(REX_REASON_NOT_WAITED);
     return true;
 }
 
+/* LATER: the call may have returned before its work is done. */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
@@ -192,10 +187,9 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     if (result != REX_OK)
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
-    bool entered =
-        enter_table(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
+    bool entered = enter_table(REX_CALL_LAUNCHES, &rows, device);
     result = launch_claimed(loc, device, key, packet, reason, returned);
-    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, false);
+    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     rex_flight_leave();
     return result;
 }
@@ -218,9 +212,7 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
         enum rex_present_call call =                                                             \
             (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
-        bool entered =                                                                           \
-            (directions) != REX_MAP_FROM &&                                                      \
-            enter_table(call, &trace.packet, device, call == REX_CALL_BEGINS && IS_LATER(name)); \
+        bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
         enter_data(&trace, "__tgt_" #name, what, device);                                        \
         bound.call.name arguments;                                                               \
         leave_data(&trace, what, directions);                                                    \
@@ -264,17 +256,17 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     enter(trace, function, device);
 }
 
-#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)           \
-    static int observed_##name parameters                                               \
-    {                                                                                   \
-        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns};        \
-        bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device,            \
-                                   IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0); \
-        trace.packet.Tripcount = trip_count;                                            \
-        enter_launch(&trace, "__tgt_" #name, key, device, grid);                        \
-        int result = leave_launch(&trace, key, bound.call.name arguments);              \
-        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device, false);          \
-        return result;                                                                  \
+#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)    \
+    static int observed_##name parameters                                        \
+    {                                                                            \
+        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
+        bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
+        trace.packet.Tripcount = trip_count;                                     \
+        enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
+        int result = leave_launch(&trace, key, bound.call.name arguments);       \
+        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
+                    IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \
+        return result;                                                           \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
 #define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)

@@ -198,10 +198,12 @@ __attribute__((used)) struct rex_entry_points rex_real = {
  * LLVM 14 has no packet: grid and trip count are arguments. If no teams are given, it derives them
  * from the trip count.
  */
+static void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count); /* or NULL */
+
 static int kernel_without_packet(KERNEL_P)
 {
-    if (args->Tripcount > 0 && teams <= 0)
-        rex_runtime_push_trip_count(loc, device, (uint64_t)args->Tripcount);
+    if (args->Tripcount > 0 && teams <= 0 && push_trip_count != NULL)
+        push_trip_count(loc, device, (uint64_t)args->Tripcount);
     return REX_REAL(target_teams_mapper)(loc, device, key, args->NumArgs, args->ArgsBase,
                                          args->Args, args->ArgSizes, args->ArgTypes, args->ArgNames,
                                          args->ArgMappers, teams, threads);
@@ -231,6 +233,8 @@ void rex_forward_to(void *handle, int release)
 #undef FIND
     bound_release = release;
     if (rex_release_row(release)->no_packet) {
+        void *push = dlsym(handle, "__kmpc_push_target_tripcount_mapper");
+        memcpy(&push_trip_count, &push, sizeof push);
         slots.target_kernel = kernel_without_packet;
         slots.target_kernel_nowait = kernel_without_packet_nowait;
     }

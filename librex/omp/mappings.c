@@ -107,6 +107,26 @@ bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
     return true;
 }
 
+bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+{
+    for (uintptr_t at = begin; at < end;) {
+        struct rex_entry *entry = rex_entry_touching(table, rex_entries_behind(table, at), end);
+        const struct rex_entry rest = {.begin = at, .end = entry != NULL ? entry->begin : end};
+        bool is_mapped = entry != NULL && entry->begin <= at;
+        if (!is_mapped && !rex_entries_add(table, &rest, 1))
+            return false;
+        entry = &table->entries[rex_entries_behind(table, at)];
+        entry->device = 0;
+        entry->refs = REX_REFS_UNKNOWN;
+        entry->is_gone = false;
+        entry->is_loose = true;
+        at = entry->end;
+    }
+    /* Relaxed: a thread that waits for this call reads it afterwards. */
+    __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
 static bool is_over(const struct rex_entry *entry)
 {
     return entry->is_gone && entry->users == 0 && entry->owner == NULL;
@@ -128,7 +148,7 @@ void rex_entries_clean(struct rex_present_table *table)
 /* Whether the entry is a mapping that stays for now. */
 static bool is_settled(const struct rex_entry *entry)
 {
-    return entry->owner == NULL && !entry->is_gone;
+    return entry->owner == NULL && !entry->is_gone && !entry->is_loose;
 }
 
 /* Copies the first entry that has one of these bytes. */
@@ -304,7 +324,7 @@ void rex_mappings_forget(void)
         rex_mapped_unseen();
         pthread_mutex_lock(&table->lock);
         for (size_t i = 0; i < table->count; i++)
-            table->entries[i].is_gone = true;
+            table->entries[i].is_gone = !table->entries[i].is_loose;
         rex_entries_clean(table);
         pthread_mutex_unlock(&table->lock);
     }
@@ -334,7 +354,7 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
         for (size_t i = table->count; i > 0; i--) {
             const struct rex_entry *entry = &table->entries[i - 1];
             /* LLVM 14 to 22 never end the mapping of a pointer that a row attaches. */
-            if (entry->end - entry->begin == sizeof(void *))
+            if (entry->is_loose || entry->end - entry->begin == sizeof(void *))
                 continue;
             *first = mapping_of(entry);
             *number = of;

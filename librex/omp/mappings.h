@@ -25,7 +25,8 @@ struct rex_entry {
     uint32_t needed;  /* references that the largest of these ends takes */
     uint32_t taken;   /* references that the end takes that is just being looked at */
     const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
-    bool is_gone;                  /* it leaves the table when nobody uses it any more */
+    bool is_gone;                  /* it leaves the table when no call uses it any more */
+    bool is_loose;                 /* only libomptarget launches and copies here, see present.h */
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
@@ -36,6 +37,7 @@ struct rex_present_table {
     size_t count, room;
     struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;          /* calls at work that may use the driver */
+    unsigned loosened;         /* how often memory was made loose; read by an atomic, too */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
@@ -72,6 +74,12 @@ bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
 #define REX_EACH_ENTRY(table, entry, place)                      \
     for (size_t at_ = rex_entries_behind(table, (place)->begin); \
          ((entry) = rex_entry_touching(table, at_, (place)->end)) != NULL; at_++)
+
+/*
+ * Make the memory from BEGIN to END loose: the entries that it touches, and new ones for the rest.
+ * False: no memory for these.
+ */
+bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
 /* Take out the entries that are gone and that no call uses. */
 void rex_entries_clean(struct rex_present_table *table);

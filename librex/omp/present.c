@@ -196,14 +196,17 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
         last = place->at = rex_entries_near(table, last, place->begin);
         const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
         place->is_mapped = entry != NULL;
+        place->is_loose = false;
         place->is_whole =
             entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
         place->device = place->is_whole && entry->device != 0
                             ? entry->device + (place->begin - entry->begin)
                             : 0;
-        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++)
+        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             waits |= entry->owner != NULL ||
                      (claim->call != REX_CALL_BEGINS && is_watched && is_awaited(entry));
+            place->is_loose |= entry->is_loose;
+        }
     }
     return waits || (is_watched && meets_any(table, claim));
 }
@@ -493,7 +496,7 @@ void rex_present_unpin(struct rex_claim *claim)
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             if (entry->owner == claim && place->is_new) {
                 entry->device = place->device;
-                entry->is_gone |= !place->is_mapped;
+                entry->is_gone |= !place->is_mapped && !entry->is_loose;
             }
             if (entry->owner == claim)
                 entry->owner = NULL;

@@ -55,6 +55,7 @@ struct rex_place {
     bool is_new;     /* the call makes the mapping */
     bool needs_all;  /* the call, an end, has to have the mapping for itself */
     bool is_marked;  /* and waits for its users */
+    bool is_loose;   /* some bytes are loose */
 };
 
 /* The memory that one launch or one data call uses until it ends. */
@@ -147,6 +148,12 @@ static inline uint64_t rex_mapping_now(void)
 {
     return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
 }
+
+/*
+ * Memory is loose after a call with it that is not waited for, or has failed: libomptarget may
+ * still copy there, or drop references. Only libomptarget launches and copies there, until a begin
+ * or a launch of its own finds the memory absent.
+ */
 
 /* Mappings may have ended in a call that has not entered. */
 void rex_mapping_ended_unseen(void);

@@ -190,7 +190,7 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
         if (entry->owner != end)
             continue;
         if (entry->begin == *at) {
-            entry->is_gone |= !stays;
+            entry->is_gone |= !stays && !entry->is_loose;
             entry->refs = REX_REFS_UNKNOWN;
         } else
             next = entry->begin;
@@ -200,14 +200,13 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
     return next != 0;
 }
 
-/* LATER: the end may not be over yet, so that its entries go, though their mappings may stay. */
-static void settle_all(struct rex_present_table *table, const struct rex_claim *end, bool later)
+static void settle_all(struct rex_present_table *table, const struct rex_claim *end)
 {
     for (size_t i = 0; i < end->count && !end->is_all; i++) {
         uintptr_t at = 0;
         bool stays = false;
         while (settle(table, end, &end->place[i], &at, stays))
-            stays = !later && rex_runtime_omp()->is_present((const void *)at, end->number);
+            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
 }
 
@@ -227,13 +226,13 @@ static size_t beside(struct rex_present_table *table, const struct rex_place *pl
 }
 
 /* A row of no length may have ended a mapping beside it, without its users. */
-static void look_beside(struct rex_present_table *table, const struct rex_claim *end, bool later)
+static void look_beside(struct rex_present_table *table, const struct rex_claim *end)
 {
     for (size_t i = 0; i < end->count; i++) {
         uintptr_t begins[2];
         size_t count = end->place[i].is_empty ? beside(table, &end->place[i], begins) : 0;
         while (count-- > 0) {
-            if (!later && rex_runtime_omp()->is_present((const void *)begins[count], end->number))
+            if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
             rex_mapped_unseen(); /* another thread may just have mapped it again */
             pthread_mutex_lock(&table->lock);
@@ -245,6 +244,80 @@ static void look_beside(struct rex_present_table *table, const struct rex_claim 
             pthread_mutex_unlock(&table->lock);
         }
     }
+}
+
+/* ---- loose memory ---------------------------------------------------------------------------- */
+
+/*
+ * The call may return before it is done, or has failed: its memory is loose, and so is what its
+ * rows of no length have counted. The driver launches no more if the call does not tell its memory,
+ * or if there is no memory for the entries.
+ */
+static void loosen(struct rex_present_table *table, const struct rex_claim *claim)
+{
+    bool done = !claim->is_all;
+    for (size_t i = 0; i < claim->count && done; i++) {
+        const struct rex_place *place = &claim->place[i];
+        uintptr_t begins[2];
+        size_t count = place->is_empty ? beside(table, place, begins) : 0;
+        pthread_mutex_lock(&table->lock);
+        if (!place->is_empty)
+            done = rex_entries_loosen(table, place->begin, place->end);
+        while (count-- > 0)
+            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
+        pthread_mutex_unlock(&table->lock);
+    }
+    if (!done)
+        rex_add_process_reasons(claim->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
+}
+
+/* Finds the first loose entry that no call uses from *AT on, and before END. */
+static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
+                       struct rex_entry *found, unsigned *loosened)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    *loosened = table->loosened;
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
+        if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
+            *found = *entry;
+            is_found = true;
+        }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/* Takes out ENTRY unless a call has used it since the table was loosened so often. */
+static void take_out(struct rex_present_table *table, const struct rex_entry *gone,
+                     unsigned loosened)
+{
+    pthread_mutex_lock(&table->lock);
+    struct rex_entry *entry =
+        rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
+    if (table->loosened == loosened && entry != NULL && entry->users == 0 && entry->owner == NULL) {
+        entry->is_gone = true;
+        rex_entries_clean(table);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
+static void look_at_loose(const struct rex_claim *begin)
+{
+    struct rex_present_table *table = rex_present_table(begin->number);
+    struct rex_entry entry;
+    unsigned loosened;
+    /* Relaxed: read once more under the lock. */
+    if (__atomic_load_n(&table->loosened, __ATOMIC_RELAXED) == 0)
+        return;
+    for (size_t i = 0; i < begin->count; i++)
+        for (uintptr_t at = begin->place[i].begin;
+             find_loose(table, at, begin->place[i].end, &entry, &loosened); at = entry.end)
+            if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
+                                    begin->number) == REX_ABSENT)
+                take_out(table, &entry, loosened);
 }
 
 /* ---- in and out ------------------------------------------------------------------------------ */
@@ -313,6 +386,8 @@ void rex_present_enter(enum rex_present_call call, const struct rex_map *map, in
     rex_shelter_begin();
     collect(own, map, number);
     own->claim.call = call;
+    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
+        look_at_loose(&own->claim);
     rex_present_pin(&own->claim);
     own->claim.is_unseen = call == REX_CALL_BEGINS && lies_in_unseen(&own->claim);
 }
@@ -330,26 +405,26 @@ static bool ends_unknown(const struct rex_claim *end, const struct rex_map *map)
     return some;
 }
 
-static void settle_end(struct rex_claim *end, const struct rex_map *map, bool later)
+static void settle_end(struct rex_claim *end, const struct rex_map *map)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     if (ends_unknown(end, map))
         rex_mappings_forget();
-    else if (later)
-        rex_mapped_unseen(); /* entries go, though mappings with more references stay */
-    settle_all(table, end, later);
-    look_beside(table, end, later);
+    settle_all(table, end);
+    look_beside(table, end);
 }
 
-/* LATER: the begin is not over yet, or has failed. */
-static void settle_begin(struct rex_claim *begin, bool later)
+/* LATER: the call may return before it is done, or has failed. */
+static void settle_call(struct rex_claim *claim, const struct rex_map *map, bool later)
 {
-    begin->is_unseen |= later;
-    if (later)
-        rex_mapped_unseen();
-    for (size_t i = 0; later && i < begin->count; i++)
-        begin->place[i].counts = REX_COUNTS_UNKNOWN;
-    locate(begin);
+    if (later) {
+        for (size_t i = 0; i < claim->count; i++)
+            claim->place[i].counts = REX_COUNTS_UNKNOWN;
+        loosen(rex_present_table(claim->number), claim);
+    } else if (claim->call == REX_CALL_BEGINS)
+        locate(claim);
+    if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
+        settle_end(claim, map);
 }
 
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
@@ -359,12 +434,14 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     int number = number_of(map, device);
     bool is_entered = own != NULL && own->depth > 0 && number >= 0;
     bool is_over = is_entered && own->depth == 1;
-    if (is_over && call == REX_CALL_BEGINS)
-        settle_begin(&own->claim, later);
-    if (is_over && call == REX_CALL_ENDS)
-        settle_end(&own->claim, map, later);
-    if (is_entered && !is_over && call == REX_CALL_ENDS && is_foreign(own, map, number))
-        rex_mappings_forget();
+    if (is_over)
+        settle_call(&own->claim, map, later && call != REX_CALL_UPDATES);
+    if (is_entered && !is_over && is_foreign(own, map, number)) {
+        if (call == REX_CALL_ENDS)
+            rex_mappings_forget();
+        if (later)
+            rex_add_process_reasons(REX_REASON_NOT_WAITED);
+    }
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
     if (is_over) {

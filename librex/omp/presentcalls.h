@@ -12,7 +12,7 @@
  * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
  * after it. The call waits for calls at work that exclude it. When it leaves, the entries that it
  * has made or may have ended are as libomptarget has them. LATER: the call may return before it is
- * done, or has failed. A call inside of another one waits for nothing. A map without all of its
+ * done, or has failed: its memory is loose. A call inside of another one waits for nothing. A map without all of its
  * columns has no rows.
  *
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
