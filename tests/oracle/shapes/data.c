@@ -85,26 +85,6 @@ SHAPE(use_device_ptr_alone)
     RESULT(a);
 }
 
-SHAPE(use_device_addr_and_map)
-{
-    int a[8], b[4];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target data map(tofrom : a) map(to : b) use_device_addr(a)
-    {
-        OBJECT_AT("device", a, sizeof a);
-#pragma omp target has_device_addr(a)
-        a[0] += 1;
-    }
-#else
-    REX_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-        bump_returned(&region, sizeof a);
-#endif
-    RESULT(a);
-}
-
 SHAPE(use_device_addr_alone)
 {
     int a[8];
