@@ -257,8 +257,10 @@ static int check(struct rex_request *request, struct rex_plan *plan)
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
     unsigned reasons = 0;
-    if (plan->claim.count > 0)
-        rex_present_pin(&plan->claim);
+    if (plan->claim.count > 0 && !rex_present_pin(&plan->claim)) {
+        request->reasons = REX_REASON_NESTED;
+        return;
+    }
     for (size_t i = 0; i < plan->claim.count; i++)
         reasons |= place_row(plan, &plan->claim.place[i]);
     if (plan->own_count > 1)
