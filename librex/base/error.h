@@ -104,10 +104,4 @@ static inline uint64_t rex_hash_string(const char *string)
     return rex_hash_bytes(string, strlen(string));
 }
 
-/* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
-static inline uint32_t rex_hash_address(const void *address)
-{
-    return (uint32_t)(((uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u) >> 32);
-}
-
 #endif

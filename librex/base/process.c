@@ -321,7 +321,7 @@ bool rex_thread_list(void)
 
 void *rex_part_new(enum rex_part part, size_t size)
 {
-    if (!rex_thread_is_listed())
+    if (rex_thread.part == NULL && !rex_thread_list())
         return NULL;
     if (rex_thread.part[part] == NULL)
         rex_thread.part[part] = calloc(1, size);

@@ -103,10 +103,6 @@ static inline void *rex_part_if_any(enum rex_part part)
  * and sets `in_flight` to 0. False if there is no memory for them; it may be tried again.
  */
 bool rex_thread_list(void);
-static inline bool rex_thread_is_listed(void)
-{
-    return rex_thread.part != NULL || rex_thread_list();
-}
 
 /*
  * Whether another thread has calls of libomptarget in flight. Call it under the lock of the list,

@@ -136,12 +136,23 @@ struct rex_driver {
 };
 extern struct rex_driver rex_driver;
 
+/* The grid of a launch: teams are the driver's blocks. */
+struct rex_grid {
+    uint32_t teams[3], threads[3], dynamic_memory;
+};
+
 /*
  * Calls a function of the driver: 0, or its result, noted with the function's name for
  * rex_cuda_why(). A call whose result is no error (cuStreamQuery), or whose error nobody is told,
  * is made with rex_driver.function().
  */
-#define REX_CUDA(function, ...) rex_cuda_note(rex_driver.function(__VA_ARGS__), #function)
+#define REX_CUDA(function, ...)                             \
+    __extension__({                                         \
+        int cuda_result = rex_driver.function(__VA_ARGS__); \
+        if (__builtin_expect(cuda_result != 0, 0))          \
+            rex_cuda_note(cuda_result, #function);          \
+        cuda_result;                                        \
+    })
 
 /* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
 int rex_cuda_note(int result, const char *call);

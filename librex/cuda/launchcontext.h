@@ -29,14 +29,14 @@ void rex_arguments_free(struct rex_arguments *arguments);
 
 /* A launch as a graph: copy in, kernel, copy out. launch/launchgraph.c makes it. */
 struct rex_launch_graph {
-    const struct rex_loaded_kernel *kernel;     /* NULL: the place is free */
-    size_t in, out_begin, out_end;              /* bytes in; begin and end of bytes out */
-    unsigned launches;                          /* by single calls, until a graph pays */
-    void *graph, *executable, *node;            /* NULL: no graph yet, or none possible */
-    unsigned grid[3], block[3], dynamic_memory; /* current in the kernel node, as are the values */
-    unsigned char values[REX_STAGED_VALUES];    /* the arguments, if they fit */
-    bool is_refused;                            /* by the driver */
-    unsigned used;                              /* the context's `uses` at its last use */
+    const struct rex_loaded_kernel *kernel;  /* NULL: the place is free */
+    size_t in, out_begin, out_end;           /* bytes in; begin and end of bytes out */
+    unsigned launches;                       /* by single calls, until a graph pays */
+    void *graph, *executable, *node;         /* NULL: no graph yet, or none possible */
+    struct rex_grid grid;                    /* current in the kernel node, as are the values */
+    unsigned char values[REX_STAGED_VALUES]; /* the arguments, if they fit */
+    bool is_refused;                         /* by the driver */
+    unsigned used;                           /* the context's `uses` at its last use */
 };
 #define REX_LAUNCH_GRAPHS 16
 void rex_launch_graph_end(struct rex_launch_graph *graph);

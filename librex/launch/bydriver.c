@@ -212,10 +212,55 @@ static void arrange(struct rex_plan *plan)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Finds the device address of each pinned row, or plans its memory. Returns fallback reasons. */
-static unsigned place_rows(struct rex_plan *plan)
+static int make_room(struct rex_launch_context *context, size_t size)
 {
-    unsigned reasons = 0;
+    void *rows = realloc(context->rows, size);
+    if (rows == NULL)
+        return rex_fail_memory(size, "the rows of a launch");
+    context->rows = rows;
+    context->rows_size = size;
+    return REX_OK;
+}
+
+/* Checks the launch. No row is pinned. Returns 0, maybe with fallback reasons, or an error. */
+static int check(struct rex_request *request, struct rex_plan *plan)
+{
+    struct rex_launch_context *context = plan->context;
+    uint32_t arguments = 0;
+    size_t count = (size_t)plan->map->count;
+    size_t row = sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device;
+    if ((count + 1) * row > context->rows_size && make_room(context, (count + 1) * row) != REX_OK)
+        return REX_ENOMEM;
+    plan->own = context->rows;
+    plan->claim.place = (void *)(plan->own + count);
+    plan->device = (void *)(plan->claim.place + count);
+    unsigned reasons = read_rows(plan, &arguments);
+    if (reasons != 0 && !plan->is_mapped) {
+        request->reasons = reasons;
+        return REX_OK;
+    }
+    int result = rex_check_grid(&request->target, NULL, &request->grid);
+    if (result != REX_OK)
+        return result;
+    plan->packed.grid = request->grid;
+    plan->packed.kernel = rex_loaded_kernel(&request->target, context->ordinal, context->cuda,
+                                            request->grid.dynamic_memory);
+    return plan->packed.kernel != NULL
+               ? rex_check_form(&request->target, arguments, (uint32_t)count, &plan->form)
+               : rex_last_error_code();
+}
+
+/*
+ * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
+ * REQUEST has fallback reasons then.
+ */
+static void place_rows(struct rex_request *request, struct rex_plan *plan)
+{
+    unsigned reasons = plan->claim.count > 0 ? rex_present_pin(&plan->claim) : 0;
+    if (reasons != 0) {
+        request->reasons = reasons;
+        return;
+    }
     for (size_t i = 0; i < plan->claim.count; i++)
         reasons |= place_row(plan, &plan->claim.place[i]);
     if (plan->own_count > 1)
@@ -225,76 +270,12 @@ static unsigned place_rows(struct rex_plan *plan)
             add_own(plan, i);
     if (plan->own_count > 0)
         arrange(plan);
-    return reasons;
-}
-
-static int load(const struct rex_request *request, struct rex_plan *plan)
-{
-    struct rex_packed *packed = &plan->packed;
-    const struct rex_launch_context *context = plan->context;
-    packed->kernel = rex_loaded_kernel(request->target.registration, request->target.kernel,
-                                       context->ordinal, context->cuda);
-    if (packed->kernel == NULL)
-        return rex_last_error_code();
-    memcpy(packed->grid, request->grid.teams, sizeof packed->grid);
-    memcpy(packed->block, request->grid.threads, sizeof packed->block);
-    packed->dynamic_memory = request->grid.dynamic_memory;
-    return rex_loaded_kernel_allow(packed->kernel, packed->dynamic_memory);
-}
-
-/* Room for the rows of PLAN: 0 or REX_ENOMEM. */
-static int take_room(struct rex_plan *plan)
-{
-    struct rex_launch_context *context = plan->context;
-    size_t count = (size_t)plan->map->count;
-    size_t size = count * (sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device);
-    if (size > context->rows_size) {
-        void *rows = realloc(context->rows, size);
-        if (rows == NULL)
-            return rex_fail_memory(size, "the rows of a launch");
-        context->rows = rows;
-        context->rows_size = size;
-    }
-    plan->own = context->rows;
-    plan->claim.place = (void *)(plan->own + count);
-    plan->device = (void *)(plan->claim.place + count);
-    return REX_OK;
-}
-
-/*
- * Checks the launch, pins its rows, and finds their device addresses. Nothing is pinned after an
- * error, or if REQUEST has fallback reasons then.
- */
-static int make_plan(struct rex_request *request, struct rex_plan *plan)
-{
-    const struct rex_map *map = plan->map;
-    uint32_t arguments = 0;
-    int result = map->count > 0 ? take_room(plan) : REX_OK;
-    if (result != REX_OK)
-        return result;
-    unsigned reasons = read_rows(plan, &arguments);
-    if (reasons != 0 && !plan->is_mapped) {
-        request->reasons = reasons;
-        return REX_OK;
-    }
-    result = rex_check_grid(&request->target, NULL, &request->grid);
-    if (result == REX_OK)
-        result = load(request, plan);
-    if (result == REX_OK)
-        result = rex_check_form(&request->target, arguments, (uint32_t)map->count, &plan->form);
-    if (result != REX_OK)
-        return result;
-    if (plan->claim.count > 0)
-        request->reasons = rex_present_pin(&plan->claim);
-    if (request->reasons != 0)
-        return REX_OK;
-    request->reasons = place_rows(plan);
     /* Another call may have added a reason while this one waited for its memory. */
-    if (request->reasons == 0 && !plan->is_mapped)
-        request->reasons = rex_process_reasons();
-    if (request->reasons != 0 && plan->claim.count > 0)
+    if (reasons == 0 && !plan->is_mapped)
+        reasons = rex_process_reasons();
+    if (reasons != 0 && plan->claim.count > 0)
         rex_present_unpin(&plan->claim);
-    return REX_OK;
+    request->reasons = reasons;
 }
 
 /* ---- log and trace --------------------------------------------------------------------------- */
@@ -327,7 +308,24 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int launch_in_flight(struct rex_request *request, bool is_mapped)
+/* The fallback reasons before the rows are read. */
+static unsigned reasons_of(const struct rex_request *request)
+{
+    const struct rex_target *target = &request->target;
+    uint8_t flags = rex_kernel_flags(target->kernel);
+    bool is_unknown =
+        (flags & REX_KERNEL_MATCHED) != 0 && target->kernel->parameters == REX_PARAMETERS_UNKNOWN;
+    bool lacks_columns = request->map->count != 0 && !rex_has_columns(request->map);
+    return rex_process_reasons() | target->registration->reasons |
+           (flags & REX_KERNEL_MANAGED ? REX_REASON_MODE : 0u) |
+           (is_unknown ? REX_REASON_PARAMETERS : 0u) |
+           (request->flags & REX_FLAG_NOWAIT ? REX_REASON_NOWAIT : 0u) |
+           (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_REASON_FLAGS : 0u) |
+           (lacks_columns ? REX_REASON_ROWS : 0u);
+}
+
+/* Plans and runs the launch, in flight. */
+static int launch(struct rex_request *request, bool is_mapped)
 {
     const struct rex_target *target = &request->target;
     struct rex_plan plan = {.map = request->map,
@@ -346,7 +344,9 @@ static int launch_in_flight(struct rex_request *request, bool is_mapped)
         result = rex_launch_context_take(ordinal, target->name, &plan.context, &entered);
     if (plan.context == NULL)
         return result;
-    result = make_plan(request, &plan);
+    result = check(request, &plan);
+    if (result == REX_OK && request->reasons == 0)
+        place_rows(request, &plan);
     if (result == REX_OK && request->reasons == 0) {
         result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
                                                                 : rex_plan_run(&plan);
@@ -357,40 +357,17 @@ static int launch_in_flight(struct rex_request *request, bool is_mapped)
     return result;
 }
 
-/* An error of the device is left to the launch by libomptarget, which reports it. */
-static int launch(struct rex_request *request, bool is_mapped)
+int rex_launch_by_driver(struct rex_request *request, bool is_mapped)
 {
-    if (request->is_packet && rex_device_offload(request->device, &request->number) != REX_OK) {
+    request->reasons = is_mapped ? 0 : reasons_of(request);
+    /* An error of the device is left to the launch by libomptarget, which reports it. */
+    if (request->reasons == 0 && request->is_packet &&
+        rex_device_offload(request->device, &request->number) != REX_OK)
         request->reasons = REX_REASON_DEVICE;
-        return REX_OK;
-    }
-    int result = rex_flight_enter();
-    if (result != REX_OK)
+    int result = request->reasons == 0 ? rex_flight_enter() : REX_OK;
+    if (result != REX_OK || request->reasons != 0)
         return result;
-    result = launch_in_flight(request, is_mapped);
+    result = launch(request, is_mapped);
     rex_flight_leave();
     return result;
-}
-
-int rex_launch_mapped_by_driver(struct rex_request *request)
-{
-    request->reasons = 0;
-    return launch(request, true);
-}
-
-int rex_launch_by_driver(struct rex_request *request)
-{
-    const struct rex_map *map = request->map;
-    const struct rex_kernel *kernel = request->target.kernel;
-    uint8_t flags = rex_kernel_flags(kernel);
-    bool is_unknown =
-        (flags & REX_KERNEL_MATCHED) != 0 && kernel->parameters == REX_PARAMETERS_UNKNOWN;
-    bool lacks_columns = map->count != 0 && !rex_has_columns(map);
-    request->reasons = rex_process_reasons() | request->target.registration->reasons |
-                       (flags & REX_KERNEL_MANAGED ? REX_REASON_MODE : 0u) |
-                       (is_unknown ? REX_REASON_PARAMETERS : 0u) |
-                       (request->flags & REX_FLAG_NOWAIT ? REX_REASON_NOWAIT : 0u) |
-                       (request->flags & ~(uint64_t)REX_FLAGS_USUAL ? REX_REASON_FLAGS : 0u) |
-                       (lacks_columns ? REX_REASON_ROWS : 0u);
-    return request->reasons == 0 ? launch(request, false) : REX_OK;
 }

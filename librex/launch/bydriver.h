@@ -11,12 +11,10 @@
 /*
  * Collect the fallback reasons of REQUEST. If there are none, let the driver launch, and wait.
  * Returns 0 or an error. If there are reasons afterwards, nothing has been done, and libomptarget
- * has to launch.
+ * has to launch. IS_MAPPED: libomptarget has mapped all rows for the launch, and only reasons that
+ * the rows have on the device count.
  */
-int rex_launch_by_driver(struct rex_request *request);
-
-/* The same after libomptarget has mapped all rows for the launch: their reasons do not count. */
-int rex_launch_mapped_by_driver(struct rex_request *request);
+int rex_launch_by_driver(struct rex_request *request, bool is_mapped);
 
 /* The fallback reasons of row I of MAP alone. */
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);

@@ -155,7 +155,7 @@ static int launch_in_region(struct rex_request *request, const struct rex_map *m
     int result = rex_map_for_launch(request->target.registration->module, request->device, mapped);
     if (result != REX_OK)
         return result;
-    result = rex_launch_mapped_by_driver(request);
+    result = rex_launch_by_driver(request, true);
     /* No kernel has written to rows that were mapped for a refused launch: no copy back. */
     for (int32_t i = 0; result != REX_OK && i < mapped->count; i++)
         mapped->types[i] &= ~REX_MAP_FROM;

@@ -31,33 +31,32 @@ static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t 
     static const char *const forms[] = {[REX_FORM_UNKNOWN] = "",
                                         [REX_FORM_PLAIN] = ", none of them the runtime's",
                                         [REX_FORM_ENV] = ", the first of them the runtime's"};
-    const struct rex_signature *signature = target->kernel->signature;
+    const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
-    char list[REX_SIGNATURE_MAX] = "";
-    if (signature != NULL)
-        rex_signature_print(signature->parameter, signature->count, list);
-    return rex_fail(
-        REX_EPARAMS,
-        "kernel \"%s\" has %u parameters%s%s%s, and the launch %u rows for them (of %u)",
-        target->name, target->kernel->parameters, forms[form], signature != NULL ? " " : "", list,
-        rows, count);
+    char list[REX_SIGNATURE_MAX + 1] = "";
+    if (layout != NULL && layout->has_kinds) {
+        list[0] = ' ';
+        rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list + 1);
+    }
+    return rex_fail(REX_EPARAMS,
+                    "kernel \"%s\" has %u parameters%s%s, and the launch %u rows for them (of %u)",
+                    target->name, target->kernel->parameters, forms[form], list, rows, count);
 }
 
 /* Compares the rows with the signature, if the kernel has one. */
 static int check_signature(const struct rex_request *request)
 {
-    const struct rex_signature *signature = request->target.kernel->signature;
+    const struct rex_layout *layout = request->target.kernel->layout;
     const struct rex_map *map = request->map;
-    uint32_t index = 0;
-    for (int32_t i = 0; signature != NULL && i < map->count && index < signature->count; i++) {
-        struct rex_argument argument = {(uint32_t)i, map->types[i], map->sizes[i], map->base[i]};
-        if (!(argument.type & REX_MAP_TARGET_PARAM))
+    if (layout == NULL || !layout->has_kinds)
+        return REX_OK;
+    uint32_t index = layout->env;
+    for (int32_t i = 0; i < map->count && index < layout->count; i++) {
+        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
             continue;
-        if (!rex_argument_fits(&signature->parameter[index++], &argument))
-            return rex_wrong_argument(&(struct rex_declared){request->target.name,
-                                                             signature->parameter, signature->count,
-                                                             map},
-                                      index - 1, &argument);
+        if (!rex_argument_fits(&layout->parameter[index], map, i))
+            return rex_wrong_argument(request->target.name, layout, index, map, i);
+        index++;
     }
     return REX_OK;
 }
@@ -242,8 +241,9 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
 #define DEFAULT_TEAMS 128u
 #define DEFAULT_THREADS 128u
 
-void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count)
+void rex_grid_complete(struct rex_grid *grid, uint64_t trip_count)
 {
+    uint32_t *teams = grid->teams, *threads = grid->threads;
     if (threads[0] == 0)
         threads[0] = DEFAULT_THREADS;
     if (teams[0] == 0) {
@@ -260,13 +260,18 @@ void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_cou
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
 {
     struct rex_launch_config whole = *launch;
-    whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
-    rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
+    struct rex_grid grid;
+    memcpy(grid.teams, launch->teams, sizeof grid.teams);
+    memcpy(grid.threads, launch->threads, sizeof grid.threads);
+    rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
-        resident /= whole.threads[i]; /* the product of the threads may overflow 64 bits */
-    if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
-        whole.teams[0] = (uint32_t)resident;
+        resident /= grid.threads[i]; /* the product of the threads may overflow 64 bits */
+    if (launch->teams[0] == 0 && resident > 0 && grid.teams[0] > resident)
+        grid.teams[0] = (uint32_t)resident;
+    whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
+    memcpy(whole.teams, grid.teams, sizeof whole.teams);
+    memcpy(whole.threads, grid.threads, sizeof whole.threads);
     return whole;
 }
 

@@ -12,10 +12,10 @@
 /* ---- the grid -------------------------------------------------------------------------------- */
 
 /*
- * Fill in the open numbers of a grid: 128 threads in x, and 1 in y and z. Teams in x are as many as
+ * Fill in the open numbers of GRID: 128 threads in x, and 1 in y and z. Teams in x are as many as
  * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet.
  */
-void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
+void rex_grid_complete(struct rex_grid *grid, uint64_t trip_count);
 
 /* LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);

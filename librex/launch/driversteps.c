@@ -31,14 +31,14 @@ static int failed(const struct rex_plan *plan, const char *what)
  */
 static int lost(const struct rex_plan *plan)
 {
+    const uint32_t *teams = plan->packed.grid.teams, *threads = plan->packed.grid.threads;
     char why[256], name[80];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
     snprintf(name, sizeof name, "kernel \"%s\"", plan->packed.kernel->name);
     rex_device_lose(plan->context->ordinal, plan->claim.number, name, why);
     return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
-                    plan->packed.kernel->name, plan->packed.grid[0], plan->packed.grid[1],
-                    plan->packed.grid[2], plan->packed.block[0], plan->packed.block[1],
-                    plan->packed.block[2], why);
+                    plan->packed.kernel->name, teams[0], teams[1], teams[2], threads[0], threads[1],
+                    threads[2], why);
 }
 
 /*
@@ -159,7 +159,7 @@ static int take_blocks(struct rex_plan *plan)
                           plan->packed.kernel->name, failed->row, size_of(failed), rex_cuda_why());
 }
 
-/* Packs the arguments; the own rows have their memory. */
+/* Packs the arguments. The own rows have their memory. */
 static int pack(const struct rex_plan *plan)
 {
     for (size_t i = 0; i < plan->own_count; i++) {

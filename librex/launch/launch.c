@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "cuda/launchcontext.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
@@ -68,7 +69,7 @@ static int launch(struct rex_request *request)
     int result = REX_OK, returned = 0;
     request->reasons = REX_REASON_DEVICE;
     if (request->purpose == REX_FOR_LAUNCH)
-        result = rex_launch_by_driver(request);
+        result = rex_launch_by_driver(request, false);
     if (request->reasons != 0)
         result = request->is_packet ? rex_launch_by_runtime(request, &returned)
                                     : launch_map(request, &returned);
@@ -86,7 +87,7 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
         return result;
     if (request->map == NULL)
         return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
-    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
+    rex_grid_complete(&request->grid, request->trip_count);
     return launch(request);
 }
 
@@ -122,12 +123,12 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
                    struct rex_request *request)
 {
     request->device = config->device;
+    request->grid.dynamic_memory = config->dynamic_memory;
+    memcpy(request->grid.teams, config->teams, sizeof request->grid.teams);
+    memcpy(request->grid.threads, config->threads, sizeof request->grid.threads);
     request->trip_count = config->trip_count;
     request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
                      (config->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
-    memcpy(request->grid.teams, config->teams, sizeof request->grid.teams);
-    memcpy(request->grid.threads, config->threads, sizeof request->grid.threads);
-    request->grid.dynamic_memory = config->dynamic_memory;
     int result = rex_module_ready(module, "rex_launch");
     if (result == REX_OK)
         result = rex_device_offload(config->device, &request->number);
@@ -137,7 +138,7 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
         result = rex_device_lost(request->number, request->target.name);
     if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
         result = rex_check_strict(config, request->target.name);
-    rex_grid_complete(request->grid.teams, request->grid.threads, request->trip_count);
+    rex_grid_complete(&request->grid, request->trip_count);
     return result;
 }
 

@@ -96,21 +96,18 @@ static bool make(struct rex_launch_context *context, const struct rex_packed *pa
 static bool has_all(const struct rex_launch_graph *graph, const struct rex_packed *packed,
                     const unsigned char *values)
 {
-    return memcmp(graph->grid, packed->grid, sizeof graph->grid) == 0 &&
-           memcmp(graph->block, packed->block, sizeof graph->block) == 0 &&
-           graph->dynamic_memory == packed->dynamic_memory &&
-           packed->kernel->bytes <= REX_STAGED_VALUES &&
-           memcmp(graph->values, values, packed->kernel->bytes) == 0;
+    uint32_t bytes = packed->kernel->facts->layout->bytes;
+    return memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
+           bytes <= REX_STAGED_VALUES && memcmp(graph->values, values, bytes) == 0;
 }
 
 static void remember(struct rex_launch_graph *graph, const struct rex_packed *packed,
                      const unsigned char *values)
 {
-    memcpy(graph->grid, packed->grid, sizeof graph->grid);
-    memcpy(graph->block, packed->block, sizeof graph->block);
-    graph->dynamic_memory = packed->dynamic_memory;
-    if (packed->kernel->bytes <= REX_STAGED_VALUES)
-        memcpy(graph->values, values, packed->kernel->bytes);
+    uint32_t bytes = packed->kernel->facts->layout->bytes;
+    graph->grid = packed->grid;
+    if (bytes <= REX_STAGED_VALUES)
+        memcpy(graph->values, values, bytes);
 }
 
 /* Sets the kernel node only if it changes, because the driver takes a microsecond. */

@@ -18,8 +18,7 @@
 #include "base/process.h"
 #include "cuda/launchcontext.h"
 #include "image/cubin.h"
-#include "image/list.h"
-#include "module/moduleimage.h"
+#include "module/registration.h"
 #include "omp/grid.h"
 
 #define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
@@ -45,7 +44,6 @@ static void discard(struct rex_loaded_image *image)
         rex_context_leave(entered);
         rex_context_drop(image->ordinal);
     }
-    rex_view_close(&image->view);
     free(image);
 }
 
@@ -85,29 +83,6 @@ static void unload(struct rex_registration *registration)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static void describe(struct rex_loaded_image *image, const struct rex_table *table)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct rex_image_symbol *symbol = rex_view_find(&image->view, table->entries[i].name);
-        struct rex_loaded_kernel *kernel = &image->kernel[i];
-        kernel->image = image;
-        kernel->name = table->entries[i].name;
-        image->has_globals |= table->entries[i].size > 0;
-        if (symbol == NULL || !symbol->kernel || symbol->parameters == REX_PARAMETERS_UNKNOWN)
-            continue;
-        kernel->known = true;
-        kernel->env = symbol->env;
-        kernel->parameters = symbol->parameters;
-        kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
-        if (kernel->parameters > 0) /* else the image may have no parameters at all */
-            kernel->parameter = image->view.parameters + symbol->first;
-        for (uint32_t j = 0; j < kernel->parameters; j++) {
-            uint32_t end = (uint32_t)kernel->parameter[j].offset + kernel->parameter[j].size;
-            kernel->bytes = end > kernel->bytes ? end : kernel->bytes;
-        }
-    }
-}
-
 /* Returns NULL on failure; rex_cuda_why() says why. */
 static void *load_function(const struct rex_loaded_kernel *kernel)
 {
@@ -120,15 +95,23 @@ static void *load_function(const struct rex_loaded_kernel *kernel)
 
 static int find_function(struct rex_loaded_kernel *kernel)
 {
-    if (!kernel->known)
-        return rex_fail(REX_ENOKERNEL,
-                        "device image %s does not say what parameters kernel \"%s\" has",
-                        kernel->image->registration->image_path, kernel->name);
     void *function = load_function(kernel);
     if (function == NULL)
         return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
     __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
     return REX_OK;
+}
+
+/* With REX_CHECK=off a kernel is compared with the image at its first launch. */
+static int check_facts(const struct rex_target *target)
+{
+    struct rex_kernel *kernel = target->kernel;
+    int result = rex_registration_match(target->registration, kernel);
+    return result != REX_OK || kernel->layout != NULL
+               ? result
+               : rex_fail(REX_ENOKERNEL,
+                          "device image %s does not say what parameters kernel \"%s\" has",
+                          target->registration->image_path, target->name);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -141,28 +124,30 @@ static int find_function(struct rex_loaded_kernel *kernel)
  */
 static int load(struct rex_loaded_image *image)
 {
-    const struct rex_descriptor *descriptor = image->descriptor;
-    const char *path = image->registration->image_path, *bytes = descriptor->image.ImageStart;
-    int result = rex_view_open_within(&image->view, bytes,
-                                      (size_t)((const char *)descriptor->image.ImageEnd - bytes),
-                                      SIZE_MAX, path);
-    if (result != REX_OK)
-        return result;
+    const struct rex_registration *registration = image->registration;
+    const struct rex_table *table = &registration->table;
+    const char *path = registration->image_path;
     void *context;
     if (rex_context_retain(image->ordinal, &context) != 0)
         return rex_fail(REX_ECUDA, "GPU %d: %s", image->ordinal, rex_cuda_why());
-    if (REX_CUDA(cuModuleLoadData, &image->module, bytes) != 0) {
+    if (REX_CUDA(cuModuleLoadData, &image->module, registration->descriptor->image.ImageStart) !=
+        0) {
         image->module = NULL;
         rex_context_drop(image->ordinal);
         return rex_fail(REX_ECUDA, "device image %s, for librex's own launches on GPU %d: %s", path,
                         image->ordinal, rex_cuda_why());
     }
-    describe(image, &image->registration->table);
-    for (uint32_t i = 0; i < image->registration->table.count; i++)
-        if (image->kernel[i].known)
-            image->kernel[i].function = load_function(&image->kernel[i]);
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct rex_loaded_kernel *kernel = &image->kernel[i];
+        bool is_global = table->entries[i].size > 0;
+        *kernel = (struct rex_loaded_kernel){
+            .image = image, .facts = &table->kernels[i], .name = table->entries[i].name};
+        image->has_globals |= is_global;
+        if (!is_global)
+            kernel->function = load_function(kernel);
+    }
     rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, image->ordinal,
-            image->registration->library == NULL ? " a second time" : "");
+            registration->library == NULL ? " a second time" : "");
     return REX_OK;
 }
 
@@ -177,7 +162,6 @@ static struct rex_loaded_image *new_image(struct rex_registration *registration,
         return NULL;
     }
     image->registration = registration;
-    image->descriptor = registration->descriptor;
     image->ordinal = ordinal;
     image->context = context;
     image->holders = 1;
@@ -228,27 +212,11 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
     return rex_last_error_code();
 }
 
-struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration,
-                                            const struct rex_kernel *known, int ordinal,
-                                            void *context)
-{
-    struct rex_loaded_image *image = find(registration, ordinal);
-    if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
-        return NULL;
-    struct rex_loaded_kernel *kernel = &image->kernel[known - registration->table.kernels];
-    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
-        find_function(kernel) != REX_OK)
-        return NULL;
-    return kernel;
-}
-
-int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
+/* The driver keeps the last value that was set, and it must be the largest. */
+static int allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
-    if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
-        bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE))
-        return REX_OK;
-    rex_lock(&lock); /* the driver keeps the last value that was set, and it must be the largest */
+    rex_lock(&lock);
     if (bytes > kernel->dynamic_memory) {
         int set = bytes > INT32_MAX /* the driver takes an int */
                       ? rex_cuda_note(REX_CUDA_INVALID_VALUE, "cuFuncSetAttribute")
@@ -262,6 +230,27 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
     }
     rex_unlock(&lock);
     return result;
+}
+
+struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int ordinal,
+                                            void *context, uint32_t dynamic_memory)
+{
+    struct rex_registration *registration = target->registration;
+    struct rex_loaded_image *image = find(registration, ordinal);
+    if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
+        return NULL;
+    struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
+    bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
+    if ((!is_matched || target->kernel->layout == NULL) && check_facts(target) != REX_OK)
+        return NULL;
+    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
+        find_function(kernel) != REX_OK)
+        return NULL;
+    if (dynamic_memory + (uint64_t)target->kernel->shared_memory > REX_SHARED_MEMORY &&
+        dynamic_memory > __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE) &&
+        allow(kernel, dynamic_memory) != REX_OK)
+        return NULL;
+    return kernel;
 }
 
 void *rex_loaded_global_address(struct rex_registration *registration, const char *name,

@@ -29,18 +29,18 @@
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
-/* The words for ARGUMENT in a message. */
-static const char *name_argument(const struct rex_argument *argument, char text[80])
+/* The words for an argument in a message. */
+static const char *name_argument(const struct rex_map *map, int32_t row, char text[80])
 {
-    unsigned kind = rex_type_kind(argument->type);
-    if (!(argument->type & REX_MAP_LITERAL))
+    unsigned kind = rex_type_kind(map->types[row]);
+    if (!(map->types[row] & REX_MAP_LITERAL))
         return "an address of mapped memory";
     if (kind >= REX_KIND_I8)
         return rex_kind_name(kind);
     if (kind == REX_KIND_POINTER)
         return "a pointer";
-    snprintf(text, 80, "a value of %lld byte%s", (long long)argument->size,
-             argument->size == 1 ? "" : "s");
+    snprintf(text, 80, "a value of %lld byte%s", (long long)map->sizes[row],
+             map->sizes[row] == 1 ? "" : "s");
     return text;
 }
 
@@ -69,15 +69,15 @@ static bool is_operand(const char *text, size_t length)
  * The end of the message. For a scalar of another type it is the cast to write, ": write
  * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
  */
-static void advise(const struct rex_declared *declared, const struct rex_image_parameter *parameter,
-                   const struct rex_argument *argument, char text[REX_ROW_TEXT + 40])
+static void advise(const struct rex_image_parameter *parameter, const struct rex_map *map,
+                   int32_t row, char text[REX_ROW_TEXT + 40])
 {
     static const char macro[] = "REX_VALUE(";
-    char row[REX_ROW_TEXT];
-    const char *value = strstr(rex_row_text(declared->map, (int32_t)argument->row, row), macro);
+    char written[REX_ROW_TEXT];
+    const char *value = strstr(rex_row_text(map, row, written), macro);
     size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
-    if (parameter->kind < REX_KIND_I8 || rex_type_kind(argument->type) < REX_KIND_I8) {
-        snprintf(text, REX_ROW_TEXT + 40, "%s", row);
+    if (parameter->kind < REX_KIND_I8 || rex_type_kind(map->types[row]) < REX_KIND_I8) {
+        snprintf(text, REX_ROW_TEXT + 40, "%s", written);
         return;
     }
     value = length > 0 ? value + strlen(macro) : "...";
@@ -95,35 +95,35 @@ static int stem_length(const char *name)
     return (int)(length > end && strcmp(name + length - end, tail) == 0 ? length - end : length);
 }
 
-int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
-                       const struct rex_argument *argument)
+int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
+                       const struct rex_map *map, int32_t row)
 {
-    const struct rex_image_parameter *parameter = &declared->parameter[index];
+    const struct rex_image_parameter *parameter = &layout->parameter[index];
     char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
-    rex_signature_print(declared->parameter, declared->count, list);
-    advise(declared, parameter, argument, advice);
+    rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list);
+    advise(parameter, map, row, advice);
     return rex_fail(REX_EPARAMS, "argument %u of %.*s is %s, its parameter is %s%s%s; it takes %s",
-                    index + 1, stem_length(declared->name), declared->name,
-                    name_argument(argument, given), parameter->kind < REX_KIND_I8 ? "a " : "",
+                    index + 1 - layout->env, stem_length(name), name,
+                    name_argument(map, row, given), parameter->kind < REX_KIND_I8 ? "a " : "",
                     rex_parameter_print(parameter, one), advice, list);
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Makes room for the arguments of KERNEL, and packs the runtime's parameter if FORM has one. */
-static int open_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+/* Makes room for arguments in LAYOUT, and packs the runtime's parameter if FORM has one. */
+static int open_arguments(struct rex_arguments *arguments, const struct rex_layout *layout,
                           enum rex_kernel_form form)
 {
-    if (arguments->room < kernel->parameters || arguments->address == NULL) {
-        uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
+    if (arguments->room < layout->count || arguments->address == NULL) {
+        uint32_t room = layout->count < 16 ? 16 : layout->count;
         void **address = realloc(arguments->address, room * sizeof *address);
         if (address == NULL)
             return rex_fail_memory(room * sizeof *address, "a kernel's arguments");
         arguments->address = address;
         arguments->room = room;
     }
-    if (arguments->bytes < kernel->bytes || arguments->values == NULL) {
-        uint32_t bytes = kernel->bytes < 256 ? 256 : kernel->bytes;
+    if (arguments->bytes < layout->bytes || arguments->values == NULL) {
+        uint32_t bytes = layout->bytes < 256 ? 256 : layout->bytes;
         unsigned char *values = calloc(1, bytes); /* zeros, so that the padding is 0 */
         if (values == NULL)
             return rex_fail_memory(bytes, "a kernel's arguments");
@@ -132,7 +132,7 @@ static int open_arguments(struct rex_arguments *arguments, const struct rex_load
         arguments->bytes = bytes;
     }
     if (form == REX_FORM_ENV) {
-        arguments->address[0] = arguments->values + kernel->parameter[0].offset;
+        arguments->address[0] = arguments->values + layout->parameter[0].offset;
         memcpy(arguments->address[0], &(uintptr_t){RUNTIME_PARAMETER}, sizeof(uintptr_t));
     }
     return REX_OK;
@@ -146,7 +146,8 @@ static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t paramete
     return rex_fail(
         REX_EPARAMS,
         "kernel \"%s\": parameter %u is %u bytes wide, and the launch has %s of %lld bytes for it",
-        kernel->name, parameter, kernel->parameter[parameter].size, what, (long long)size);
+        kernel->name, parameter, kernel->facts->layout->parameter[parameter].size, what,
+        (long long)size);
 }
 
 static int absent(const struct rex_stream_gpu *gpu, const char *name, const struct rex_map *map,
@@ -163,14 +164,10 @@ static int absent(const struct rex_stream_gpu *gpu, const char *name, const stru
 static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t parameter,
                           const struct rex_map *map, int32_t row)
 {
-    const struct rex_argument argument = {(uint32_t)row, map->types[row], map->sizes[row],
-                                          map->base[row]};
-    if (!rex_argument_fits(&kernel->parameter[parameter], &argument))
-        return rex_wrong_argument(&(struct rex_declared){kernel->name,
-                                                         kernel->parameter + kernel->env,
-                                                         kernel->parameters - kernel->env, map},
-                                  parameter - kernel->env, &argument);
-    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
+    const struct rex_layout *layout = kernel->facts->layout;
+    if (!rex_argument_fits(&layout->parameter[parameter], map, row))
+        return rex_wrong_argument(kernel->name, layout, parameter, map, row);
+    size_t width = layout->parameter[parameter].size, size = (size_t)map->sizes[row];
     if (!(map->types[row] & REX_MAP_LITERAL))
         return width == sizeof(void *)
                    ? REX_OK
@@ -183,21 +180,29 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
                           kernel->name, row, width);
 }
 
-/* Packs ROW: WORD is its value, if that has at most 8 bytes, or the device address of its base. */
+/*
+ * Packs ROW, whose memory is at DEVICE, 0 if it has none. A kernel gets the device address of the
+ * row's base, so that it indexes as the host does.
+ */
 static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                    uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t word)
+                    uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t device)
 {
-    const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
+    const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
-    bool is_literal = map->types[row] & REX_MAP_LITERAL;
-    int64_t kind =
-        is_literal ? map->types[row] & REX_MAP_KIND_MASK : REX_MAP_KIND(REX_KIND_POINTER);
+    int64_t type = map->types[row], kind = REX_MAP_KIND(REX_KIND_POINTER);
+    uintptr_t word = (uintptr_t)map->base[row];
+    bool is_checked = true;
+    if (type & REX_MAP_LITERAL) {
+        kind = type & REX_MAP_KIND_MASK;
+        is_checked = kind >= REX_MAP_KIND(REX_KIND_I8); /* one of no scalar kind always is */
+    } else {
+        word = type & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row] : word;
+        word = device != 0 ? device + word - (uintptr_t)map->begin[row] : 0;
+    }
     uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    /* a literal of no scalar kind is always checked */
-    if (likely(size_and_kind == (sizeof word | (uint64_t)kind >> 16) &&
-               (!is_literal || kind >= REX_MAP_KIND(REX_KIND_I8)))) {
+    if (likely(is_checked && size_and_kind == (sizeof word | (uint64_t)kind >> 16))) {
         memcpy(to, &word, sizeof word);
         return REX_OK;
     }
@@ -211,14 +216,6 @@ static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_ker
 _Static_assert(offsetof(struct rex_image_parameter, kind) ==
                    offsetof(struct rex_image_parameter, size) + 2,
                "pack_row() may take both at once");
-
-/* The device address of the row's base, so that a kernel indexes as the host does. */
-static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
-{
-    uintptr_t base = map->types[row] & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row]
-                                                           : (uintptr_t)map->base[row];
-    return device + base - (uintptr_t)map->begin[row];
-}
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
@@ -245,24 +242,21 @@ static int check_rows(const struct rex_map *map, const char *name, uint32_t *par
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                               enum rex_kernel_form form, const struct rex_map *map)
 {
-    uint64_t generation = rex_addresses_generation(gpu->remember);
-    rex_addresses_begin(&gpu->addresses);
     uint32_t parameter = form == REX_FORM_ENV;
+    rex_addresses_begin(&gpu->addresses, gpu->remember);
     for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i];
-        uintptr_t word = (uintptr_t)map->base[i];
+        int64_t type = map->types[i], size = map->sizes[i];
+        uintptr_t device = 0;
         if (!(type & REX_MAP_LITERAL)) {
-            word = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
-                                      gpu->number, generation);
-            if (likely(word != 0))
-                word = device_base(map, i, word);
-            else if (map->sizes[i] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
+            device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
+            /* a section of size 0 needs no memory */
+            if (unlikely(device == 0) &&
+                (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT))))
                 return absent(gpu, kernel->name, map, i);
-            /* else a section of size 0, which needs no memory */
         }
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
-        int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, word);
+        int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, device);
         if (unlikely(result != REX_OK))
             return result;
     }
@@ -274,12 +268,10 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
                        const uintptr_t *device)
 {
     uint32_t parameter = form == REX_FORM_ENV;
-    int result = open_arguments(arguments, kernel, form);
+    int result = open_arguments(arguments, kernel->facts->layout, form);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         if (map->types[i] & REX_MAP_TARGET_PARAM)
-            result = pack_row(arguments, kernel, parameter++, map, i,
-                              map->types[i] & REX_MAP_LITERAL ? (uintptr_t)map->base[i]
-                                                              : device_base(map, i, device[i]));
+            result = pack_row(arguments, kernel, parameter++, map, i, device[i]);
     return result;
 }
 
@@ -304,30 +296,27 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     int result = rex_resolve(module, description->key, &target);
     if (unlikely(result != REX_OK))
         return result;
-    struct rex_loaded_kernel *kernel =
-        rex_loaded_kernel(target.registration, target.kernel, gpu->ordinal, gpu->context);
-    if (unlikely(kernel == NULL))
+    packed->kernel =
+        rex_loaded_kernel(&target, gpu->ordinal, gpu->context, description->dynamic_memory);
+    if (unlikely(packed->kernel == NULL))
         return rex_last_error_code();
-    if (unlikely(kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
-        return refuse_globals(kernel->name);
+    if (unlikely(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+        return refuse_globals(target.name);
     if (description->flags & REX_LAUNCH_STRICT)
-        result = rex_check_strict(description, kernel->name);
-    if (result == REX_OK && description->dynamic_memory > 0)
-        result = rex_loaded_kernel_allow(kernel, description->dynamic_memory);
+        result = rex_check_strict(description, target.name);
     if (result == REX_OK)
-        result = check_rows(map, kernel->name, &parameters);
+        result = check_rows(map, target.name, &parameters);
     if (result == REX_OK)
         result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
     if (result == REX_OK)
-        result = open_arguments(&gpu->arguments, kernel, form);
+        result = open_arguments(&gpu->arguments, target.kernel->layout, form);
     if (unlikely(result != REX_OK))
         return result;
-    packed->kernel = kernel;
-    packed->dynamic_memory = description->dynamic_memory;
-    memcpy(packed->grid, description->teams, sizeof packed->grid);
-    memcpy(packed->block, description->threads, sizeof packed->block);
-    rex_grid_complete(packed->grid, packed->block, description->trip_count);
-    result = find_and_pack_rows(gpu, kernel, form, map);
+    packed->grid.dynamic_memory = description->dynamic_memory;
+    memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
+    memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
+    rex_grid_complete(&packed->grid, description->trip_count);
+    result = find_and_pack_rows(gpu, packed->kernel, form, map);
     if (unlikely(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);
     return result;
@@ -338,27 +327,31 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
 int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *stream)
 {
-    const unsigned *grid = packed->grid, *block = packed->block;
-    return REX_CUDA(cuLaunchKernel, packed->kernel->function, grid[0], grid[1], grid[2], block[0],
-                    block[1], block[2], packed->dynamic_memory, stream, arguments->address, NULL);
+    const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
+    return REX_CUDA(cuLaunchKernel, packed->kernel->function, teams[0], teams[1], teams[2],
+                    threads[0], threads[1], threads[2], packed->grid.dynamic_memory, stream,
+                    arguments->address, NULL);
 }
 
 int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
                    void *executable, void *node)
 {
-    const unsigned *grid = packed->grid, *block = packed->block;
-    const struct rex_cuda_kernel_node changed = {
-        packed->kernel->function, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]},
-        packed->dynamic_memory,   arguments->address,          NULL};
+    const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
+    const struct rex_cuda_kernel_node changed = {packed->kernel->function,
+                                                 {teams[0], teams[1], teams[2]},
+                                                 {threads[0], threads[1], threads[2]},
+                                                 packed->grid.dynamic_memory,
+                                                 arguments->address,
+                                                 NULL};
     return REX_CUDA(cuGraphExecKernelNodeSetParams, executable, node, &changed);
 }
 
 int rex_packed_failed(const struct rex_packed *packed)
 {
-    const unsigned *grid = packed->grid, *block = packed->block;
+    const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
     return rex_fail(REX_ECUDA,
                     "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
                     "dynamic shared memory: %s",
-                    packed->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                    packed->dynamic_memory, rex_cuda_why());
+                    packed->kernel->name, teams[0], teams[1], teams[2], threads[0], threads[1],
+                    threads[2], packed->grid.dynamic_memory, rex_cuda_why());
 }

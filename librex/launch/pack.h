@@ -10,27 +10,10 @@
 #include "cuda/launchcontext.h"
 #include "launch/loadedimage.h"
 #include "memory/addresses.h"
+#include "omp/grid.h"
 #include "rex/queue.h"
 
 /* ---- an argument and its parameter ----------------------------------------------------------- */
-
-/*
- * A kernel as its signature declares it: COUNT parameters, without the runtime's. Without a
- * signature their kinds are unknown.
- */
-struct rex_declared {
-    const char *name;
-    const struct rex_image_parameter *parameter;
-    uint32_t count;
-    const struct rex_map *map; /* of the launch; NULL: the launch has a packet */
-};
-
-/* A row of a launch that is an argument: its number and its columns. */
-struct rex_argument {
-    uint32_t row;
-    int64_t type, size;
-    const void *base;
-};
 
 /* The kind of a literal of TYPE, if the program tells it. */
 static inline unsigned rex_type_kind(int64_t type)
@@ -43,28 +26,31 @@ static inline bool rex_kind_is_integer(unsigned kind)
     return kind >= REX_KIND_I8 && kind <= REX_KIND_U64;
 }
 
-/* Whether ARGUMENT fits PARAMETER, as far as both tell their types. Integers widen as in C. */
+/* Whether ROW of MAP fits PARAMETER, as far as both tell their types. Integers widen as in C. */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
-                                     const struct rex_argument *argument)
+                                     const struct rex_map *map, int32_t row)
 {
-    unsigned kind = rex_type_kind(argument->type);
-    if (!(argument->type & REX_MAP_LITERAL))
+    int64_t type = map->types[row], size = map->sizes[row];
+    unsigned kind = rex_type_kind(type);
+    if (!(type & REX_MAP_LITERAL))
         return parameter->kind <= REX_KIND_POINTER;
     if (rex_kind_is_integer(parameter->kind) &&
         (rex_kind_is_integer(kind) || kind == REX_KIND_BOOL))
-        return argument->size <= parameter->width;
-    if (parameter->width != 0 && parameter->width != argument->size)
+        return size <= parameter->width;
+    if (parameter->width != 0 && parameter->width != size)
         return false;
     /* no program has memory in its first page */
-    if (parameter->kind == REX_KIND_POINTER && (uintptr_t)argument->base - 1 < 4095)
+    if (parameter->kind == REX_KIND_POINTER && (uintptr_t)map->base[row] - 1 < 4095)
         return false;
     return kind == REX_KIND_UNKNOWN || parameter->kind == REX_KIND_UNKNOWN ||
            parameter->kind == REX_KIND_WORD || parameter->kind == kind;
 }
 
-/* Fails with REX_EPARAMS: ARGUMENT does not fit parameter INDEX of DECLARED. */
-int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
-                       const struct rex_argument *argument);
+/*
+ * Fails with REX_EPARAMS: ROW of MAP does not fit parameter INDEX of the LAYOUT of kernel NAME.
+ */
+int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
+                       const struct rex_map *map, int32_t row);
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
@@ -87,7 +73,7 @@ struct rex_stream_gpu {
 /* A launch that is ready; its arguments are in a struct rex_arguments. */
 struct rex_packed {
     struct rex_loaded_kernel *kernel;
-    unsigned grid[3], block[3], dynamic_memory;
+    struct rex_grid grid;
 };
 
 /*

@@ -9,8 +9,6 @@
 #ifndef REX_INTERNAL_REQUEST_H
 #define REX_INTERNAL_REQUEST_H
 
-#include <string.h>
-
 #include "memory/rowcheck.h"
 #include "module/modules.h"
 #include "omp/grid.h"
@@ -41,9 +39,7 @@ static inline struct __tgt_kernel_arguments rex_request_packet(const struct rex_
     packet.ArgNames = request->names;
     packet.Tripcount = (int64_t)request->trip_count;
     packet.Flags = (int64_t)request->flags;
-    memcpy(packet.Teams, request->grid.teams, sizeof packet.Teams);
-    memcpy(packet.Threads, request->grid.threads, sizeof packet.Threads);
-    packet.DynCGroupMem = (int32_t)request->grid.dynamic_memory;
+    rex_packet_set_grid(&packet, &request->grid);
     return packet;
 }
 

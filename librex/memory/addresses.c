@@ -10,21 +10,46 @@
 #include "memory/addresses.h"
 
 #include "memory/presence.h"
+#include "omp/present.h"
 
 #define NEVER (UINT64_C(1) << 63)
 
-uint64_t rex_addresses_new_generation(void)
+uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
     /* Relaxed: the number only has to be different in each round. */
-    return NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
+    return remember ? __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE)
+                    : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
+}
+
+void rex_addresses_begin(struct rex_addresses *addresses, bool remember)
+{
+    addresses->command = addresses->command % (REX_COMMAND_ANY - 1) + 1;
+    addresses->generation = rex_addresses_generation(remember);
+}
+
+void rex_addresses_undo(struct rex_addresses *addresses)
+{
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (addresses->mapping[i].used == addresses->command)
+            addresses->mapping[i].used = 0;
+}
+
+/* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
+static inline bool has(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
+                       uint64_t generation)
+{
+    uintptr_t all = mapping->end - mapping->begin, into = at - mapping->begin;
+    return mapping->generation == generation && into < all && size <= all - into;
 }
 
 static struct rex_found_mapping *known(struct rex_addresses *addresses, uintptr_t begin,
-                                       size_t size, uint64_t generation)
+                                       size_t size)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (rex_found_has(&addresses->mapping[i], begin, size, generation))
+        if (has(&addresses->mapping[i], begin, size, addresses->generation))
             return &addresses->mapping[i];
     return NULL;
 }
@@ -50,7 +75,7 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
 
 /* Asks libomptarget for SIZE bytes at BEGIN; NULL if they are not mapped whole. */
 static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void *begin,
-                                     size_t size, int number, uint64_t generation)
+                                     size_t size, int number)
 {
     void *device = NULL;
     enum rex_presence presence = rex_memory_find(begin, size, number, &device);
@@ -59,33 +84,38 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
     if (presence != REX_PRESENT_WHOLE)
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
-    struct rex_found_mapping *mapping = slot_for(addresses, at, end, generation);
-    *mapping =
-        (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, mapping->used};
+    struct rex_found_mapping *mapping = slot_for(addresses, at, end, addresses->generation);
+    *mapping = (struct rex_found_mapping){at, end, (uintptr_t)device - at, addresses->generation,
+                                          mapping->used};
     return mapping;
 }
 
-uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t at, size_t size,
-                                int number, uint64_t generation, uint8_t *hint)
+/* Slow, because it may ask libomptarget. */
+static struct rex_found_mapping *look_up(struct rex_addresses *addresses, const void *begin,
+                                         size_t size, int number)
 {
     struct rex_mapping row;
-    struct rex_found_mapping *mapping = known(addresses, at, size, generation);
-    if (mapping == NULL && rex_mapping_find((const void *)at, size, number, &row))
-        mapping = ask(addresses, (const void *)row.begin, row.end - row.begin, number, generation);
-    if (mapping == NULL)
-        mapping = ask(addresses, (const void *)at, size, number, generation);
-    if (mapping == NULL)
-        return 0;
-    rex_found_use(mapping, addresses->command);
-    *hint = (uint8_t)(mapping - addresses->mapping);
-    return at + mapping->shift;
+    struct rex_found_mapping *mapping = known(addresses, (uintptr_t)begin, size);
+    if (mapping == NULL && rex_mapping_find(begin, size, number, &row))
+        mapping = ask(addresses, (const void *)row.begin, row.end - row.begin, number);
+    return mapping != NULL ? mapping : ask(addresses, begin, size, number);
 }
 
-void rex_addresses_undo(struct rex_addresses *addresses)
+uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin, size_t size,
+                             int number)
 {
-    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (addresses->mapping[i].used == addresses->command)
-            addresses->mapping[i].used = 0;
+    uintptr_t at = (uintptr_t)begin;
+    uint8_t *hint = &addresses->hint[((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_HINTS];
+    struct rex_found_mapping *mapping = &addresses->mapping[*hint];
+    if (__builtin_expect(!has(mapping, at, size, addresses->generation), 0)) {
+        mapping = look_up(addresses, begin, size, number);
+        if (mapping == NULL)
+            return 0;
+        *hint = (uint8_t)(mapping - addresses->mapping);
+    }
+    if (mapping->used == 0)
+        mapping->used = addresses->command;
+    return at + mapping->shift;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */

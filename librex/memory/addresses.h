@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "omp/present.h"
-
 #define REX_FOUND_MAPPINGS 64
 #define REX_FOUND_HINTS 256
 #define REX_DEVICE_RANGES 16
@@ -36,60 +34,32 @@ struct rex_addresses {
     } range[REX_DEVICE_RANGES]; /* device memory that commands address directly and may still use */
     uint32_t ranges;
     uint32_t next;
-    uint32_t command; /* the number of the command that looks up now */
-    bool lost;        /* a mapping in use was overwritten: any memory may be in use */
+    uint32_t command;    /* the number of the command that looks up now */
+    uint64_t generation; /* the generation of the mappings in which it looks */
+    bool lost;           /* a mapping in use was overwritten: any memory may be in use */
 };
 
 #define REX_COMMAND_ANY UINT32_MAX /* the number of a command that cannot fail any more */
 
-/* The next command looks up. If it fails, the marks that it has set first are taken back. */
-static inline void rex_addresses_begin(struct rex_addresses *addresses)
-{
-    addresses->command = addresses->command % (REX_COMMAND_ANY - 1) + 1;
-}
-void rex_addresses_undo(struct rex_addresses *addresses);
-
-static inline void rex_found_use(struct rex_found_mapping *mapping, uint32_t command)
-{
-    mapping->used = mapping->used != 0 ? mapping->used : command;
-}
-
-/* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
-static inline bool rex_found_has(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
-                                 uint64_t generation)
-{
-    uintptr_t all = mapping->end - mapping->begin, into = at - mapping->begin;
-    return mapping->generation == generation && into < all && size <= all - into;
-}
-
-/* As rex_addresses_find(); slow, because it may ask libomptarget. Sets *HINT. */
-uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t at, size_t size,
-                                int number, uint64_t generation, uint8_t *hint);
+/*
+ * The generation to look in: the current one of the mappings, or, without REMEMBER, a new one, in
+ * which no mapping was found.
+ */
+uint64_t rex_addresses_generation(bool remember);
 
 /*
- * Device address of SIZE bytes at BEGIN in GENERATION of the mappings, 0 if they are not mapped
- * whole. Marks their mapping as used.
+ * The next command looks up, in the generation for REMEMBER. If it fails, rex_addresses_undo()
+ * takes back the marks that it has set first.
  */
-static inline uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
-                                           size_t size, int number, uint64_t generation)
-{
-    uintptr_t at = (uintptr_t)begin;
-    uint8_t *hint = &addresses->hint[((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_HINTS];
-    struct rex_found_mapping *mapping = &addresses->mapping[*hint];
-    if (__builtin_expect(!rex_found_has(mapping, at, size, generation), 0))
-        return rex_addresses_look_up(addresses, at, size, number, generation, hint);
-    rex_found_use(mapping, addresses->command);
-    return at + mapping->shift;
-}
+void rex_addresses_begin(struct rex_addresses *addresses, bool remember);
+void rex_addresses_undo(struct rex_addresses *addresses);
 
-/* A generation that no mapping was found in. */
-uint64_t rex_addresses_new_generation(void);
-
-/* The generation to look in: the current one, or, without REMEMBER, a new one. */
-static inline uint64_t rex_addresses_generation(bool remember)
-{
-    return remember ? rex_mapping_now() : rex_addresses_new_generation();
-}
+/*
+ * Device address of SIZE bytes at BEGIN, 0 if they are not mapped whole. Marks their mapping as
+ * used.
+ */
+uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin, size_t size,
+                             int number);
 
 /* Marks SIZE bytes of device memory at BEGIN, an address from a caller, as used. */
 void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);

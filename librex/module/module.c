@@ -1,5 +1,6 @@
 /*
- * module.c - registration of modules, once, whoever asks and however many at a time, and its end.
+ * module.c - registration of modules, once, whoever asks and however many at a time, and its end;
+ * the kernel of a launch.
  *
  * Implements the functions rex_module_* of rex/offload.h.
  *
@@ -13,6 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +248,40 @@ int rex_module_register(struct rex_module *module, const char *image_name)
         (slash == NULL || strcmp(image_name, slash + 1) != 0))
         rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", image_name,
                 registration->image_path);
+    return REX_OK;
+}
+
+/* ---- the kernel of a launch ------------------------------------------------------------------ */
+
+static int unknown_key(const void *key)
+{
+    Dl_info info;
+    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
+        return rex_fail(REX_EKEY,
+                        "host key %p (%s) is in no registered table of offload entries (gcc -flto "
+                        "drops entries without __attribute__((used)))",
+                        key, info.dli_sname);
+    return rex_fail(REX_EKEY,
+                    "host key %p is in no registered table of offload entries (gcc -flto drops "
+                    "entries without __attribute__((used)))",
+                    key);
+}
+
+int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
+{
+    struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    int result = rex_flight_check();
+    if (result != REX_OK)
+        return result;
+    struct rex_kernel *kernel = rex_table_find(&registration->table, key);
+    if (kernel == NULL)
+        return unknown_key(key);
+    if (kernel->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
+                        kernel->entry->name);
+    *target = (struct rex_target){registration, kernel, kernel->entry->name};
     return REX_OK;
 }
 

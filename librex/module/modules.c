@@ -1,7 +1,6 @@
 /*
  * modules.c - the modules that librex knows: their list, images that are never freed, and the one
- * lock of this room. No two modules have the same host key, and the key of a launch leads to its
- * kernel's entry.
+ * lock of this room. No two modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -288,38 +287,4 @@ void rex_modules_unclaim(struct rex_registration *registration)
     rex_registry_lock();
     registration->claims_keys = false;
     rex_registry_unlock();
-}
-
-/* ---- the kernel of a launch ------------------------------------------------------------------ */
-
-static int unknown_key(const void *key)
-{
-    Dl_info info;
-    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-        return rex_fail(REX_EKEY,
-                        "host key %p (%s) is in no registered table of offload entries (gcc -flto "
-                        "drops entries without __attribute__((used)))",
-                        key, info.dli_sname);
-    return rex_fail(REX_EKEY,
-                    "host key %p is in no registered table of offload entries (gcc -flto drops "
-                    "entries without __attribute__((used)))",
-                    key);
-}
-
-int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
-{
-    struct rex_registration *registration = rex_registration_of(module);
-    if (registration == NULL)
-        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    int result = rex_flight_check();
-    if (result != REX_OK)
-        return result;
-    struct rex_kernel *kernel = rex_table_find(&registration->table, key);
-    if (kernel == NULL)
-        return unknown_key(key);
-    if (kernel->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
-                        kernel->entry->name);
-    *target = (struct rex_target){registration, kernel, kernel->entry->name};
-    return REX_OK;
 }

@@ -55,12 +55,6 @@ struct rex_registration {
     char *failure_message;           /* for the threads that waited; under the registry's lock */
 };
 
-/* The registration of a registered module; NULL while it is not registered. */
-static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
-{
-    return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
-}
-
 /* Whether librex made MODULE's entries; no program names them, and they come and go. */
 static inline bool rex_is_of_library(const struct rex_module *module)
 {

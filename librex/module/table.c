@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/log.h"
 
 /* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
@@ -56,12 +57,12 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
-static void free_signatures(struct rex_table *table)
+static void free_layouts(struct rex_table *table)
 {
-    while (table->signatures != NULL) {
-        struct rex_signature *signature = table->signatures;
-        table->signatures = signature->older;
-        free(signature);
+    while (table->layouts != NULL) {
+        struct rex_layout *layout = table->layouts;
+        table->layouts = layout->older;
+        free(layout);
     }
 }
 
@@ -105,7 +106,7 @@ static int add(struct rex_table *table, uint32_t position)
                         "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
                         (unsigned)(other - table->kernels),
                         table->entries[other - table->kernels].name, position, entry->name);
-    uint32_t at = rex_hash_address(entry->addr) & table->mask;
+    uint32_t at = rex_hash_key(entry->addr) & table->mask;
     while (table->index[at] != 0)
         at = (at + 1) & table->mask;
     table->index[at] = position + 1;
@@ -131,7 +132,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     int result = check_shape(module, &count);
     if (result != REX_OK)
         return result;
-    free_signatures(table);
+    free_layouts(table);
     if (!is_indexed(table, module, count)) {
         result = reserve(table, count);
         table->entries = module->entries_begin;
@@ -147,7 +148,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
 
 void rex_table_free(struct rex_table *table)
 {
-    free_signatures(table);
+    free_layouts(table);
     free(table->index);
     free(table->kernels);
 }
@@ -251,54 +252,58 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
     return REX_OK;
 }
 
-#define SIGNATURES_COMPARED 16 /* the newest ones: so many may alternate */
+#define LAYOUTS_COMPARED 16 /* the newest ones: so many may alternate */
 
-/* One of the newest signatures of the table with these COUNT parameters, or NULL. */
-static const struct rex_signature *find_signature(const struct rex_table *table,
-                                                  const struct rex_image_parameter *parameters,
-                                                  size_t count)
+/* One of the newest layouts of the table that is equal to WANTED with these PARAMETERS, or NULL. */
+static const struct rex_layout *find_layout(const struct rex_table *table,
+                                            const struct rex_layout *wanted,
+                                            const struct rex_image_parameter *parameters)
 {
-    const struct rex_signature *known = table->signatures;
-    for (int i = 0; i < SIGNATURES_COMPARED && known != NULL; i++, known = known->older)
-        if (known->count == count &&
-            memcmp(known->parameter, parameters, count * sizeof *parameters) == 0)
+    const struct rex_layout *known = table->layouts;
+    for (int i = 0; i < LAYOUTS_COMPARED && known != NULL; i++, known = known->older)
+        if (known->count == wanted->count && known->env == wanted->env &&
+            known->has_kinds == wanted->has_kinds &&
+            (wanted->count == 0 ||
+             memcmp(known->parameter, parameters, wanted->count * sizeof *parameters) == 0))
             return known;
     return NULL;
 }
 
-static struct rex_signature *
-add_signature(struct rex_table *table, const struct rex_image_parameter *parameters, size_t count)
+static const struct rex_layout *add_layout(struct rex_table *table, const struct rex_layout *wanted,
+                                           const struct rex_image_parameter *parameters)
 {
-    size_t size = sizeof(struct rex_signature) + count * sizeof *parameters;
-    struct rex_signature *added = malloc(size);
+    size_t size = sizeof *wanted + wanted->count * sizeof *parameters;
+    struct rex_layout *added = malloc(size);
     if (added == NULL) {
-        rex_fail_memory(size, "a kernel's signature");
+        rex_fail_memory(size, "a kernel's parameters");
         return NULL;
     }
-    added->count = (uint32_t)count;
-    memcpy(added->parameter, parameters, count * sizeof *parameters);
-    added->older = table->signatures;
-    table->signatures = added;
+    *added = *wanted;
+    for (uint32_t i = 0; i < added->count; i++) {
+        uint32_t end = (uint32_t)parameters[i].offset + parameters[i].size;
+        added->parameter[i] = parameters[i];
+        added->bytes = end > added->bytes ? end : added->bytes;
+    }
+    added->older = table->layouts;
+    table->layouts = added;
     return added;
 }
 
-/* Keeps the signature for launches, because the view may be closed. */
-static int keep_signature(struct rex_table *table, struct rex_kernel *kernel,
-                          const struct rex_image_symbol *symbol, const struct rex_view *view)
+/* Keeps the parameters for launches, because the view may be closed. */
+static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
+                       const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
-    static const struct rex_image_parameter none;
-    if (!symbol->signature)
+    if (symbol->parameters == REX_PARAMETERS_UNKNOWN)
         return REX_OK;
-    size_t count = (size_t)symbol->parameters - symbol->env;
+    const struct rex_layout wanted = {.count = symbol->parameters,
+                                      .has_kinds = symbol->signature,
+                                      .env = symbol->signature && symbol->env};
     const struct rex_image_parameter *parameters =
-        count > 0 ? view->parameters + symbol->first + symbol->env : &none;
-    const struct rex_signature *kept = find_signature(table, parameters, count);
-    if (kept == NULL)
-        kept = add_signature(table, parameters, count);
-    if (kept == NULL)
-        return REX_ENOMEM;
-    kernel->signature = kept;
-    return REX_OK;
+        symbol->parameters > 0 ? view->parameters + symbol->first : NULL;
+    kernel->layout = find_layout(table, &wanted, parameters);
+    if (kernel->layout == NULL)
+        kernel->layout = add_layout(table, &wanted, parameters);
+    return kernel->layout != NULL ? REX_OK : REX_ENOMEM;
 }
 
 /* Whether rex/kernel.h made the kernel: it gives a host image its own entry table. */
@@ -355,7 +360,7 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
     if (result == REX_OK && release != NULL)
         result = check_call(symbol, view, path, release, &flags);
     if (result == REX_OK)
-        result = keep_signature(table, kernel, symbol, view);
+        result = keep_layout(table, kernel, symbol, view);
     if (result != REX_OK)
         return result;
     if (release != NULL)

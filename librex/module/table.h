@@ -1,6 +1,6 @@
 /*
  * table.h - a module's entries, found by host key; compared with its image, which tells the facts
- * of each kernel.
+ * of each kernel. Also the look-ups of every launch: a module's registration, a key's kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
 #include "image/view.h"
 #include "omp/forward.h"
 #include "omp/release.h"
@@ -31,12 +30,14 @@ struct rex_misfit {
 };
 
 /*
- * The kinds of a kernel's parameters, without the runtime's. Kernels with the same parameters share
- * one. Never changed after a thread can find it; freed with the table.
+ * The parameters of a kernel. Kernels with the same parameters share one layout. Never changed
+ * after a thread can find it; freed with the table.
  */
-struct rex_signature {
-    struct rex_signature *older; /* of the same table */
-    uint32_t count;
+struct rex_layout {
+    struct rex_layout *older; /* of the same table */
+    uint32_t count, bytes;    /* of all parameters */
+    bool has_kinds;           /* the image has a signature, which tells the kind of each */
+    uint8_t env;              /* 1: a signature tells that the first is the runtime's; else 0 */
     struct rex_image_parameter parameter[];
 };
 
@@ -50,16 +51,16 @@ struct rex_kernel {
     uint8_t form;        /* enum rex_kernel_form, after a launch was checked; atomic */
     uint8_t flags;       /* REX_KERNEL_; atomic. MATCHED is set after the image's facts */
     const struct __tgt_offload_entry *entry;
-    const struct rex_signature *signature; /* NULL: none */
+    const struct rex_layout *layout; /* NULL: the image does not tell the parameters */
 };
 
 struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;                  /* hash of keys: position + 1 */
-    struct rex_kernel *kernels;       /* one for each entry */
-    struct rex_signature *signatures; /* all signatures, the newest first */
+    uint32_t *index;            /* hash of keys: position + 1 */
+    struct rex_kernel *kernels; /* one for each entry */
+    struct rex_layout *layouts; /* all layouts, the newest first */
 };
 
 /*
@@ -77,10 +78,24 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module);
 /* Free the table of a registration that ends for good. */
 void rex_table_free(struct rex_table *table);
 
+/* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* The registration of a registered module; NULL while it is not registered. */
+static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
+{
+    return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+}
+
+/* Fibonacci hashing: the top bits differ for addresses that lie side by side, as host keys do. */
+static inline uint32_t rex_hash_key(const void *key)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32);
+}
+
 /* The kernel or global with this KEY; NULL if the table has none. */
 static inline struct rex_kernel *rex_table_find(const struct rex_table *table, const void *key)
 {
-    uint32_t at = rex_hash_address(key) & table->mask;
+    uint32_t at = rex_hash_key(key) & table->mask;
     for (uint32_t found; (found = table->index[at]) != 0; at = (at + 1) & table->mask)
         if (table->entries[found - 1].addr == key)
             return &table->kernels[found - 1];

@@ -54,41 +54,36 @@ static bool has_tool(void)
            (start != NULL && dladdr(start, &info) != 0 && !is_part_of_openmp(info.dli_fname));
 }
 
-#define DEMANDED (1u << REX_REASON_COUNT)
-_Static_assert(REX_REASON_COUNT < 31, "the reasons and one more bit");
-
 static unsigned look(void)
 {
     int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
-    return (by == REX_BY_DRIVER ? DEMANDED : 0u) | (by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u) |
+    return (by == REX_BY_DRIVER ? REX_DRIVER_IS_DEMANDED : 0u) |
+           (by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u) |
            (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u) |
            (first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u) |
            (has_tool() ? REX_REASON_TOOL : 0u);
 }
 
 /* Until libomptarget is bound no call has been seen. */
-static unsigned all = REX_REASON_UNSEEN_CALLS;
+unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
 {
-    __atomic_fetch_or(&all, look() | (disabled ? REX_REASON_DISABLED : 0u), __ATOMIC_ACQ_REL);
+    __atomic_fetch_or(&rex_backend_state, look() | (disabled ? REX_REASON_DISABLED : 0u),
+                      __ATOMIC_ACQ_REL);
     if (sees_all)
-        __atomic_fetch_and(&all, ~(unsigned)REX_REASON_UNSEEN_CALLS, __ATOMIC_ACQ_REL);
-}
-
-unsigned rex_process_reasons(void)
-{
-    return __atomic_load_n(&all, __ATOMIC_SEQ_CST) & (DEMANDED - 1);
+        __atomic_fetch_and(&rex_backend_state, ~(unsigned)REX_REASON_UNSEEN_CALLS,
+                           __ATOMIC_ACQ_REL);
 }
 
 bool rex_driver_is_demanded(void)
 {
-    return (__atomic_load_n(&all, __ATOMIC_ACQUIRE) & DEMANDED) != 0;
+    return (__atomic_load_n(&rex_backend_state, __ATOMIC_ACQUIRE) & REX_DRIVER_IS_DEMANDED) != 0;
 }
 
 void rex_add_process_reasons(unsigned reasons)
 {
-    __atomic_fetch_or(&all, reasons, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&rex_backend_state, reasons, __ATOMIC_SEQ_CST);
 }
 
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])

@@ -80,8 +80,14 @@ static inline enum rex_backend rex_backend_for(unsigned reasons)
  */
 void rex_backend_bind(bool sees_all, bool disabled);
 
-/* The fallback reasons of all launches of the process. */
-unsigned rex_process_reasons(void);
+/* The fallback reasons of all launches of the process, and one bit more: REX_LAUNCH_BY=driver. */
+extern unsigned rex_backend_state;
+#define REX_DRIVER_IS_DEMANDED (1u << REX_REASON_COUNT)
+_Static_assert(REX_REASON_COUNT < 31, "the reasons and one more bit");
+static inline unsigned rex_process_reasons(void)
+{
+    return __atomic_load_n(&rex_backend_state, __ATOMIC_SEQ_CST) & (REX_DRIVER_IS_DEMANDED - 1);
+}
 
 /* Whether REX_LAUNCH_BY=driver: then no launch may go by libomptarget. */
 bool rex_driver_is_demanded(void);

@@ -204,8 +204,7 @@ int rex_openmp_default_device(void)
 static int will_use(int64_t device)
 {
     uint64_t later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(later != 0, 0) && device >= 0 && device < REX_CUDA_DEVICES_MAX &&
-        (later >> device & 1) != 0)
+    if (device >= 0 && device < REX_CUDA_DEVICES_MAX && (later >> device & 1) != 0)
         rex_context_activate_later((int)device);
     return REX_OK;
 }
@@ -213,16 +212,17 @@ static int will_use(int64_t device)
 /* DEVICE is none of COUNT devices, and not the host. */
 static int no_such_device(int64_t device, bool is_default, int count)
 {
-    char range[32] = "";
+    char there[64] = "there is 1 device";
+    if (count != 1)
+        snprintf(there, sizeof there, "there are %d devices", count);
     if (count > 1)
-        snprintf(range, sizeof range, ", 0 to %d", count - 1);
+        snprintf(there, sizeof there, "there are %d devices, 0 to %d", count, count - 1);
     if (is_default)
         return rex_fail(REX_EDEVICE,
-                        "the default device is %lld (OMP_DEFAULT_DEVICE), and there are %d "
-                        "devices%s; %d is the host",
-                        (long long)device, count, range, count);
-    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices%s; %d is the host",
-                    (long long)device, count, range, count);
+                        "the default device is %lld (OMP_DEFAULT_DEVICE), and %s; %d is the host",
+                        (long long)device, there, count);
+    return rex_fail(REX_EDEVICE, "device number %lld: %s; %d is the host", (long long)device, there,
+                    count);
 }
 
 static int check(int64_t device, bool is_default)
@@ -264,7 +264,8 @@ int rex_device_offload(int64_t device, int *number)
     int known = __atomic_load_n(&rex_omp_devices, __ATOMIC_RELAXED); /* Relaxed: as in device.h. */
     if (asked >= 0 && asked < known && known != REX_DEVICES_DISABLED) {
         *number = (int)asked;
-        return will_use(asked);
+        bool is_any_later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE) != 0;
+        return is_any_later ? will_use(asked) : REX_OK;
     }
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())

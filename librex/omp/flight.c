@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process.h"
 
 static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
 
@@ -71,7 +72,7 @@ int rex_flight_check(void)
     if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
-    if (rex_thread_is_listed())
+    if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
     /* In the last round of its destructors a thread has left the list for ever. */
     return rex_thread_is_over() ? rex_fail(REX_EINVAL, REX_THREAD_IS_OVER)
@@ -90,6 +91,12 @@ int rex_flight_enter(void)
     }
     rex_shelter_begin();
     return REX_OK;
+}
+
+void rex_flight_leave(void)
+{
+    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
+    rex_shelter_end();
 }
 
 /* ---- alone ----------------------------------------------------------------------------------- */

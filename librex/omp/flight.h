@@ -13,8 +13,6 @@
 
 #include <stdbool.h>
 
-#include "base/process.h"
-
 /*
  * Call these around every other call of libomptarget. rex_flight_enter() may wait for a
  * registration, but not inside of another call. It returns what rex_flight_check() returns; after
@@ -22,11 +20,7 @@
  * libomptarget and the driver may call read() or write() under a lock.
  */
 int rex_flight_enter(void);
-static inline void rex_flight_leave(void)
-{
-    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
-    rex_shelter_end();
-}
+void rex_flight_leave(void);
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside

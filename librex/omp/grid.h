@@ -7,13 +7,11 @@
 #define REX_INTERNAL_GRID_H
 
 #include <stdint.h>
+#include <string.h>
 
+#include "cuda/driver.h"
 #include "omp/forward.h"
 #include "rex/launch.h"
-
-struct rex_grid {
-    uint32_t teams[3], threads[3], dynamic_memory;
-};
 
 /* Most bytes of a block's shared memory, unless the driver is asked for more for the kernel. */
 #define REX_SHARED_MEMORY 49152u
@@ -37,6 +35,14 @@ static inline uint32_t rex_grid_chosen(int32_t number)
 static inline struct rex_grid rex_grid_of_call(int32_t teams, int32_t threads)
 {
     return (struct rex_grid){{rex_grid_chosen(teams), 1, 1}, {rex_grid_chosen(threads), 1, 1}, 0};
+}
+
+static inline void rex_packet_set_grid(struct __tgt_kernel_arguments *packet,
+                                       const struct rex_grid *grid)
+{
+    memcpy(packet->Teams, grid->teams, sizeof packet->Teams);
+    memcpy(packet->Threads, grid->threads, sizeof packet->Threads);
+    packet->DynCGroupMem = (int32_t)grid->dynamic_memory;
 }
 
 /* A packet of version 1 (clang 15) ends before the grid. */

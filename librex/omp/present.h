@@ -155,12 +155,7 @@ void *rex_memory_address(const void *address, int number);
  * sees all such calls (rex_forward_first()). A device address is valid in the generation in which
  * it was found.
  */
-extern uint64_t rex_mapping_generation;
-
-static inline uint64_t rex_mapping_now(void)
-{
-    return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
-}
+extern uint64_t rex_mapping_generation; /* atomic */
 
 /*
  * Memory is loose after a call with it that is not waited for, or has failed: libomptarget may

@@ -45,9 +45,7 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     *kernel = packed.kernel;
     if (unlikely(rex_log_wanted(REX_LOG_DEBUG))) {
         struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
-        packet.DynCGroupMem = (int32_t)packed.dynamic_memory;
-        memcpy(packet.Teams, packed.grid, sizeof packet.Teams);
-        memcpy(packet.Threads, packed.block, sizeof packet.Threads);
+        rex_packet_set_grid(&packet, &packed.grid);
         rex_rows_log(packed.kernel->name, gpu->number, &packet);
     }
     return rex_packed_put(&packed, &gpu->arguments, stream) == 0 ? REX_OK
@@ -72,11 +70,11 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     size_t size = command->copy.size;
     uint64_t device = (uint64_t)(uintptr_t)command->copy.device;
     bool to_host = command->kind == REX_COMMAND_COPY_FROM;
+    rex_addresses_begin(&gpu->addresses, gpu->remember);
     if (device != 0)
         rex_addresses_use_range(&gpu->addresses, device, size);
     else
-        device = rex_addresses_find(&gpu->addresses, host, size, gpu->number,
-                                    rex_addresses_generation(gpu->remember));
+        device = rex_addresses_find(&gpu->addresses, host, size, gpu->number);
     if (device == 0)
         return not_mapped(command, gpu->number);
     struct rex_staged_copy staged = {

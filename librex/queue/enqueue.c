@@ -242,11 +242,10 @@ static int check_update(struct rex_queue *queue, const struct rex_map *map)
                              : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
     bool nowhere =
         queue->immediate && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
+    rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
-        if (is_copied(map, i) &&
-            rex_addresses_find(&queue->gpu.addresses, map->begin[i], (size_t)map->sizes[i],
-                               queue->gpu.number,
-                               rex_addresses_generation(queue->gpu.remember)) == 0)
+        if (is_copied(map, i) && rex_addresses_find(&queue->gpu.addresses, map->begin[i],
+                                                    (size_t)map->sizes[i], queue->gpu.number) == 0)
             result = rex_fail(
                 REX_EABSENT,
                 "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,

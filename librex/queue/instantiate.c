@@ -211,7 +211,8 @@ static void discard(const struct rex_graph *graph, struct rex_driver_graph *made
 int rex_graph_build(struct rex_graph *graph)
 {
     struct rex_driver_graph old = graph->made;
-    graph->made = (struct rex_driver_graph){.generation = rex_mapping_now()};
+    graph->made =
+        (struct rex_driver_graph){.generation = rex_addresses_generation(graph->gpu.remember)};
     size_t size = (graph->launches + 1) * sizeof *graph->made.node;
     graph->made.node = calloc(1, size);
     int result = graph->made.node != NULL ? capture_and_instantiate(graph)
@@ -230,12 +231,10 @@ void rex_graph_unbuild(struct rex_graph *graph)
 
 int rex_graph_refresh(struct rex_graph *graph)
 {
-    uint64_t generation = rex_mapping_now();
-    if (graph->gpu.remember && !graph->stale && generation == graph->made.generation)
+    uint64_t generation = rex_addresses_generation(graph->gpu.remember);
+    if (!graph->stale && generation == graph->made.generation)
         return REX_OK;
-    bool is_same =
-        rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
-                            graph->gpu.remember ? generation : rex_addresses_new_generation());
+    bool is_same = rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number, generation);
     if (is_same && !graph->stale) {
         graph->made.generation = generation;
         return REX_OK;

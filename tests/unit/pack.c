@@ -158,5 +158,5 @@ TEST_IN_CHILD(refuse_unknown)
     module.entries_end++;
     start();
     refuse(&absent_id, NULL, REX_ENOKERNEL,
-           "device image tests/data/sm_90.cubin does not say what parameters kernel \"absent__kernel__\" has");
+           "device image tests/data/sm_90.cubin has no kernel \"absent__kernel__\"");
 }

@@ -99,7 +99,8 @@ static char host[(REX_FOUND_MAPPINGS + 1) * 16] __attribute__((aligned(4096)));
 static bool finds(struct rex_addresses *in, size_t at, size_t size, uint64_t generation,
                   uintptr_t device)
 {
-    return rex_addresses_find(in, host + at, size, 0, generation) == device + at;
+    in->generation = generation;
+    return rex_addresses_find(in, host + at, size, 0) == device + at;
 }
 
 static bool uses(const struct rex_addresses *in, size_t at, size_t size)
@@ -116,8 +117,8 @@ TEST_IN_CHILD(find_memory)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     struct fake_mapping *mapping = the_record()->mappings;
     *mapping = (struct fake_mapping){(uintptr_t)host, sizeof host, FIRST};
-    rex_addresses_begin(&queue);
-    rex_addresses_begin(&graph);
+    rex_addresses_begin(&queue, false);
+    rex_addresses_begin(&graph, false);
     for (size_t at = 0; at < LAST; at += 16)
         CHECK(finds(&queue, at, 16, 1, FIRST));
     mapping->device = MOVED;
@@ -148,9 +149,9 @@ TEST_IN_CHILD(find_memory)
     CHECK(rex_addresses_renew(&graph, 0, 2));
     /* A command that fails takes back its marks, and no others. */
     rex_addresses_unmark(&graph);
-    rex_addresses_begin(&graph);
+    rex_addresses_begin(&graph, false);
     CHECK(finds(&graph, 30, 1, 2, MOVED));
-    rex_addresses_begin(&graph);
+    rex_addresses_begin(&graph, false);
     rex_addresses_undo(&graph);
     CHECK(uses(&graph, 30, 1));
     rex_addresses_unmark(&graph);
