@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "cuda/launchcontext.h"
 #include "image/cubin.h"
 
 /* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
@@ -34,9 +35,8 @@ uint64_t rex_contexts_later;
  * no driver, and does not get here.
  */
 static struct {
-    int users; /* calls of the functions that rex_context_unhold() undoes */
-    int home;  /* the GPU in whose context pinned memory is, plus 1; read by an atomic */
-    void (*at_no_users)(void);
+    int users; /* calls of the functions that rex_context_unhold() undoes; read by an atomic */
+    int home;  /* the GPU in whose context pinned memory is, plus 1; likewise */
 } contexts;
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
@@ -80,6 +80,11 @@ void rex_context_drop(int number)
         REX_CUDA(cuDevicePrimaryCtxRelease, device);
 }
 
+static int add_users(int change)
+{
+    return __atomic_add_fetch(&contexts.users, change, __ATOMIC_SEQ_CST);
+}
+
 /* ---- the policy ------------------------------------------------------------------------------ */
 
 /* Those of WANTED that are not held already. */
@@ -115,7 +120,7 @@ void rex_context_activate(unsigned architecture, bool later)
     for (int i = 0; i < rex_cuda_devices(); i++)
         wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
     rex_driver_lock();
-    contexts.users++;
+    add_users(1);
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
@@ -126,7 +131,7 @@ void rex_context_activate(unsigned architecture, bool later)
 void rex_context_activate_one(int number)
 {
     rex_driver_lock();
-    contexts.users++;
+    add_users(1);
     activate(UINT64_C(1) << number);
     rex_driver_unlock();
 }
@@ -157,7 +162,7 @@ void rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_driver_lock();
-    contexts.users++;
+    add_users(1);
     if (contexts.home == 0)
         __atomic_store_n(&contexts.home, choose_home() + 1, __ATOMIC_RELEASE);
     int number = contexts.home - 1;
@@ -175,22 +180,18 @@ int rex_context_held(void)
     return __atomic_load_n(&contexts.home, __ATOMIC_ACQUIRE) - 1;
 }
 
-void rex_context_join(void (*at_end)(void))
+bool rex_contexts_are_kept(void)
 {
-    rex_driver_lock();
-    contexts.users++;
-    contexts.at_no_users = at_end;
-    rex_driver_unlock();
+    return __atomic_load_n(&contexts.users, __ATOMIC_SEQ_CST) > 0;
 }
 
 void rex_context_unhold(void)
 {
-    void (*at_end)(void) = NULL;
     if (rex_cuda_devices() == 0)
         return;
     rex_driver_lock();
-    if (--contexts.users == 0) {
-        at_end = contexts.at_no_users;
+    bool is_last = add_users(-1) == 0;
+    if (is_last) {
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
         for (int i = 0; i < rex_cuda_devices(); i++)
@@ -200,8 +201,8 @@ void rex_context_unhold(void)
             }
     }
     rex_driver_unlock();
-    if (at_end != NULL)
-        at_end();
+    for (int i = 0; is_last && i < rex_cuda_devices(); i++)
+        rex_launch_contexts_end(i);
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */

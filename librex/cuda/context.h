@@ -51,11 +51,8 @@ void rex_context_activate_later(int number);
 void rex_context_hold(void);
 int rex_context_held(void);
 
-/*
- * Keep none, but have AT_END called when all calls of these three are undone: by who undoes the
- * last, and from now on each time. Undone likewise.
- */
-void rex_context_join(void (*at_end)(void));
+/* Whether any of these calls is not undone yet. */
+bool rex_contexts_are_kept(void);
 
 /* ---- entered --------------------------------------------------------------------------------- */
 
@@ -103,8 +100,8 @@ static inline bool rex_any_device_is_lost(void)
 /* ---- the lock of lists ----------------------------------------------------------------------- */
 
 /*
- * The lock of short lists: of pinned memory, device memory that is kept, lost devices, idle slots,
- * bases of maps. It is held for a look or a change. Nothing is said and the driver is not called
+ * The lock of short lists: of pinned memory, device memory that is kept, lost devices, bases of
+ * maps. It is held for a look or a change. Nothing is said and the driver is not called
  * under it.
  */
 void rex_lists_lock(void);

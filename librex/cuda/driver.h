@@ -200,6 +200,9 @@ static inline bool rex_cuda_is_of_call(int result)
 /* Devices beyond these are left to libomptarget. */
 #define REX_CUDA_DEVICES_MAX 64
 
+/* Most launch contexts (cuda/launchcontext.h) that are kept idle for one GPU. */
+#define REX_IDLE_MOST 256
+
 /*
  * All that librex keeps for one GPU, from one call to the next. Only the file named reads and
  * writes each part. A child of fork has no driver, and uses none of it.
@@ -210,10 +213,12 @@ struct rex_device {
     /* Under the driver's lock. */
     bool is_held; /* context.c: librex has retained the context, once for all its users */
 
+    /* launchcontext.c; atomic. */
+    struct rex_launch_context *idle[REX_IDLE_MOST]; /* NULL: the place is free */
+    unsigned ends;                                  /* how often all contexts were ended */
+
     /* Under the lock of lists (cuda/context.h). */
     struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
-    struct rex_launch_context *idle; /* launchcontext.c: the last one given back first */
-    long idle_count, idle_most;      /* of these contexts */
 
     /* context.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
     struct rex_loss {

@@ -1,11 +1,12 @@
 /*
- * launchcontext.c - launch contexts: the resources of launches by the driver, each for one launch
- * at a time.
+ * launchcontext.c - launch contexts: the resources of launches by the driver and of copies, each
+ * for one thread at a time.
  *
- * A thread that launches takes an idle context or makes one. At most 64 idle contexts are kept on
- * each GPU, or one for each processor if these are more. Before an image is unloaded all are ended,
- * because graphs refer to its kernels and the GPU's context may end with it. No launch is at work
- * then.
+ * A thread that launches or copies takes an idle context or makes one. On each GPU at most 64 idle
+ * contexts are kept. On a machine with more processors it is one for each, up to 256. All are ended
+ * before an image is unloaded, because graphs refer to its kernels, and when nothing else keeps a
+ * primary context. No launch is at work then. A copy may be: its context ends when it is given
+ * back.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,6 +20,9 @@
 #include "cuda/context.h"
 
 #define IDLE_LEAST 64
+
+/* Contexts that are kept idle on each GPU; atomic. */
+static size_t idle_most;
 
 /* ---- destruction ----------------------------------------------------------------------------- */
 
@@ -37,25 +41,32 @@ void rex_launch_graph_end(struct rex_launch_graph *graph)
     memset(graph, 0, sizeof *graph);
 }
 
-static void free_room(struct rex_launch_context *context)
+/* Graphs refer to the staging memory and the arena. */
+static void end_graphs(struct rex_launch_context *context)
 {
     for (size_t i = 0; i < REX_LAUNCH_GRAPHS; i++)
         rex_launch_graph_end(&context->graph[i]);
+}
+
+/* The driver waits for work that still uses the memory. */
+static void free_resources(struct rex_launch_context *context)
+{
+    end_graphs(context);
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     if (context->staging != NULL)
         REX_CUDA(cuMemFreeHost, context->staging);
-    context->arena = 0;
-    context->staging = NULL;
-    context->room = 0;
+    for (size_t i = 0; i < 2; i++)
+        if (context->event[i] != NULL)
+            REX_CUDA(cuEventDestroy, context->event[i]);
+    if (context->stream != NULL)
+        REX_CUDA(cuStreamDestroy, context->stream);
 }
 
 static void end_context(struct rex_launch_context *context)
 {
     int entered = rex_context_enter(context->cuda); /* if it fails, the calls may still work */
-    free_room(context);
-    if (context->stream != NULL)
-        REX_CUDA(cuStreamDestroy, context->stream);
+    free_resources(context);
     rex_context_leave(entered);
     rex_context_drop(context->ordinal);
     rex_arguments_free(&context->arguments);
@@ -63,38 +74,101 @@ static void end_context(struct rex_launch_context *context)
     free(context);
 }
 
+/* ---- idle contexts --------------------------------------------------------------------------- */
+
+/*
+ * A place is emptied or filled by one atomic, and so a context has one owner at any time. These
+ * atomics are in one order with those of `ends`: a context that is put in a place while all are
+ * ended is found there, or by the thread that put it there.
+ */
+static struct rex_launch_context *take_out(struct rex_launch_context **place)
+{
+    return __atomic_load_n(place, __ATOMIC_SEQ_CST) != NULL
+               ? __atomic_exchange_n(place, NULL, __ATOMIC_SEQ_CST)
+               : NULL;
+}
+
+static bool was_ended(const struct rex_device *device, unsigned ends)
+{
+    return __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST) != ends;
+}
+
+static struct rex_launch_context *find_idle(struct rex_device *device)
+{
+    size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < most; i++) {
+        struct rex_launch_context *context = take_out(&device->idle[i]);
+        if (context != NULL && !was_ended(device, context->ends))
+            return context;
+        if (context != NULL)
+            end_context(context);
+    }
+    return NULL;
+}
+
+/* Prefers its last place: so a thread that is alone always takes the context with its graphs. */
+static bool is_put_in_place(struct rex_launch_context *context)
+{
+    struct rex_launch_context **idle = context->device->idle;
+    size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
+    for (size_t i = 0; i < most; i++, place = place + 1 < most ? place + 1 : 0) {
+        struct rex_launch_context *none = NULL;
+        context->place = place;
+        if (__atomic_compare_exchange_n(&idle[place], &none, context, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return true;
+    }
+    return false;
+}
+
+static void end_idle(struct rex_device *device)
+{
+    for (size_t i = 0; i < REX_IDLE_MOST; i++) {
+        struct rex_launch_context *context = take_out(&device->idle[i]);
+        if (context != NULL)
+            end_context(context);
+    }
+}
+
 void rex_launch_contexts_end(int ordinal)
 {
-    struct rex_device *device = &rex_devices[ordinal];
-    rex_lists_lock();
-    struct rex_launch_context *out = device->idle;
-    device->idle = NULL;
-    device->idle_count = 0;
-    rex_lists_unlock();
-    while (out != NULL) {
-        struct rex_launch_context *next = out->next;
-        end_context(out);
-        out = next;
-    }
-    rex_blocks_free(device);
+    __atomic_fetch_add(&rex_devices[ordinal].ends, 1, __ATOMIC_SEQ_CST);
+    end_idle(&rex_devices[ordinal]);
 }
 
 /* ---- creation and use ------------------------------------------------------------------------ */
 
 static int failed(const char *what)
 {
-    return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    return what == NULL ? REX_ECUDA : rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+}
+
+static void no_memory(const char *what)
+{
+    rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
+    if (what != NULL)
+        rex_fail_memory(sizeof(struct rex_launch_context), "a launch by the driver");
+}
+
+static void set_idle_most(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = processors < IDLE_LEAST      ? IDLE_LEAST
+                  : processors > REX_IDLE_MOST ? REX_IDLE_MOST
+                                               : (size_t)processors;
+    __atomic_store_n(&idle_most, most, __ATOMIC_RELEASE);
 }
 
 static struct rex_launch_context *new_context(int ordinal, const char *what)
 {
     struct rex_launch_context *context = calloc(1, sizeof *context);
     if (context == NULL) {
-        rex_fail_memory(sizeof *context, "a launch by the driver");
+        no_memory(what);
         return NULL;
     }
     context->ordinal = ordinal;
     context->device = &rex_devices[ordinal];
+    context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
         free(context);
         failed(what);
@@ -107,10 +181,7 @@ static struct rex_launch_context *new_context(int ordinal, const char *what)
         failed(what);
     rex_context_leave(entered);
     if (made) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        rex_lists_lock();
-        context->device->idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
-        rex_lists_unlock();
+        set_idle_most();
         return context;
     }
     context->stream = NULL;
@@ -122,16 +193,9 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
                             int *entered)
 {
     *taken = NULL;
-    struct rex_device *device = &rex_devices[ordinal];
-    rex_lists_lock();
-    struct rex_launch_context *context = device->idle;
-    if (context != NULL) {
-        device->idle = context->next;
-        device->idle_count--;
-    }
-    rex_lists_unlock();
+    struct rex_launch_context *context = find_idle(&rex_devices[ordinal]);
     if (context == NULL && (context = new_context(ordinal, what)) == NULL)
-        return rex_last_error_code();
+        return what == NULL ? REX_ECUDA : rex_last_error_code();
     *entered = rex_context_enter(context->cuda);
     if (*entered >= 0) {
         *taken = context;
@@ -144,36 +208,67 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
 
 void rex_launch_context_give(struct rex_launch_context *context, int entered)
 {
-    rex_context_leave(entered);
-    rex_lists_lock();
     struct rex_device *device = context->device;
-    bool is_kept = device->idle_count < device->idle_most;
-    if (is_kept) {
-        context->next = device->idle;
-        device->idle = context;
-        device->idle_count++;
-    }
-    rex_lists_unlock();
-    if (!is_kept)
+    unsigned ends = context->ends;
+    rex_context_leave(entered);
+    if (context->is_broken || !is_put_in_place(context))
         end_context(context);
+    else if (was_ended(device, ends) || !rex_contexts_are_kept())
+        end_idle(device);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static size_t room_for(size_t size)
+{
+    return size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
+}
+
+bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size)
+{
+    void *staging = NULL;
+    if (size <= context->staging_room)
+        return true;
+    if (REX_CUDA(cuMemHostAlloc, &staging, room_for(size), 0) != 0)
+        return false;
+    end_graphs(context);
+    if (context->staging != NULL)
+        REX_CUDA(cuMemFreeHost, context->staging);
+    context->staging = staging;
+    context->staging_room = room_for(size);
+    return true;
 }
 
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what)
 {
+    size_t room = room_for(size);
+    uint64_t arena = 0;
     if (size <= context->room)
         return REX_OK;
-    free_room(context);
-    void *staging = NULL;
-    size_t room = size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
-    if (REX_CUDA(cuMemHostAlloc, &staging, room, 0) != 0)
+    if (!rex_launch_context_make_staging(context, size))
         return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
-    context->staging = staging;
-    if (rex_block_allocate(context->device, room, &context->arena) != 0) {
-        context->arena = 0;
+    if (rex_block_allocate(context->device, room, &arena) != 0)
         return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what, room,
                         rex_cuda_why());
-    }
+    end_graphs(context);
+    if (context->arena != 0)
+        REX_CUDA(cuMemFree, context->arena);
+    context->arena = arena;
     context->room = room;
     return REX_OK;
+}
+
+#define EVENT_DISABLE_TIMING 0x2 /* CU_EVENT_DISABLE_TIMING */
+
+static bool make_event(void **event)
+{
+    return *event != NULL ||
+           rex_cuda_has_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event);
+}
+
+bool rex_launch_context_make_chunks(struct rex_launch_context *context)
+{
+    return rex_launch_context_make_staging(context, REX_STAGED_MOST) &&
+           make_event(&context->event[0]) && make_event(&context->event[1]);
 }

@@ -1,6 +1,6 @@
 /*
  * launchcontext.h - launch contexts: a stream, staging memory, a device arena, and graphs of
- * earlier launches, for one launch by the driver at a time.
+ * earlier launches, for one launch by the driver or one copying thread at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,9 +9,12 @@
 
 #include "cuda/context.h"
 
-/* Bytes of staging memory, and of the arena: at first, and at most. */
+/* Bytes of staging memory, and likewise of the arena: at first, and at most. */
 #define REX_STAGED_FIRST ((size_t)256 << 10)
 #define REX_STAGED_MOST ((size_t)2 << 20)
+
+/* Bytes that a thread copies at a time. A quarter of that is slower by half on an H100. */
+#define REX_STAGED_CHUNK (REX_STAGED_MOST / 2)
 
 /* Bytes of arguments that are compared: a kernel with more is set anew for each launch. */
 #define REX_STAGED_VALUES 192
@@ -39,24 +42,28 @@ struct rex_launch_graph {
 void rex_launch_graph_end(struct rex_launch_graph *graph);
 
 struct rex_launch_context {
-    struct rex_launch_context *next;
     int ordinal;
     struct rex_device *device; /* of this ordinal */
     void *cuda, *stream;       /* the GPU's context, and a stream in it */
     unsigned char *staging;
+    size_t staging_room; /* its bytes */
     uint64_t arena;
-    size_t room; /* bytes of both */
+    size_t room;    /* bytes of the arena; there is at least as much staging memory */
+    void *event[2]; /* of each chunk of a copying thread */
+    bool is_broken; /* a wait failed: the device may still use the memory, so it is not kept */
     struct rex_arguments arguments;
     struct rex_launch_graph graph[REX_LAUNCH_GRAPHS];
     unsigned uses;
-    void *rows; /* room for the rows of a launch */
+    size_t place;  /* where it was idle the last time */
+    unsigned ends; /* the device's, when this context was made */
+    void *rows;    /* room for the rows of a launch */
     size_t rows_size;
 };
 
 /*
  * Take a context of GPU ORDINAL for this thread alone, and make the GPU's context current. Give it
  * back with the value of *ENTERED. Returns 0, or an error that begins with WHAT; *TAKEN is NULL
- * then.
+ * then. WHAT is NULL: no error is set, and rex_cuda_why() says why.
  */
 int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_context **taken,
                             int *entered);
@@ -65,9 +72,15 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered);
 /* Provide SIZE bytes of staging memory and arena: 0, or REX_ENOMEM, which begins with WHAT. */
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
 
+/* Provide SIZE bytes of staging memory. False with rex_cuda_why(). */
+bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size);
+
+/* Provide what a copying thread needs: REX_STAGED_MOST bytes of staging memory, and the events. */
+bool rex_launch_context_make_chunks(struct rex_launch_context *context);
+
 /*
- * End the idle contexts of GPU ORDINAL, whose context is current, and its device memory that is
- * kept. No launch is at work.
+ * End the contexts of GPU ORDINAL: idle ones now, others when they are given back. No launch is at
+ * work.
  */
 void rex_launch_contexts_end(int ordinal);
 

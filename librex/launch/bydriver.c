@@ -256,9 +256,9 @@ static int check(struct rex_request *request, struct rex_plan *plan)
  */
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
-    unsigned reasons = 0;
-    if (plan->claim.count > 0 && !rex_present_pin(&plan->claim)) {
-        request->reasons = REX_REASON_NESTED;
+    unsigned reasons = plan->claim.count > 0 ? rex_present_pin(&plan->claim) : 0;
+    if (reasons != 0) {
+        request->reasons = reasons;
         return;
     }
     for (size_t i = 0; i < plan->claim.count; i++)

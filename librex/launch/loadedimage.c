@@ -74,6 +74,7 @@ static void unload(struct rex_registration *registration)
         if (registration->library == NULL) { /* a library's are all in queues */
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
+            rex_blocks_free(&rex_devices[image->ordinal]);
             rex_context_leave(entered);
         }
         rex_loaded_image_drop(image);

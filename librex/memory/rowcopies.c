@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 
+#include "cuda/launchcontext.h"
 #include "cuda/pinned.h"
 #include "memory/presence.h"
 #include "memory/staging.h"
-#include "memory/stagingbuffers.h"
 #include "omp/backend.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -71,7 +71,7 @@ static size_t collect(const struct rex_map *map, int32_t i, int number,
     for (; i < map->count && count < REX_STAGED_TOGETHER; i++, count++) {
         struct rex_staged_copy *copy = &copies[count];
         if (!find_copy(map, i, number, copy) || copy->to_host != copies[0].to_host ||
-            copy->size > REX_STAGING_CHUNK - size || !is_ordinary(copy))
+            copy->size > REX_STAGED_CHUNK - size || !is_ordinary(copy))
             break;
         size += copy->size;
     }

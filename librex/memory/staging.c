@@ -19,12 +19,13 @@
 
 #include "base/log.h"
 #include "base/settings.h"
-#include "cuda/context.h"
+#include "cuda/launchcontext.h"
 #include "cuda/pinned.h"
 #include "memory/copythreads.h"
-#include "memory/stagingbuffers.h"
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+
+#define CHUNK REX_STAGED_CHUNK
 
 /* One copy that the threads share. */
 struct job {
@@ -36,40 +37,12 @@ struct job {
     char why[256]; /* the first failure */
 };
 
-static struct {
-    /* Each is used by one thread at a time: its own, or the thread that has taken the threads. */
-    struct rex_staging_buffers buffers[REX_COPY_THREADS_MOST];
-
-    /* The rest by atomics. */
-    bool is_release_wanted;
-    size_t bytes_left_to_driver, waits_left_to_runtime;
-} staging;
+static size_t bytes_left_to_driver, waits_left_to_runtime; /* atomic */
 
 static void say_why(struct job *job)
 {
     if (!__atomic_exchange_n(&job->said, true, __ATOMIC_ACQ_REL))
         snprintf(job->why, sizeof job->why, "%s", rex_cuda_why());
-}
-
-/* ---- release --------------------------------------------------------------------------------- */
-
-/* If the threads are at work, the thread that has taken them releases the buffers. */
-static void release_if_wanted(void)
-{
-    while (__atomic_load_n(&staging.is_release_wanted, __ATOMIC_ACQUIRE) &&
-           rex_copy_threads_take()) {
-        if (__atomic_exchange_n(&staging.is_release_wanted, false, __ATOMIC_ACQ_REL))
-            for (size_t i = 0; i < REX_COPY_THREADS_MOST; i++)
-                rex_staging_buffers_close(&staging.buffers[i]);
-        rex_copy_threads_give();
-    }
-}
-
-/* Called when no other part of librex uses a context. */
-static void release(void)
-{
-    __atomic_store_n(&staging.is_release_wanted, true, __ATOMIC_RELEASE);
-    release_if_wanted();
 }
 
 /* ---- when threads are used ------------------------------------------------------------------- */
@@ -94,6 +67,13 @@ static bool pays(size_t *before, size_t more, size_t enough)
            __atomic_add_fetch(before, more, __ATOMIC_RELAXED) >= enough;
 }
 
+/* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
+static bool wait(struct rex_launch_context *own)
+{
+    own->is_broken = REX_CUDA(cuStreamSynchronize, own->stream) != 0;
+    return !own->is_broken;
+}
+
 /* ---- one thread ------------------------------------------------------------------------------ */
 
 struct piece {
@@ -104,73 +84,73 @@ struct piece {
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /* Relaxed: any thread may copy any piece; the driver and the job's end order the bytes. */
-    piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * REX_STAGING_CHUNK;
+    piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * CHUNK;
     /* Relaxed: as above; a thread that misses a failure copies one more piece. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
-    piece->size = left < REX_STAGING_CHUNK ? left : REX_STAGING_CHUNK;
+    piece->size = left < CHUNK ? left : CHUNK;
     return true;
 }
 
+static unsigned char *chunk_of(const struct rex_launch_context *own, size_t i)
+{
+    return own->staging + i % 2 * CHUNK;
+}
+
 /* Fills one chunk while the device reads the other. */
-static bool copy_to_device(struct job *job, const struct rex_staging_buffers *own,
-                           const struct rex_staging_stream *on)
+static bool copy_to_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece;
     for (size_t i = 0; take_piece(job, &piece); i++) {
-        void *chunk = own->chunk[i % 2], *event = on->event[i % 2];
+        void *chunk = chunk_of(own, i), *event = own->event[i % 2];
         if (i >= 2 && REX_CUDA(cuEventSynchronize, event) != 0)
             return false;
         memcpy(chunk, (char *)job->copy.host + piece.at, piece.size);
         if (REX_CUDA(cuMemcpyHtoDAsync, job->copy.device + piece.at, chunk, piece.size,
-                     on->stream) != 0 ||
-            REX_CUDA(cuEventRecord, event, on->stream) != 0)
+                     own->stream) != 0 ||
+            REX_CUDA(cuEventRecord, event, own->stream) != 0)
             return false;
     }
     return true;
 }
 
 /* Waits until the device has filled chunk I, and copies it to PIECE of the host's memory. */
-static bool empty_chunk(const struct job *job, const struct rex_staging_buffers *own,
-                        const struct rex_staging_stream *on, size_t i, const struct piece *piece)
+static bool empty_chunk(const struct job *job, const struct rex_launch_context *own, size_t i,
+                        const struct piece *piece)
 {
-    if (REX_CUDA(cuEventSynchronize, on->event[i % 2]) != 0)
+    if (REX_CUDA(cuEventSynchronize, own->event[i % 2]) != 0)
         return false;
-    memcpy((char *)job->copy.host + piece->at, own->chunk[i % 2], piece->size);
+    memcpy((char *)job->copy.host + piece->at, chunk_of(own, i), piece->size);
     return true;
 }
 
 /* Empties one chunk while the device fills the other. */
-static bool copy_from_device(struct job *job, const struct rex_staging_buffers *own,
-                             const struct rex_staging_stream *on)
+static bool copy_from_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece, last = {0, 0};
     size_t i = 0;
     for (; take_piece(job, &piece); i++) {
-        if (REX_CUDA(cuMemcpyDtoHAsync, own->chunk[i % 2], job->copy.device + piece.at, piece.size,
-                     on->stream) != 0 ||
-            REX_CUDA(cuEventRecord, on->event[i % 2], on->stream) != 0 ||
-            (i > 0 && !empty_chunk(job, own, on, i - 1, &last)))
+        if (REX_CUDA(cuMemcpyDtoHAsync, chunk_of(own, i), job->copy.device + piece.at, piece.size,
+                     own->stream) != 0 ||
+            REX_CUDA(cuEventRecord, own->event[i % 2], own->stream) != 0 ||
+            (i > 0 && !empty_chunk(job, own, i - 1, &last)))
             return false;
         last = piece;
     }
-    return i == 0 || empty_chunk(job, own, on, i - 1, &last);
+    return i == 0 || empty_chunk(job, own, i - 1, &last);
 }
 
-static void copy_pieces(struct job *job, struct rex_staging_buffers *own)
+static void copy_pieces(struct job *job, struct rex_launch_context *own)
 {
-    const struct rex_staging_stream *on = &own->stream[job->ordinal];
-    bool done = job->copy.to_host ? copy_from_device(job, own, on) : copy_to_device(job, own, on);
+    bool done = job->copy.to_host ? copy_from_device(job, own) : copy_to_device(job, own);
     if (!done)
         say_why(job);
-    bool quiet = REX_CUDA(cuStreamSynchronize, on->stream) == 0;
-    if (!quiet) {
+    bool waited = wait(own);
+    if (!waited)
         say_why(job);
-        rex_staging_buffers_discard(own, job->ordinal);
-    }
     /* Relaxed: other threads read it to stop early, and the caller reads it after the job's end. */
-    if (!done || !quiet)
+    if (!done || !waited)
         __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
 }
 
@@ -178,14 +158,20 @@ static void copy_pieces(struct job *job, struct rex_staging_buffers *own)
 static void work(unsigned number, void *argument)
 {
     struct job *job = argument;
+    struct rex_launch_context *own;
     int entered;
-    if (rex_staging_buffers_enter(&staging.buffers[number], job->ordinal, &entered)) {
+    (void)number;
+    if (rex_launch_context_take(job->ordinal, NULL, &own, &entered) != REX_OK) {
+        say_why(job);
+        return;
+    }
+    if (rex_launch_context_make_chunks(own)) {
         /* Relaxed: read after the job's end. */
         __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
-        copy_pieces(job, &staging.buffers[number]);
+        copy_pieces(job, own);
     } else
         say_why(job);
-    rex_context_leave(entered);
+    rex_launch_context_give(own, entered);
 }
 
 /* ---- one large copy -------------------------------------------------------------------------- */
@@ -201,7 +187,7 @@ bool rex_staging_suits(const void *host, size_t size)
     return size >= REX_STAGED_LEAST && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
            rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_ordinary_memory_now(host) &&
            rex_is_ordinary_memory_now((const char *)host + size - 1) &&
-           pays(&staging.bytes_left_to_driver, size, BYTES_THAT_PAY);
+           pays(&bytes_left_to_driver, size, BYTES_THAT_PAY);
 }
 
 /* Whether the device memory of COPY is on one GPU, *ORDINAL. */
@@ -215,13 +201,24 @@ static bool is_of_one_gpu(const struct rex_staged_copy *copy, int *ordinal)
 static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
 {
     struct job job = {.copy = *copy, .ordinal = ordinal};
-    size_t chunks = (copy->size - 1) / REX_STAGING_CHUNK + 1;
+    size_t chunks = (copy->size - 1) / CHUNK + 1;
     unsigned threads = rex_copy_threads();
     rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
     bool done = job.able > 0 && !job.failed;
     if (!done)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
+    return done;
+}
+
+bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream)
+{
+    int ordinal = -1;
+    if (!rex_staging_suits(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
+        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !rex_copy_threads_take())
+        return false;
+    bool done = copy_by_threads(copy, ordinal);
+    rex_copy_threads_give();
     return done;
 }
 
@@ -236,73 +233,38 @@ static bool is_put(const struct rex_staged_copy *copy, void *chunk, void *stream
 }
 
 static bool copy_through(const struct rex_staged_copy *copies, size_t count,
-                         struct rex_staging_buffers *own, int ordinal)
+                         struct rex_launch_context *own)
 {
-    char *chunk = own->chunk[0];
-    void *stream = own->stream[ordinal].stream;
     bool done = true;
     size_t at = 0;
     for (size_t i = 0; i < count && done; at += copies[i++].size)
-        done = is_put(&copies[i], chunk + at, stream);
-    if (REX_CUDA(cuStreamSynchronize, stream) != 0) {
-        rex_staging_buffers_discard(own, ordinal);
-        return false;
-    }
+        done = is_put(&copies[i], own->staging + at, own->stream);
+    done = wait(own) && done;
     at = 0;
     for (size_t i = 0; i < count && done; at += copies[i++].size)
         if (copies[i].to_host)
-            memcpy(copies[i].host, chunk + at, copies[i].size);
+            memcpy(copies[i].host, own->staging + at, copies[i].size);
     return done;
 }
 
-static bool copy_together(const struct rex_staged_copy *copies, size_t count, int ordinal)
+static size_t sum_of(const struct rex_staged_copy *copies, size_t count)
 {
-    int entered;
-    bool done = rex_staging_buffers_enter(&staging.buffers[0], ordinal, &entered) &&
-                copy_through(copies, count, &staging.buffers[0], ordinal);
-    rex_context_leave(entered);
-    return done;
-}
-
-/* ---- both kinds ------------------------------------------------------------------------------ */
-
-/*
- * Takes the threads and keeps the contexts while they copy; release() is called when no other part
- * of librex uses one.
- */
-static bool take(void)
-{
-    if (!rex_copy_threads_take())
-        return false;
-    rex_context_join(release);
-    return true;
-}
-
-static void give(void)
-{
-    rex_copy_threads_give();
-    rex_context_unhold();
-    release_if_wanted();
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += copies[i].size;
+    return sum;
 }
 
 bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count)
 {
-    int ordinal = -1;
-    if (!pays(&staging.waits_left_to_runtime, count - 1, WAITS_THAT_PAY) ||
-        !find_gpu(copies[0].device, &ordinal) || !take())
+    struct rex_launch_context *own;
+    int ordinal = -1, entered;
+    if (!pays(&waits_left_to_runtime, count - 1, WAITS_THAT_PAY) ||
+        !find_gpu(copies[0].device, &ordinal) ||
+        rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
         return false;
-    bool done = copy_together(copies, count, ordinal);
-    give();
-    return done;
-}
-
-bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream)
-{
-    int ordinal = -1;
-    if (!rex_staging_suits(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
-        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !take())
-        return false;
-    bool done = copy_by_threads(copy, ordinal);
-    give();
+    bool done = rex_launch_context_make_staging(own, sum_of(copies, count)) &&
+                copy_through(copies, count, own);
+    rex_launch_context_give(own, entered);
     return done;
 }

@@ -456,7 +456,7 @@ FUNCTION(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *st
 {
     return copy("cuMemcpyDtoDAsync", stream, fake_memory(to, size), fake_memory(from, size), size);
 }
-/* Each address has to be of the context that is said; the stream, of one of the two. */
+/* As the driver, which goes by the addresses, takes the two contexts in either order: so LLVM gives them. The stream is of one of the two. */
 FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {
     struct fake_object *in = real(stream);
@@ -467,7 +467,9 @@ FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *
         return 400;
     if (!fake_has_memory())
         return 0;
-    if (fake_device_of(to) != fake_device_of_context(to_context) || fake_device_of(from) != fake_device_of_context(from_context))
+    int to_device = fake_device_of(to), from_device = fake_device_of(from);
+    int one = fake_device_of_context(to_context), other = fake_device_of_context(from_context);
+    if ((to_device != one || from_device != other) && (to_device != other || from_device != one))
         return 1;
     void *to_bytes = fake_memory(to, size), *from_bytes = fake_memory(from, size);
     return to_bytes != NULL && from_bytes != NULL ? fake_put_copy(in, to_bytes, from_bytes, size) : 1; /* CUDA_ERROR_INVALID_VALUE */

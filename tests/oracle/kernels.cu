@@ -15,12 +15,6 @@ REX_DEVICE_KERNEL(bump_at, (int *) a, (int32_t) at)
     a[at] += 1;
 }
 
-REX_DEVICE_KERNEL(bump2, (int *) a, (int *) b)
-{
-    a[0] += 1;
-    b[0] += 2;
-}
-
 REX_DEVICE_KERNEL(bump3, (int *) a, (int *) b, (int *) c)
 {
     a[0] += 1;

@@ -149,10 +149,11 @@ TEST(test_closed_by_the_program)
     assert_int_equal(size_of("program's"), 0);
 }
 
-/* The program has closed the trace, and it is another file now, or gone; or somebody else has
- * written to it since, or is about to. It stays as it is. */
+/* The program has closed the trace, and has opened it in another way: it goes on. It is another
+ * file now, or gone; or somebody else has written to it since, or is about to: it stays as it is. */
 static void taken_over(const void *how)
 {
+    bool goes_on = strcmp(how, "same") == 0;
     begin_trace("taken.json");
     take_all_numbers("taken.json", O_RDWR | O_APPEND);
     if (strcmp(how, "replaced") == 0) {
@@ -162,18 +163,21 @@ static void taken_over(const void *how)
         CHECK_EQUAL(unlink(in_folder("taken.json")), 0);
     else if (strcmp(how, "written") == 0)
         CHECK_EQUAL(write(3, "x", 1), 1);
-    else
+    else if (!goes_on)
         CHECK_EQUAL(flock(3, LOCK_EX), 0);
     off_t size = size_of("taken.json");
     for (int i = 0; i < 3; i++)
         trace_event("after");
-    CHECK_EQUAL(size_of("taken.json"), size);
+    CHECK_EQUAL(size_of("taken.json") > size, goes_on);
+    CHECK_EQUAL(flock(3, LOCK_EX | LOCK_NB) == 0, !goes_on);
     check_all_numbers();
     exit(0);
 }
 
 TEST(test_taken_over)
 {
+    assert_string_equal(in_child(taken_over, "same"), "");
+    check_trace("taken.json", "phase/before=1 phase/after=3");
     says("%s", in_child(taken_over, "written"));
     says("%s", in_child(taken_over, "locked"));
     says("%s", in_child(taken_over, "removed"));

@@ -153,20 +153,3 @@ TEST_IN_CHILD(host_image)
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
 }
-
-/* Launches for a GPU go on; those for the host as a device do not end in "run the host version". */
-TEST_IN_CHILD(host_device)
-{
-    struct rex_launch_config launch = rex_launch_config_of(&plain__id__, 1, 1);
-    int64_t a = 1, b = 2;
-    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    require("1");
-    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
-    launch.device = 1;
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_ENODEVICE);
-    CHECK_MENTIONS(rex_last_error(), "device number 1 is the host, and REX_REQUIRE_GPU is on");
-    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EHOST);
-    CHECK_EQUAL(rex_module_fini(&module), 0);
-}

@@ -433,13 +433,6 @@ RULE(rex_module_launch_map, "mkdttxM", 10)
         launched(walk_device(call, 2), map, key);
 }
 
-/* The same launch again and again. */
-OWN_RULE(launch_again, "mkdttxM7", 3)
-{
-    for (int64_t times = walk_integer(call, 7); times > 0; times--)
-        rule_rex_module_launch_map(call);
-}
-
 /* A raw launch checks less: librex(7) says what. One of as many rows as a launch before, maybe of
  * another thread, is not compared with the kernel again: it has to fit, or has too few rows. */
 static bool is_safe_raw(const struct call *call, int device, int key, const struct walk_map *map)

@@ -6,7 +6,6 @@
 #ifndef ORACLE_CLANG
 REX_KERNEL_DECLARE(bump);
 REX_KERNEL_DECLARE(record_np);
-REX_KERNEL(bump2);
 
 /* On the SIZE bytes whose device address the region has stored in its first row. */
 static void bump_returned(const struct rex_map *region, size_t size)
@@ -82,26 +81,6 @@ SHAPE(use_device_ptr_alone)
         REX_DATA_REGION_MAP(NULL, -1, use)
             bump_returned(&use, sizeof a);
     }
-#endif
-    RESULT(a);
-}
-
-SHAPE(use_device_addr_and_map)
-{
-    int a[8], b[4];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target data map(tofrom : a) map(to : b) use_device_addr(a)
-    {
-        OBJECT_AT("device", a, sizeof a);
-#pragma omp target has_device_addr(a)
-        a[0] += 1;
-    }
-#else
-    REX_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-        bump_returned(&region, sizeof a);
 #endif
     RESULT(a);
 }
@@ -296,47 +275,4 @@ SHAPE(update_pointee)
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);
-}
-
-/* Constructs of several kinds, inside each other and after each other. */
-SHAPE(many_constructs)
-{
-    int a[8], b[8];
-    FILL(a);
-    FILL(b);
-#ifdef ORACLE_CLANG
-#pragma omp target enter data map(alloc : b)
-#pragma omp target data map(to : a[0 : 4])
-    {
-#pragma omp target update to(b)
-        for (int i = 0; i < 2; i++) {
-#pragma omp target map(alloc : a[0 : 4]) map(present, alloc : b)
-            {
-                a[0] += 1;
-                b[0] += 2;
-            }
-        }
-#pragma omp target update from(a[0 : 4])
-    }
-#pragma omp target exit data map(from : b)
-#else
-    REX_MAP(enter, REX_ALLOC(b, 8));
-    CHECK(rex_data_enter(-1, &enter));
-    REX_MAP(region, REX_TO(a, 4));
-    REX_DATA_REGION_MAP(NULL, -1, region)
-    {
-        REX_MAP(to, REX_TO(b, 8));
-        CHECK(rex_data_update(-1, &to));
-        for (int i = 0; i < 2; i++) {
-            REX_MAP(map, REX_ALLOC(a, 4), REX_PRESENT(REX_ALLOC(b, 8)));
-            LAUNCH(bump2, map);
-        }
-        REX_MAP(from, REX_FROM(a, 4));
-        CHECK(rex_data_update(-1, &from));
-    }
-    REX_MAP(leave, REX_FROM(b, 8));
-    CHECK(rex_data_exit(-1, &leave));
-#endif
-    RESULT(a);
-    RESULT(b);
 }

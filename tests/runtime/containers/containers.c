@@ -68,20 +68,6 @@ static struct list listed(const char *first, const char *second, const char *thi
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
-TEST(list_of_files)
-{
-    const struct path host = in_folder("rex_lib_host.so"), other = in_folder("other_host.so"), cubin = in_folder("rex_lib_nvidia.cubin"),
-                      foreign = in_folder("other.cubin");
-    if (gpu_present()) {
-        check_list(listed(host.text, cubin.text, foreign.text).text, cubin.text, 1);
-        check_list(listed(foreign.text, "./missing.cubin", cubin.text).text, cubin.text, 1);
-        return;
-    }
-    check_list(listed("./missing.so", host.text, other.text).text, host.text, 1);
-    check_list(listed(FOREIGN, other.text, host.text).text, other.text, 2);
-    check_list(listed(other.text, "tests/data/three_zstd.fatbin", FOREIGN).text, other.text, 2);
-}
-
 TEST(list_in_the_environment)
 {
     const struct path taken = image_file("zstd.fatbin", "other_host.so");
@@ -127,20 +113,6 @@ static struct bytes container_of(const char *taken)
     append_file(&container, gpu_present() ? in_folder("other.cubin").text : FOREIGN, 0);
     append_file(&container, taken, 0);
     return container;
-}
-
-TEST(container_in_a_file)
-{
-    const struct path file = temporary_file("images.offload");
-    const char *const gpu[] = {"rex_lib_nvidia.cubin", "zstd.fatbin"}, *const cpu[] = {"rex_lib_host.so", "other_host.so"};
-    const int64_t factors[2][2] = {{1, 2}, {1, 4}};
-    for (int i = 0; i < 2; i++) {
-        struct bytes container = container_of(image_file(gpu[i], cpu[i]).text);
-        write_bytes(file.text, container.bytes, container.size);
-        check_list(file.text, file.text, factors[gpu_present()][i]);
-        free(container.bytes);
-    }
-    unlink(file.text);
 }
 
 TEST(container_in_memory)

@@ -15,12 +15,6 @@ REX_DEVICE_KERNEL(add, (int64_t) lower, (int64_t) end, (int64_t) by, (int64_t *)
     }
 }
 
-REX_DEVICE_KERNEL(copy, (int64_t) count, (const int64_t *) from, (int64_t *) to)
-{
-    REX_FOR(i, count)
-        to[i] = from[i];
-}
-
 REX_DEVICE_KERNEL(address, (uint64_t *) to, (const void *) pointer)
 {
     *to = (uint64_t)(uintptr_t)pointer;

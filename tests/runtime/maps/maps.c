@@ -9,7 +9,6 @@
 #include "shapes.h"
 
 REX_KERNEL(add);
-REX_KERNEL(copy);
 REX_KERNEL(address);
 REX_KERNEL(own);
 REX_KERNEL(pointees);
@@ -35,21 +34,6 @@ static void fill(int64_t *values, int64_t first)
     for (int64_t i = 0; i < COUNT; i++)
         values[i] = first + i;
 }
-
-static void check_values(const int64_t *values, int64_t lower, int64_t end, int64_t first)
-{
-    for (int64_t i = lower; i < end; i++)
-        if (values[i] != first + i)
-            fail_msg("value %d is %lld, not %lld", (int)i, (long long)values[i], (long long)(first + i));
-}
-
-#define ROW(map, row, base_, begin_, size_, type_)                                                                     \
-    do {                                                                                                               \
-        assert_ptr_equal((map).base[row], (base_));                                                                    \
-        assert_ptr_equal((map).begin[row], (begin_));                                                                  \
-        assert_int_equal((map).sizes[row], (size_));                                                                   \
-        assert_int_equal((map).types[row], (type_));                                                                   \
-    } while (0)
 
 /* ---- expressions ------------------------------------------------------------------------------- */
 
@@ -114,57 +98,6 @@ TEST(many_rows)
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------- */
-
-TEST(always_copies)
-{
-    int64_t x[COUNT], y[COUNT], n = COUNT;
-    start();
-    fill(x, 0);
-    REX_MAP(region, REX_TO(x, n));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
-        REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
-        REX_MAP(in, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TO(x, n)));
-        fill(x, 1000);
-        LAUNCH(add, quiet);
-        check_values(x, 0, n, 1000);
-        /* Launches alike are sent in another way after some. */
-        for (int i = 0; i < 70; i++) {
-            fill(x, i);
-            LAUNCH(add, always);
-            check_values(x, 0, n, i + 1);
-            fill(x, i);
-            LAUNCH(add, in);
-            check_values(x, 0, n, i); /* which is not copied out */
-            REX_MAP(both, REX_VALUE(n), REX_ALWAYS(REX_TO(x, n)), REX_FROM(y, n));
-            LAUNCH(copy, both);
-            check_values(y, 0, n, i);
-        }
-    }
-}
-
-/* The kernel indexes from the base, as the host does, and only the section is copied. */
-TEST(sections_with_a_lower_bound)
-{
-    int64_t x[COUNT];
-    start();
-    fill(x, 0);
-    REX_MAP(section, REX_VALUE(INT64_C(5)), REX_VALUE(INT64_C(9)), REX_VALUE(INT64_C(100)), REX_SECTION(REX_MAP_TOFROM, x, 5, 4));
-    LAUNCH(add, section);
-    check_values(x, 0, 5, 0);
-    check_values(x, 5, 9, 100);
-    check_values(x, 9, COUNT, 0);
-
-    /* In a region the same part may be named from another base. */
-    REX_MAP(region, REX_SECTION(REX_MAP_TOFROM, x, 5, 4));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        REX_MAP(part, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(3)), REX_VALUE(INT64_C(1000)), REX_ALLOC(x + 5, 3));
-        LAUNCH(add, part);
-    }
-    check_values(x, 5, 6, 100);
-    check_values(x, 6, 8, 1100);
-    check_values(x, 8, 9, 100);
-}
 
 static uint64_t address_at_kernel(struct rex_row row)
 {
@@ -233,41 +166,6 @@ TEST(private_memory)
         assert_int_equal(sum, expected);
         assert_true(small.first == 5 && large.number[0] == 0 && scratch[0] == 77 && scratch[1] == 78);
     }
-}
-
-/* ---- addresses ------------------------------------------------------------------------------------------------------------ */
-
-/* A map whose rows were written over is begun again, ended or not, and another may take its place. */
-TEST(device_addresses_come_back)
-{
-    int64_t x[COUNT], y[COUNT];
-    start();
-    REX_MAP(region, REX_RETURN(REX_TOFROM(x, COUNT)), REX_RETURN(REX_SECTION(REX_MAP_ALLOC, y, 4, 2)), REX_USE_DEVICE_PTR(x));
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(rex_data_enter(-1, &region), 0);
-        if (i == 1) /* a second time within */
-            assert_int_equal(rex_data_enter(-1, &region), 0);
-        assert_ptr_equal(rex_map_address(&region, 0), rex_mapped_ptr(x, -1));
-        assert_ptr_equal(rex_map_address(&region, 1), (char *)rex_mapped_ptr(&y[4], -1) - 4 * sizeof *y);
-        assert_ptr_equal(rex_map_address(&region, 2), rex_mapped_ptr(x, -1));
-        assert_int_equal(rex_data_exit(-1, &region), 0);
-        if (i == 1)
-            assert_int_equal(rex_data_exit(-1, &region), 0);
-        ROW(region, 0, x, x, sizeof x, 0x63);
-        ROW(region, 1, y, &y[4], 2 * sizeof *y, 0x60);
-        ROW(region, 2, x, x, 0, 0x40);
-    }
-    assert_false(rex_target_is_present(x, 1, -1));
-    /* The column's place is used again, for bases that nobody has written. */
-    assert_int_equal(rex_data_enter(-1, &region), 0);
-    region.base[0] = region.begin[0] = y;
-    region.sizes[0] = 8;
-    region.base[1] = y;
-    region.base[2] = region.begin[2] = y;
-    assert_int_equal(rex_data_enter(-1, &region), 0);
-    assert_ptr_equal(rex_map_address(&region, 0), rex_mapped_ptr(y, -1));
-    assert_int_equal(rex_data_exit(-1, &region), 0);
-    ROW(region, 0, y, y, 8, 0x63);
 }
 
 /* ---- structs ---------------------------------------------------------------------------------------------------------------- */

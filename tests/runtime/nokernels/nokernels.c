@@ -127,16 +127,3 @@ TEST(table_of_the_shared_object)
     assert_int_equal(rex_module_region_end(&foreign, -1, &map), 0);
     check_times(3);
 }
-
-TEST(disabled)
-{
-    REX_MAP(map, REX_TOFROM(values, COUNT));
-    void *rows[] = {values};
-    int64_t sizes[] = {sizeof values}, types[] = {TOFROM};
-    setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
-    assert_int_equal(rex_data_enter(-1, &map), 0);
-    __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
-    assert_int_equal(solver_triple(values, COUNT), REX_EHOST);
-    __tgt_target_data_end(-1, 1, rows, rows, sizes, types);
-    assert_int_equal(rex_data_exit(-1, &map), 0);
-}

@@ -173,29 +173,3 @@ TEST(looks_beside_ends)
         pthread_join(looker[i], NULL);
     assert_false(rex_target_is_present(x, 1, -1));
 }
-
-TEST(presence)
-{
-    start();
-    assert_false(rex_target_is_present(x, 1, -1));
-    assert_false(rex_target_is_present(NULL, 0, -1));
-    assert_null(rex_mapped_ptr(x, -1));
-    assert_null(rex_mapped_ptr(NULL, -1));
-    REX_MAP(region, REX_SECTION(REX_MAP_TO, x, 16, 16));
-    REX_DATA_REGION_MAP(NULL, -1, region) {
-        char *device = rex_mapped_ptr(x + 16, -1);
-        assert_non_null(device);
-        assert_true(rex_target_is_present(x + 16, 16 * sizeof *x, -1));
-        assert_true(rex_target_is_present(x + 16, 0, -1));
-        assert_true(rex_target_is_present(x + 31, sizeof *x, -1));
-        assert_false(rex_target_is_present(x + 31, 2 * sizeof *x, -1));
-        assert_false(rex_target_is_present(x + 15, 2 * sizeof *x, -1));
-        assert_false(rex_target_is_present(x + 15, 18 * sizeof *x, -1));
-        assert_false(rex_target_is_present(x + 32, 1, -1));
-        assert_ptr_equal(rex_mapped_ptr(x + 20, -1), device + 4 * sizeof *x);
-        assert_false(rex_target_is_present(x + 16, 1, 1 << 20));
-        assert_null(rex_mapped_ptr(x + 16, 1 << 20));
-    }
-    assert_false(rex_target_is_present(x + 16, 1, -1));
-    assert_null(rex_mapped_ptr(x + 16, -1));
-}

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "runtime/runtime.h"
@@ -162,17 +161,6 @@ static void killed(void)
     raise(SIGKILL);
 }
 
-static void limited(void)
-{
-    struct rlimit limit = {100000, 100000};
-    signal(SIGXFSZ, SIG_IGN);
-    OK(setrlimit(RLIMIT_FSIZE, &limit));
-    OK(rex_offload_init());
-    for (int i = 0; i < 1000; i++)
-        add_one(y);
-    OK(y[0] != 1000);
-}
-
 /* The libomp of LLVM 16 and 17 does not survive exit() in a child of fork, nor does what LLVM 14's loads for ThreadSanitizer. */
 static bool child_exits(int release)
 {
@@ -250,7 +238,7 @@ static const struct {
     void (*run)(void);
 } programs[] = {
     {"calls", calls},   {"threads", threads}, {"queue", queue}, {"killed", killed},
-    {"limited", limited}, {"forked", forked},   {"twice", twice}, {"calls-and-number", calls_and_number},
+    {"forked", forked},   {"twice", twice}, {"calls-and-number", calls_and_number},
     {"memory", memory},
 };
 
@@ -409,7 +397,7 @@ TEST(two_processes)
 
 TEST(full_and_unwritable)
 {
-    struct path trace = temporary_file("trace.json"), folder = temporary_file("folder");
+    struct path folder = temporary_file("folder");
     assert_int_equal(run("/dev/full", "calls"), 0);
     assert_said("REX_TRACE: /dev/full cannot be written: No space left on device; the program runs on without it");
     assert_int_equal(run("/nowhere/at/all.json", "calls"), 0);
@@ -417,9 +405,6 @@ TEST(full_and_unwritable)
     assert_int_equal(mkdir(folder.text, 0700), 0);
     assert_int_equal(run(folder.text, "calls"), 0);
     assert_said("Is a directory");
-    assert_int_equal(run(trace.text, "limited"), 0);
-    assert_said("File too large");
-    check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
 }
 
 TEST(bounded_memory)

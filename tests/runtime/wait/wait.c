@@ -74,18 +74,6 @@ POLICY(block, "block", 4)
 /* libomptarget makes an inactive context block, in every release. */
 POLICY(left_to_the_runtime, "runtime", 4)
 
-TEST(from_the_environment)
-{
-    setenv("REX_WAIT", "spin", 1);
-    check_policy(NULL, 1);
-}
-
-TEST(unknown_in_the_environment)
-{
-    setenv("REX_WAIT", "sometimes", 1);
-    check_policy(NULL, 0);
-}
-
 TEST(active_context_stays)
 {
     if (gpu_present())
