@@ -1,6 +1,6 @@
 /*
- * module.c - registration of modules, once, whoever asks and however many at a time, and its end;
- * the kernel of a launch.
+ * module.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
+ * a launch.
  *
  * Implements the functions rex_module_* of rex/offload.h.
  *

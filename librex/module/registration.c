@@ -214,7 +214,7 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
     return result;
 }
 
-/* ---- who may send its launches --------------------------------------------------------------- */
+/* ---- fallback reasons of its launches -------------------------------------------------------- */
 
 /*
  * For all launches alike: librex's own load of the image does not see what that of libomptarget has

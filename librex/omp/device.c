@@ -286,20 +286,20 @@ int rex_device_offload(int64_t device, int *number)
  * first needed. So this function allocates memory on the device and asks the driver whose memory it
  * is.
  */
-int rex_device_ordinal(const char *who, int number, int *ordinal)
+int rex_device_ordinal(const char *what, int number, int *ordinal)
 {
     const struct rex_omp *omp = rex_runtime_omp();
     *ordinal = -1;
     if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
         return REX_OK;
-    if (rex_device_lost(number, who) != REX_OK)
+    if (rex_device_lost(number, what) != REX_OK)
         return REX_ECUDA;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0)
-        return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());
+        return rex_fail(REX_EUNSUPPORTED, "%s: %s", what, rex_cuda_why());
     rex_device_used();
     void *memory = omp->alloc(sizeof *ordinal, number);
     if (memory == NULL)
-        return rex_fail(REX_ENOMEM, "%s: device %d has no memory", who, number);
+        return rex_fail(REX_ENOMEM, "%s: device %d has no memory", what, number);
     int result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
                           (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
@@ -307,7 +307,7 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
         *ordinal = -1; /* another plugin's device, or left to libomptarget */
     return result == 0 || result == REX_CUDA_INVALID_VALUE
                ? REX_OK
-               : rex_fail(REX_ECUDA, "%s: %s", who, rex_cuda_why());
+               : rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
 
 int rex_device_known_ordinal(int number, int *ordinal)

@@ -110,9 +110,9 @@ bool rex_devices_are_there(void);
 
 /*
  * Finds the GPU that is libomptarget's device NUMBER, as the driver counts; -1 if it is no GPU.
- * Returns 0, or an error whose message begins with WHO.
+ * Returns 0, or an error whose message begins with WHAT.
  */
-int rex_device_ordinal(const char *who, int number, int *ordinal);
+int rex_device_ordinal(const char *what, int number, int *ordinal);
 
 /* The same, asked once until a module is registered or ended. */
 int rex_device_known_ordinal(int number, int *ordinal);
