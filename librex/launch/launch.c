@@ -40,30 +40,23 @@ static int check_words(const struct rex_request *request)
     return REX_OK;
 }
 
-/* Checks a map for a launch by libomptarget. NEW_ROWS gets the rows that will be mapped anew. */
-static int check_map(const struct rex_request *request, struct rex_new_rows *new_rows)
+/* Checks a map for a launch by libomptarget. */
+static int check_map(const struct rex_request *request)
 {
     const char *name = request->target.name;
     int result = rex_check_rows(request->map, request->purpose, name);
     if (result == REX_OK && request->purpose == REX_FOR_QUEUE)
         result = check_words(request);
     return result == REX_OK
-               ? rex_check_presence(request->map, request->purpose, request->number, name, new_rows)
+               ? rex_check_presence(request->map, request->purpose, request->number, name, NULL)
                : result;
 }
 
 /* Returns 0 and libomptarget's result in *RETURNED, or an error. */
 static int launch_map(struct rex_request *request, int *returned)
 {
-    struct rex_new_rows new_rows;
-    rex_new_rows_open(&new_rows);
-    int result = check_map(request, &new_rows);
-    if (result == REX_OK)
-        result = rex_launch_by_runtime(request, returned);
-    if (result == REX_OK && request->reasons != 0)
-        rex_new_rows_are_mapped(&new_rows);
-    rex_new_rows_free(&new_rows);
-    return result;
+    int result = check_map(request);
+    return result == REX_OK ? rex_launch_by_runtime(request, returned) : result;
 }
 
 /*
@@ -152,15 +145,12 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
                      const struct rex_map *map, enum rex_purpose purpose)
 {
     struct rex_request request = {.map = map, .purpose = purpose};
-    struct rex_new_rows new_rows;
     enum rex_kernel_form form;
-    rex_new_rows_open(&new_rows);
     int result = resolve(module, launch, &request);
     if (result == REX_OK)
-        result = check_map(&request, &new_rows);
+        result = check_map(&request);
     if (result == REX_OK)
         result = rex_check_parameters(&request, &form);
-    rex_new_rows_free(&new_rows);
     /* Without a device the rows are checked all the same, because a graph may keep them. */
     return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }

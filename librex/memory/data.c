@@ -23,79 +23,95 @@
 #include "omp/unfinished.h"
 #include "rex/launch.h"
 
-/*
- * Checks a data call without a look at the mappings. Returns 0 and the number of the device, an
- * error, or REX_EHOST if the device is the host.
- */
-static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map,
-                   enum rex_purpose purpose, const char *what, int *on_device)
-{
-    int number = 0,
-        result = map != NULL ? rex_module_ready_for_data(module, what) : rex_fail_null(what, "map");
-    if (result == REX_OK)
-        result = rex_flight_check();
-    if (result == REX_OK)
-        result = rex_check_rows(map, purpose, what);
-    if (result == REX_OK)
-        result = rex_device_offload(device, &number);
-    if (result == REX_OK)
-        result = rex_device_lost(number, what);
-    if (result == REX_OK)
-        *on_device = number;
-    return result;
-}
-
-static int check_mapped(const struct rex_map *map, enum rex_purpose purpose, int number,
-                        const char *what, struct rex_new_rows *made)
-{
-    int result = rex_check_presence(map, purpose, number, what, made);
-    if (result == REX_OK && purpose == REX_FOR_END)
-        result = rex_before_unmap(map, number, what);
-    if (result == REX_OK)
-        rex_device_used();
-    return result;
-}
+/* One data call while it is made. */
+struct data_call {
+    int64_t device;
+    int number; /* of the device */
+    const struct rex_map *map;
+    enum rex_purpose purpose;
+    const char *what;
+    const struct rex_claim *claim; /* what the present table has of the rows, or NULL */
+};
 
 static bool any_row_has(const struct rex_map *map, int64_t bits)
 {
     int64_t all = 0;
-    for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
+    for (int32_t i = 0; map->types != NULL && i < map->count; i++)
         all |= map->types[i];
     return (all & bits) != 0;
 }
 
 /*
- * The rows that end a reference, which a member without an attached pointer does not: its parent
- * does.
+ * Checks a data call without a look at the mappings. Returns 0, an error, or REX_EHOST if the
+ * device is the host.
  */
-static int collect(const struct rex_map *map, struct rex_new_rows *rows)
+static int prepare(struct rex_module *module, struct data_call *call)
 {
-    int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        struct rex_new_row row = {(uintptr_t)map->begin[i],
-                                  rex_end_of(map->begin[i], (size_t)map->sizes[i]), i, false,
-                                  false};
-        if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
-            result = rex_new_rows_add(rows, row);
-    }
+    int result = call->map != NULL ? rex_module_ready_for_data(module, call->what)
+                                   : rex_fail_null(call->what, "map");
+    if (result == REX_OK)
+        result = rex_flight_check();
+    if (result == REX_OK)
+        result = rex_check_rows(call->map, call->purpose, call->what);
+    if (result == REX_OK)
+        result = rex_device_offload(call->device, &call->number);
+    if (result == REX_OK && rex_any_device_is_lost())
+        result = rex_device_lost(call->number, call->what);
     return result;
 }
 
-/* Returns 1 if two rows lie in one mapping, adjacent or not. */
-static int share_a_mapping(const struct rex_map *map, int number)
+static int check_mapped(const struct data_call *call)
 {
-    struct rex_new_rows rows;
-    int share = 0;
-    rex_new_rows_open(&rows);
-    if (collect(map, &rows) == REX_OK) {
-        const struct rex_new_row *row = rex_new_rows_all(&rows);
-        rex_new_rows_sort(&rows);
-        for (size_t i = 1; i < rows.count && !share; i++)
-            share = rex_memory_presence((const void *)row[i - 1].begin,
-                                        row[i].begin + 1 - row[i - 1].begin,
-                                        number) == REX_PRESENT_WHOLE;
-    }
-    rex_new_rows_free(&rows);
+    int result =
+        rex_check_presence(call->map, call->purpose, call->number, call->what, call->claim);
+    if (result == REX_OK && call->purpose == REX_FOR_END)
+        result = rex_before_unmap(call->map, call->number, call->what);
+    if (result != REX_OK)
+        return result;
+    rex_device_used();
+    if (rex_rows_wanted())
+        rex_map_log(call->what, call->device, call->map);
+    return REX_OK;
+}
+
+static void enter(struct data_call *call, enum rex_present_call as)
+{
+    if (call->map->count > 0)
+        call->claim = rex_present_enter(as, call->map, call->number);
+}
+
+static void leave(const struct data_call *call, enum rex_present_call as, enum rex_present_end how)
+{
+    if (call->map->count > 0)
+        rex_present_leave(as, call->map, call->number, how);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static int by_address(const void *left, const void *right)
+{
+    const uintptr_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/*
+ * Whether two rows lie in one mapping, adjacent or not; true also if there is no memory to find
+ * out. A member without an attached pointer ends no reference: its parent does.
+ */
+static bool share_a_mapping(const struct rex_map *map, int number)
+{
+    uintptr_t *begin = malloc((size_t)map->count * sizeof *begin);
+    bool share = begin == NULL;
+    size_t count = 0;
+    for (int32_t i = 0; i < map->count && !share; i++)
+        if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
+            begin[count++] = (uintptr_t)map->begin[i];
+    if (count > 1)
+        qsort(begin, count, sizeof *begin, by_address);
+    for (size_t i = 1; i < count && !share; i++)
+        share = rex_memory_presence((const void *)begin[i - 1], begin[i] + 1 - begin[i - 1],
+                                    number) == REX_PRESENT_WHOLE;
+    free(begin);
     return share;
 }
 
@@ -103,88 +119,94 @@ static int share_a_mapping(const struct rex_map *map, int number)
  * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
  * its parent: libomptarget only asks whether a row is a member, not of which row.
  */
-static int end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
+static int end_one_by_one(const struct data_call *call, const struct rex_map *map)
 {
     int result = REX_OK;
     for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(map, i, 1);
-        result = rex_call_data(REX_DATA_END, what, device, &row);
+        result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
     }
     return result;
 }
 
-static int end(int64_t device, const struct rex_map *map, int number, const char *what)
+static int end(struct data_call *call)
 {
+    const struct rex_map *map = call->map;
     const struct rex_release *release = rex_runtime();
     bool aborts =
         release->one_end_a_call || (release->one_delete_a_call && any_row_has(map, REX_MAP_DELETE));
-    bool apart = aborts && share_a_mapping(map, number);
+    bool apart = aborts && map->count > 1 && share_a_mapping(map, call->number);
     struct rex_map ended = *map;
-    rex_present_enter(REX_CALL_ENDS, map, number);
-    int64_t *types = rex_rows_copy_back(map, number);
+    enter(call, REX_CALL_ENDS);
+    int64_t *types = rex_rows_copy_back(map, call->number);
     if (types != NULL)
         ended.types = types;
-    int result = apart ? end_one_by_one(device, &ended, what)
-                       : rex_call_data(REX_DATA_END, what, device, &ended);
-    rex_present_leave(REX_CALL_ENDS, map, number, false);
+    int result = apart ? end_one_by_one(call, &ended)
+                       : rex_call_data(REX_DATA_END, call->what, call->device, &ended);
+    leave(call, REX_CALL_ENDS, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
         rex_returned_put_back(map);
     return result;
 }
 
-static int begin(int64_t device, const struct rex_map *map, int number, const char *what)
+/*
+ * Checks before it enters, because it may wait for a queue, or be refused: an end that waits holds
+ * nothing.
+ */
+static int check_and_end(struct data_call *call)
 {
+    int result = check_mapped(call);
+    return result == REX_OK ? end(call) : result;
+}
+
+/* ---- begins and updates ---------------------------------------------------------------------- */
+
+/*
+ * The table tells how the rows are mapped, and they stay so until the call leaves. A refused call
+ * leaves nothing behind. The program's bases change for rows that return their device address.
+ */
+static int begin(struct data_call *call)
+{
+    const struct rex_map *map = call->map;
     struct rex_returned *returned = NULL;
-    int result = REX_OK;
-    if (any_row_has(map, REX_MAP_RETURN_PARAM)) {
+    enter(call, REX_CALL_BEGINS);
+    int result = check_mapped(call);
+    if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM)) {
         rex_returned_put_back(map);
         result = rex_returned_prepare(map, &returned);
     }
-    if (result != REX_OK)
-        return result;
-    rex_present_enter(REX_CALL_BEGINS, map, number);
-    result = rex_rows_begin(what, device, number, map);
+    enum rex_present_end how = REX_CALL_REFUSED;
+    if (result == REX_OK) {
+        result = rex_rows_begin(call->what, call->device, call->number, map);
+        how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
+    }
     if (returned != NULL)
         rex_returned_add(returned);
-    rex_present_leave(REX_CALL_BEGINS, map, number, result != REX_OK);
+    leave(call, REX_CALL_BEGINS, how);
     return result;
 }
 
-static int call_checked(int64_t device, const struct rex_map *map, enum rex_purpose purpose,
-                        int number, const char *what)
+static int update(struct data_call *call)
 {
-    struct rex_new_rows made;
-    rex_new_rows_open(&made);
-    int result = check_mapped(map, purpose, number, what, &made);
+    enter(call, REX_CALL_UPDATES);
+    int result = check_mapped(call);
     if (result == REX_OK)
-        rex_map_log(what, device, map);
-    if (result == REX_OK && purpose == REX_FOR_UPDATE)
-        result = rex_rows_update(what, device, number, map);
-    else if (result == REX_OK)
-        result = purpose == REX_FOR_END ? end(device, map, number, what)
-                                        : begin(device, map, number, what);
-    rex_new_rows_free(&made);
-    return result;
-}
-
-/* The mappings that an update finds stay until it returns. */
-static int update(int64_t device, const struct rex_map *map, int number, const char *what)
-{
-    rex_present_enter(REX_CALL_UPDATES, map, number);
-    int result = call_checked(device, map, REX_FOR_UPDATE, number, what);
-    rex_present_leave(REX_CALL_UPDATES, map, number, false);
+        result = rex_rows_update(call->what, call->device, call->number, call->map);
+    leave(call, REX_CALL_UPDATES, REX_CALL_DONE);
     return result;
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
                 enum rex_purpose purpose, const char *what)
 {
-    int number = 0, result = prepare(module, device, map, purpose, what, &number);
+    struct data_call call = {.device = device, .map = map, .purpose = purpose, .what = what};
+    int result = prepare(module, &call);
     if (result != REX_OK)
         return result == REX_EHOST ? REX_OK : result;
-    return purpose == REX_FOR_UPDATE ? update(device, map, number, what)
-                                     : call_checked(device, map, purpose, number, what);
+    return purpose == REX_FOR_UPDATE ? update(&call)
+           : purpose == REX_FOR_END  ? check_and_end(&call)
+                                     : begin(&call);
 }
 
 int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -203,8 +225,9 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
  */
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
-    int number = 0, result = rex_device_offload(device, &number);
-    return result == REX_OK ? end(device, map, number, "data end") : result;
+    struct data_call call = {.device = device, .map = map, .what = "data end"};
+    int result = rex_device_offload(device, &call.number);
+    return result == REX_OK ? end(&call) : result;
 }
 
 /*
@@ -229,7 +252,7 @@ static int end_without_presence(struct rex_module *module, int64_t device,
 
 int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    if (any_row_has(map, REX_MAP_PRESENT))
+    if (map != NULL && any_row_has(map, REX_MAP_PRESENT))
         return end_without_presence(module, device, map);
     return call(module, device, map, REX_FOR_END, "data end");
 }

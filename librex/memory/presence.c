@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "module/registration.h"
+#include "omp/backend.h"
 #include "omp/calls.h"
-#include "omp/present.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)
@@ -83,7 +83,8 @@ struct look {
     int number;
     const char *what;
     const struct rex_release *release;
-    struct rex_new_rows *new_rows;
+    struct rex_new_row *new_rows; /* memory that the call will map */
+    size_t new_count;
 };
 
 /* Memory to look up: that of row ROW, or, if `pointer`, the pointer that the row maps first. */
@@ -123,14 +124,13 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 }
 
 /* Notes memory that the call will map. */
-static int add_new(struct look *look, const struct wanted *wanted)
+static void add_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
     bool exceeds = may_exceed(look->map, wanted->row, look->purpose),
          copied = look->release->excess_copied && rex_row_has(wanted->type, REX_MAP_TOFROM);
-    struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
-                              exceeds && !copied};
-    return rex_new_rows_add(look->new_rows, row);
+    look->new_rows[look->new_count++] = (struct rex_new_row){
+        begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer, exceeds && !copied};
 }
 
 /*
@@ -139,9 +139,9 @@ static int add_new(struct look *look, const struct wanted *wanted)
  */
 static bool is_mapped_before(const struct look *look, const struct wanted *wanted)
 {
-    const struct rex_new_row *rows = rex_new_rows_all(look->new_rows);
+    const struct rex_new_row *rows = look->new_rows;
     uintptr_t begin = (uintptr_t)wanted->begin;
-    for (size_t i = 0; begins(look->purpose) && i < look->new_rows->count; i++)
+    for (size_t i = 0; begins(look->purpose) && i < look->new_count; i++)
         if (!rows[i].may_exceed && rows[i].begin <= begin && begin < rows[i].end &&
             (uint64_t)wanted->size <= rows[i].end - begin)
             return true;
@@ -170,7 +170,7 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
         return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, wanted->begin,
                                wanted->size, presence, look->number);
     if (presence == REX_ABSENT && look->purpose != REX_FOR_END)
-        return add_new(look, wanted);
+        add_new(look, wanted);
     if (presence == REX_PRESENT_INSIDE && look->purpose != REX_FOR_END &&
         !may_exceed(look->map, wanted->row, look->purpose))
         return overlap(look, wanted, "mapped in its middle");
@@ -229,9 +229,9 @@ static int check_row(struct look *look, int32_t i)
  */
 static int check_end(const struct look *look, int32_t i)
 {
-    const struct rex_new_row *rows = rex_new_rows_all(look->new_rows);
+    const struct rex_new_row *rows = look->new_rows;
     uintptr_t begin = (uintptr_t)look->map->begin[i];
-    for (size_t j = 0; j < look->new_rows->count; j++)
+    for (size_t j = 0; j < look->new_count; j++)
         if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
             return rex_fail(REX_EOVERLAP,
                             "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
@@ -243,36 +243,62 @@ static int check_end(const struct look *look, int32_t i)
 static int check_ends(const struct look *look)
 {
     int result = REX_OK;
-    for (int32_t i = 0; look->map != NULL && i < look->map->count && result == REX_OK; i++)
+    for (int32_t i = 0; i < look->map->count && result == REX_OK; i++)
         if (look->map->sizes[i] == 0 && look->map->begin[i] != NULL &&
             !rex_row_has(look->map->types[i], REX_MAP_NOT_MAPPED))
             result = check_end(look, i);
     return result;
 }
 
-int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what, struct rex_new_rows *new_rows)
+static int check_rows(struct look *look)
 {
+    int result = REX_OK;
+    for (int32_t i = 0; i < look->map->count && result == REX_OK; i++)
+        result = check_row(look, i);
+    if (result == REX_OK)
+        result = rex_new_rows_check(look->new_rows, &look->new_count, look->map, look->what);
+    if (result == REX_OK && look->purpose == REX_FOR_LAUNCH && look->release->one_end_a_call)
+        result = check_ends(look);
+    return result;
+}
+
+/*
+ * Whether the present table shows that all rows are right. Each lies in one mapping, or is plain,
+ * absent and apart from the others. Else libomptarget has to be asked: while another call maps
+ * memory without an entry, and where the driver does not launch, so that the table does not follow
+ * all calls.
+ */
+static bool is_right(const struct rex_claim *claim, enum rex_purpose purpose)
+{
+    bool may_be_new = purpose == REX_FOR_BEGIN && claim->is_alone && rex_all_mappings_are_seen() &&
+                      rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
+         right = !claim->is_all &&
+                 !(claim->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
+    for (size_t i = 0; i < claim->count && right; i++)
+        right = (claim->place[i].is_whole && !claim->place[i].is_loose) ||
+                (claim->place[i].is_new && may_be_new);
+    return right;
+}
+
+#define NEW_ON_STACK 16
+
+int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
+                       const char *what, const struct rex_claim *claim)
+{
+    struct rex_new_row on_stack[NEW_ON_STACK];
     struct look look = {.map = map,
                         .purpose = purpose,
                         .number = number,
                         .what = what,
                         .release = rex_runtime(),
-                        .new_rows = new_rows};
-    int result = REX_OK;
-    for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
-        result = check_row(&look, i);
-    if (result == REX_OK)
-        result = rex_new_rows_check(new_rows, map, what);
-    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
-        result = check_ends(&look);
+                        .new_rows = on_stack};
+    if (map == NULL || (claim != NULL && is_right(claim, purpose)))
+        return REX_OK;
+    size_t size = 2 * (size_t)map->count * sizeof *look.new_rows; /* a row and its pointer */
+    if (size > sizeof on_stack && (look.new_rows = malloc(size)) == NULL)
+        return rex_fail_memory(size, "the rows of a call");
+    int result = check_rows(&look);
+    if (look.new_rows != on_stack)
+        free(look.new_rows);
     return result;
-}
-
-void rex_new_rows_are_mapped(struct rex_new_rows *new_rows)
-{
-    const struct rex_new_row *row = rex_new_rows_all(new_rows);
-    for (size_t i = 0; i < new_rows->count; i++)
-        if (row[i].pointer)
-            rex_mapped_unseen();
 }

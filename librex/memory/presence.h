@@ -10,14 +10,11 @@
 #include "omp/present.h"
 
 /*
- * Check MAP against the mappings on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. NEW_ROWS, which
- * the caller has opened, gets the rows that the call will map anew.
+ * Check MAP against the mappings on device NUMBER: 0, REX_EABSENT, REX_EOVERLAP or REX_ENOMEM.
+ * CLAIM is what the present table has of the rows, if the call has entered it, or NULL.
  */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what, struct rex_new_rows *new_rows);
-
-/* A launch by libomptarget has mapped NEW_ROWS: pointers that it has attached stay mapped. */
-void rex_new_rows_are_mapped(struct rex_new_rows *new_rows);
+                       const char *what, const struct rex_claim *claim);
 
 /* Fails with REX_EABSENT: row ROW, SIZE bytes at BEGIN, is not present whole. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,

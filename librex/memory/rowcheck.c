@@ -99,6 +99,13 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     return wrong_type(type, purpose);
 }
 
+/* Most rows have an address, a size and a direction, which is right in each call. */
+static bool is_plain(const struct rex_map *map, int32_t i)
+{
+    return (map->types[i] & ~(REX_MAP_TOFROM | REX_MAP_TARGET_PARAM)) == 0 &&
+           (map->types[i] & REX_MAP_TOFROM) != 0 && map->sizes[i] >= 0 && map->begin[i] != NULL;
+}
+
 /* The end of the argument at TEXT: a comma outside of brackets and strings, or the final 0. */
 static const char *end_of_argument(const char *text)
 {
@@ -153,8 +160,8 @@ static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, con
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
 {
     int64_t type = map->types[i];
-    bool is_plain = !rex_row_has(type, REX_MAP_MEMBER_OF_MASK) || rex_row_has(type, ~KNOWN_BITS);
-    const char *wrong = is_plain ? NULL : wrong_member(map, i);
+    bool is_right = !rex_row_has(type, REX_MAP_MEMBER_OF_MASK) || rex_row_has(type, ~KNOWN_BITS);
+    const char *wrong = is_right ? NULL : wrong_member(map, i);
     return wrong == NULL ? REX_OK : fail_row(map, i, wrong, what);
 }
 
@@ -170,7 +177,7 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
         return rex_fail(REX_EINVAL, "%s: a map of %d rows with a column that is NULL", what,
                         map->count);
     for (int32_t i = 0; i < map->count; i++) {
-        const char *wrong = wrong_row(map, i, purpose);
+        const char *wrong = is_plain(map, i) ? NULL : wrong_row(map, i, purpose);
         if (wrong != NULL)
             return fail_row(map, i, wrong, what);
     }
@@ -201,32 +208,6 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
  * mapping.
  */
 
-static int make_room(struct rex_new_rows *all)
-{
-    size_t room = 4 * all->room;
-    struct rex_new_row *rows = realloc(all->rows, room * sizeof *rows);
-    if (rows == NULL)
-        return rex_fail_memory(room * sizeof *rows, "the rows of a call");
-    if (all->rows == NULL)
-        memcpy(rows, all->on_stack, all->count * sizeof *rows);
-    all->rows = rows;
-    all->room = room;
-    return REX_OK;
-}
-
-int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row)
-{
-    int result = all->count < all->room ? REX_OK : make_room(all);
-    if (result == REX_OK)
-        rex_new_rows_all(all)[all->count++] = row;
-    return result;
-}
-
-void rex_new_rows_free(struct rex_new_rows *all)
-{
-    free(all->rows);
-}
-
 static bool is_before(const struct rex_new_row *a, const struct rex_new_row *b)
 {
     return a->row != b->row ? a->row < b->row : a->pointer && !b->pointer;
@@ -241,11 +222,6 @@ static int by_address(const void *left, const void *right)
 {
     const struct rex_new_row *a = left, *b = right;
     return (a->begin > b->begin) - (a->begin < b->begin);
-}
-
-void rex_new_rows_sort(struct rex_new_rows *all)
-{
-    qsort(rex_new_rows_all(all), all->count, sizeof(struct rex_new_row), by_address);
 }
 
 static bool contains(const struct rex_new_row *outer, const struct rex_new_row *inner)
@@ -317,20 +293,20 @@ static size_t count_together(const struct rex_new_row *rows, size_t count)
     return together;
 }
 
-int rex_new_rows_check(struct rex_new_rows *all, const struct rex_map *map, const char *what)
+int rex_new_rows_check(struct rex_new_row *rows, size_t *count, const struct rex_map *map,
+                       const char *what)
 {
-    struct rex_new_row *rows = rex_new_rows_all(all);
-    size_t kept = 0;
+    size_t kept = 0, all = *count;
     int result = REX_OK;
-    if (all->count < 2)
+    if (all < 2)
         return REX_OK;
-    rex_new_rows_sort(all);
-    for (size_t i = 0, count, mapped = 0; i < all->count && result == REX_OK; i += count) {
-        count = count_together(&rows[i], all->count - i);
-        result = check_together(&rows[i], count, &mapped, map, what);
+    qsort(rows, all, sizeof *rows, by_address);
+    for (size_t i = 0, together, mapped = 0; i < all && result == REX_OK; i += together) {
+        together = count_together(&rows[i], all - i);
+        result = check_together(&rows[i], together, &mapped, map, what);
         memmove(&rows[kept], &rows[i], mapped * sizeof *rows);
         kept += mapped;
     }
-    all->count = kept;
+    *count = kept;
     return result;
 }

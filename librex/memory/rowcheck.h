@@ -81,8 +81,6 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
 
 /* ---- rows against each other ----------------------------------------------------------------- */
 
-#define REX_NEW_ON_STACK 16
-
 /*
  * Memory that row ROW of a call will map, because it is not mapped yet. It is the row's own, or, if
  * `pointer`, the pointer that the row maps first.
@@ -94,37 +92,12 @@ struct rex_new_row {
     bool may_exceed; /* the row may exceed its mapping, and counts as mapped then */
 };
 
-/* All such rows of one call, between rex_new_rows_open() and rex_new_rows_free(). */
-struct rex_new_rows {
-    struct rex_new_row *rows; /* NULL: the rows are in on_stack */
-    size_t count, room;
-    struct rex_new_row on_stack[REX_NEW_ON_STACK];
-};
-
-static inline void rex_new_rows_open(struct rex_new_rows *all)
-{
-    all->rows = NULL;
-    all->count = 0;
-    all->room = REX_NEW_ON_STACK;
-}
-
-static inline struct rex_new_row *rex_new_rows_all(struct rex_new_rows *all)
-{
-    return all->rows != NULL ? all->rows : all->on_stack;
-}
-
-/* 0 or REX_ENOMEM. */
-int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
-
 /*
- * Returns 0, or REX_EOVERLAP if libomptarget would abort; WHAT begins the message. Afterwards only
- * the rows that get a mapping of their own are left, and not those inside them.
+ * Check the *COUNT ROWS of one call. Returns 0, or REX_EOVERLAP if libomptarget would abort; WHAT
+ * begins the message. Afterwards only the *COUNT rows that get a mapping of their own are left, and
+ * not those inside them.
  */
-int rex_new_rows_check(struct rex_new_rows *all, const struct rex_map *map, const char *what);
-
-/* Sort the rows by their addresses. */
-void rex_new_rows_sort(struct rex_new_rows *all);
-
-void rex_new_rows_free(struct rex_new_rows *all);
+int rex_new_rows_check(struct rex_new_row *rows, size_t *count, const struct rex_map *map,
+                       const char *what);
 
 #endif

@@ -62,7 +62,7 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
     struct rex_map map = map_of(packet);
     if (!bound.watched || !rex_has_columns(&map))
         return false;
-    rex_present_enter(call, &map, device);
+    rex_present_enter(call, &map, rex_openmp_number(device));
     return true;
 }
 
@@ -72,7 +72,8 @@ static void leave_table(bool entered, enum rex_present_call call,
 {
     struct rex_map map = map_of(packet);
     if (entered)
-        rex_present_leave(call, &map, device, later);
+        rex_present_leave(call, &map, rex_openmp_number(device),
+                          later ? REX_CALL_LATER : REX_CALL_DONE);
 }
 
 /* FUNCTION is NULL if the call is not to be traced. */

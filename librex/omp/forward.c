@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "omp/calls.h"
+#include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/lookup.h"
 #include "omp/presentcalls.h"
@@ -103,25 +104,38 @@ __asm__(".pushsection .text\n"
 REX_FORWARDED(FORWARD)
 #endif
 
+static void enter_end(const struct rex_map *map, int64_t device, const char *function)
+{
+    rex_unfinished_wait(map, device, function);
+    if (rex_has_columns(map))
+        rex_present_enter(REX_CALL_ENDS, map, rex_openmp_number(device));
+}
+
+static void leave_end(const struct rex_map *map, int64_t device, bool later)
+{
+    if (rex_has_columns(map))
+        rex_present_leave(REX_CALL_ENDS, map, rex_openmp_number(device),
+                          later ? REX_CALL_LATER : REX_CALL_DONE);
+}
+
 /*
  * Functions that end mappings are no jumps: they wait for queues that still use a mapping, and
  * count the end afterwards. A count before the end is not enough. Between the count and the end
  * another thread may look up an address, and would remember it in the new generation (present.h).
  * codeptr_ra is librex's code for these functions.
  */
-#define FORWARD_ENDING(name, parameters, arguments, mappers)                             \
-    __attribute__((visibility("default"))) void __tgt_##name parameters;                 \
-    void __tgt_##name parameters                                                         \
-    {                                                                                    \
-        struct rex_map map = {count, base, begin, sizes, types, mappers, NULL};          \
-        rex_unfinished_wait(&map, device, "__tgt_" #name);                               \
-        rex_present_enter(REX_CALL_ENDS, &map, device);                                  \
-        bool ends = rex_ending_begin();                                                  \
-        REX_REAL(name)                                                                   \
-        arguments;                                                                       \
-        if (ends)                                                                        \
-            rex_ending_end();                                                            \
-        rex_present_leave(REX_CALL_ENDS, &map, device, strstr(#name, "nowait") != NULL); \
+#define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
+    __attribute__((visibility("default"))) void __tgt_##name parameters;        \
+    void __tgt_##name parameters                                                \
+    {                                                                           \
+        struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
+        enter_end(&map, device, "__tgt_" #name);                                \
+        bool ends = rex_ending_begin();                                         \
+        REX_REAL(name)                                                          \
+        arguments;                                                              \
+        if (ends)                                                               \
+            rex_ending_end();                                                   \
+        leave_end(&map, device, strstr(#name, "nowait") != NULL);               \
     }
 #define FORWARD_ENDING_BARE(type, name, parameters, arguments, missing) \
     FORWARD_ENDING(name, parameters, arguments, NULL)

@@ -76,46 +76,56 @@ static bool is_empty(const struct rex_present_table *table)
     return table == NULL || __atomic_load_n(&table->count, __ATOMIC_RELAXED) == 0;
 }
 
-static bool make_room(struct rex_present_table *table, size_t count)
+/* The table may grow by COUNT without a write to these entries: they lie behind that. */
+struct rex_entry *rex_entries_room(struct rex_present_table *table, size_t count)
 {
-    if (count <= table->room)
-        return true;
-    struct rex_entry *old = table->entries, *entries = malloc(2 * count * sizeof *entries);
+    size_t needed = table->count + 2 * count;
+    if (needed <= table->room)
+        return table->entries + table->count + count;
+    struct rex_entry *old = table->entries, *entries = malloc(2 * needed * sizeof *entries);
     if (entries == NULL)
-        return false;
+        return NULL;
     if (old != NULL)
         memcpy(entries, old, table->count * sizeof *entries);
     /* In this order, because a fork does not wait for the lock: the child's pointer is valid. */
     __atomic_store_n(&table->entries, entries, __ATOMIC_SEQ_CST);
-    table->room = 2 * count;
+    table->room = 2 * needed;
     free(old);
-    return true;
+    return entries + table->count + count;
 }
 
 /* Goes from the last to the first, so that each entry is moved once. */
-bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count)
+void rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count)
 {
     size_t old = table->count, to = old + count;
-    if (!make_room(table, to))
-        return false;
     set_count(table, to);
     while (count > 0)
         if (old > 0 && table->entries[old - 1].begin > made[count - 1].begin)
             table->entries[--to] = table->entries[--old];
         else
             table->entries[--to] = made[--count];
+}
+
+/* Makes an entry from BEGIN to the next one, at most to END. False: no memory. */
+static bool add_until_next(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+{
+    struct rex_entry *made = rex_entries_room(table, 1);
+    if (made == NULL)
+        return false;
+    const struct rex_entry *next = rex_entry_touching(table, rex_entries_behind(table, begin), end);
+    *made = (struct rex_entry){
+        .begin = begin, .end = next != NULL ? next->begin : end, .born = ++table->made};
+    rex_entries_add(table, made, 1);
     return true;
 }
 
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
     for (uintptr_t at = begin; at < end;) {
-        struct rex_entry *entry = rex_entry_touching(table, rex_entries_behind(table, at), end);
-        const struct rex_entry rest = {.begin = at, .end = entry != NULL ? entry->begin : end};
-        bool is_mapped = entry != NULL && entry->begin <= at;
-        if (!is_mapped && !rex_entries_add(table, &rest, 1))
+        bool is_mapped = rex_entry_touching(table, rex_entries_behind(table, at), at + 1) != NULL;
+        if (!is_mapped && !add_until_next(table, at, end))
             return false;
-        entry = &table->entries[rex_entries_behind(table, at)];
+        struct rex_entry *entry = &table->entries[rex_entries_behind(table, at)];
         entry->device = 0;
         entry->refs = REX_REFS_UNKNOWN;
         entry->is_gone = false;
@@ -164,6 +174,15 @@ static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_en
         *found = *entry;
     pthread_mutex_unlock(&table->lock);
     return entry != NULL;
+}
+
+/* Copies the first that is settled. */
+static bool find_settled(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
+{
+    bool is_found = find_first(begin, end, number, found);
+    while (is_found && !is_settled(found))
+        is_found = found->end < end && find_first(found->end, end, number, found);
+    return is_found;
 }
 
 static struct rex_mapping mapping_of(const struct rex_entry *entry)
@@ -288,7 +307,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     void *device;
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
-    bool is_known = find_first(at, end, number, &entry) && is_settled(&entry);
+    bool is_known = find_settled(at, end, number, &entry);
     if (is_known && rex_entry_has(&entry, at, end))
         return REX_PRESENT_WHOLE;
     enum rex_presence presence = ask(address, size, number, &device);

@@ -19,6 +19,7 @@
 struct rex_entry {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0 if no launch goes by the driver */
+    uint64_t born;    /* the number of the entry, in the order in which entries are made */
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
     uint32_t users;   /* shared calls at work */
     uint32_t awaited; /* rows of ends that wait for the users */
@@ -35,6 +36,7 @@ struct rex_present_table {
     pthread_cond_t changed; /* a call has left */
     struct rex_entry *entries;
     size_t count, room;
+    uint64_t made;             /* entries so far */
     struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;          /* calls at work that may use the driver */
     unsigned loosened;         /* how often memory was made loose; read by an atomic, too */
@@ -67,8 +69,12 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
     return entry->begin <= begin && end <= entry->end;
 }
 
-/* Add COUNT entries of MADE, which are in order and touch no entry. False: no memory. */
-bool rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count);
+/*
+ * Room for COUNT new entries behind the others; NULL: no memory. The caller fills it in order, with
+ * entries that touch no other, and then adds as many as it has made.
+ */
+struct rex_entry *rex_entries_room(struct rex_present_table *table, size_t count);
+void rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count);
 
 /* All entries that PLACE touches, one after the other. */
 #define REX_EACH_ENTRY(table, entry, place)                      \

@@ -28,6 +28,7 @@
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/mappings.h"
+#include "omp/presentcalls.h"
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
 
@@ -152,12 +153,6 @@ static bool is_last(const struct rex_entry *entry, uint32_t taken)
     return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
 }
 
-/* Whether an end that would be the last waits for the entry's users. */
-static bool is_awaited(const struct rex_entry *entry)
-{
-    return entry->awaited > 0 && is_last(entry, entry->needed);
-}
-
 static void add_refs(struct rex_entry *entry, enum rex_counts counts)
 {
     if (counts == REX_COUNTS_UNKNOWN || entry->refs == REX_REFS_UNKNOWN)
@@ -186,12 +181,15 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
-/* Looks up how the places are mapped. Whether the call has to wait. */
+/*
+ * Looks up how the places are mapped. Whether the call has to wait: for an entry's owner, for an
+ * end that would be the last and waits for the entry's users, or for a call without an entry.
+ */
 static bool look(const struct rex_present_table *table, struct rex_claim *claim)
 {
-    bool waits = false, is_watched = is_in_force(table);
+    bool is_owned = false, is_awaited = false;
     size_t last = 0;
-    for (size_t i = 0; i < claim->count && !waits; i++) {
+    for (size_t i = 0; i < claim->count && !is_owned; i++) {
         struct rex_place *place = &claim->place[i];
         last = place->at = rex_entries_near(table, last, place->begin);
         const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
@@ -203,12 +201,14 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
                             ? entry->device + (place->begin - entry->begin)
                             : 0;
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
-            waits |= entry->owner != NULL ||
-                     (claim->call != REX_CALL_BEGINS && is_watched && is_awaited(entry));
+            is_owned |= entry->owner != NULL;
+            is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
             place->is_loose |= entry->is_loose;
         }
     }
-    return waits || (is_watched && meets_any(table, claim));
+    is_awaited = is_awaited && claim->call != REX_CALL_BEGINS;
+    return is_owned || ((is_awaited || (table->at_work != NULL && meets_any(table, claim))) &&
+                        is_in_force(table));
 }
 
 static int by_begin(const void *left, const void *right)
@@ -239,16 +239,6 @@ static void push(struct rex_present_table *table, struct rex_claim *claim)
     claim->is_listed = true;
 }
 
-/* Lists the call if some of its memory has no entry. */
-static void list(struct rex_present_table *table, struct rex_claim *claim)
-{
-    bool some = claim->is_all;
-    for (size_t i = 0; i < claim->count; i++)
-        some |= !claim->place[i].is_shared && !claim->place[i].is_new;
-    if (some)
-        push(table, claim);
-}
-
 static void use_entries(struct rex_present_table *table, struct rex_claim *claim)
 {
     for (size_t i = 0; i < claim->count; i++) {
@@ -256,45 +246,21 @@ static void use_entries(struct rex_present_table *table, struct rex_claim *claim
         place->is_shared = place->is_whole;
         if (place->is_empty && claim->call != REX_CALL_UPDATES)
             forget_refs_around(table, place);
-        if (place->is_shared)
+        if (place->is_shared) {
             table->entries[place->at].users++;
+            claim->known++;
+        }
     }
 }
 
 /* ---- begins ---------------------------------------------------------------------------------- */
 
-/* A row that overlaps a mapping in part changes a count that is not known. */
+/* The counts of all entries that PLACE touches are not known any more. */
 static void touch(struct rex_present_table *table, const struct rex_place *place)
 {
     struct rex_entry *entry;
     REX_EACH_ENTRY(table, entry, place)
     entry->refs = REX_REFS_UNKNOWN;
-}
-
-/* Adds entries for absent memory, which comes in order. A row inside another one needs none. */
-static bool add_entries(struct rex_present_table *table, struct rex_claim *claim,
-                        struct rex_entry *made)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < claim->count; i++) {
-        struct rex_place *place = &claim->place[i];
-        struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
-        bool touches = last != NULL && place->begin < last->end;
-        if (place->is_shared || (place->is_empty && !touches))
-            continue;
-        if (place->is_mapped)
-            touch(table, place);
-        else if (touches)
-            add_refs(last, place->end <= last->end ? place->counts : REX_COUNTS_UNKNOWN);
-        else {
-            place->is_new = true;
-            made[count] =
-                (struct rex_entry){.begin = place->begin, .end = place->end, .owner = claim};
-            add_refs(&made[count++],
-                     place->counts == REX_COUNTS_ONE ? REX_COUNTS_ONE : REX_COUNTS_UNKNOWN);
-        }
-    }
-    return rex_entries_add(table, made, count);
 }
 
 /*
@@ -314,27 +280,41 @@ static void forget_listed(struct rex_present_table *table, const struct rex_clai
 }
 
 /*
- * Makes entries for the absent memory of a begin. Without memory for them nothing keeps launches by
- * the driver away: none goes that way any more.
+ * Makes entries for the absent memory of a begin, which comes in order. A row inside another one
+ * needs none. Without memory for entries nothing keeps launches by the driver away: none goes that
+ * way any more.
  */
 static void make_entries(struct rex_present_table *table, struct rex_claim *claim)
 {
-    struct rex_entry on_stack[FEW], *made = on_stack;
-    if (claim->is_all) {
-        touch(table, claim->place);
-        return;
-    }
-    if (claim->count > FEW)
-        made = malloc(claim->count * sizeof *made);
-    if (made == NULL || !add_entries(table, claim, made)) {
+    struct rex_entry *made = rex_entries_room(table, claim->count);
+    size_t count = 0;
+    if (made == NULL) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
         rex_mapped_unseen();
-        for (size_t i = 0; i < claim->count; i++)
-            claim->place[i].is_new = false;
+        return;
     }
-    forget_listed(table, claim);
-    if (made != on_stack)
-        free(made);
+    for (size_t i = 0; i < claim->count; i++) {
+        struct rex_place *place = &claim->place[i];
+        struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
+        bool touches = last != NULL && place->begin < last->end;
+        if (place->is_mapped || (place->is_empty && !touches))
+            continue;
+        if (touches) {
+            add_refs(last, place->end <= last->end ? place->counts : REX_COUNTS_UNKNOWN);
+            continue;
+        }
+        place->is_new = true;
+        made[count++] =
+            (struct rex_entry){.begin = place->begin,
+                               .end = place->end,
+                               .born = ++table->made,
+                               .refs = place->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
+                               .owner = claim};
+    }
+    claim->known += count;
+    rex_entries_add(table, made, count);
+    if (table->at_work != NULL)
+        forget_listed(table, claim);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -364,28 +344,26 @@ static bool count_taken(struct rex_present_table *table, const struct rex_claim 
     return is_changing;
 }
 
-/* The entries of PLACE are awaited from now on. */
+/* The entries of PLACE are awaited from now on; those older than its last mark are already. */
 static void mark(struct rex_present_table *table, struct rex_place *place)
 {
     struct rex_entry *entry;
-    if (place->is_marked)
-        return;
-    place->is_marked = true;
     REX_EACH_ENTRY(table, entry, place)
     {
+        if (entry->born <= place->marked)
+            continue;
         entry->needed =
             entry->awaited == 0 || entry->needed < entry->taken ? entry->taken : entry->needed;
         entry->awaited++;
     }
+    place->marked = table->made;
 }
 
 static void unmark(struct rex_present_table *table, struct rex_place *place)
 {
     struct rex_entry *entry;
-    if (!place->is_marked)
-        return;
     REX_EACH_ENTRY(table, entry, place)
-    if (entry->awaited > 0) /* it may be younger than the mark */
+    if (entry->born <= place->marked)
         entry->awaited--;
 }
 
@@ -403,7 +381,7 @@ static bool mark_used(struct rex_present_table *table, struct rex_claim *end)
         place->needs_all = true;
         REX_EACH_ENTRY(table, entry, place)
         {
-            place->needs_all = place->is_marked || is_last(entry, entry->taken);
+            place->needs_all = place->marked > 0 || is_last(entry, entry->taken);
             is_used |= place->needs_all && entry->users > 0;
         }
         if (is_used)
@@ -440,6 +418,7 @@ static void go_on(struct rex_present_table *table, struct rex_claim *end)
             entry->refs -= entry->taken;
             entry->taken = 0;
         }
+        end->known += place->is_shared;
     }
 }
 
@@ -456,37 +435,47 @@ static bool has_to_wait(struct rex_present_table *table, struct rex_claim *end)
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
-void rex_present_pin(struct rex_claim *claim)
+bool rex_present_pin(struct rex_claim *claim)
 {
     struct rex_present_table *table = rex_present_table(claim->number);
     bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
-    put_in_order(claim);
+    claim->is_ordered = claim->count < 2;
+    if (!claim->is_ordered)
+        put_in_order(claim);
     pthread_mutex_lock(&table->lock);
     while (ends ? has_to_wait(table, claim) : look(table, claim)) {
         if ((ends || begins) && !claim->is_waiting)
             push(table, claim);
+        if (claim->call == REX_CALL_BY_DRIVER && rex_present_is_entered()) {
+            pthread_mutex_unlock(&table->lock);
+            return false;
+        }
         claim->is_waiting = true;
         pthread_cond_wait(&table->changed, &table->lock);
     }
     if (claim->is_listed)
         take_out(table, claim);
+    claim->is_alone = table->at_work == NULL;
+    claim->known = 0;
     if (ends)
         go_on(table, claim);
     else
         use_entries(table, claim);
-    if (begins)
+    if (begins && !claim->is_all)
         make_entries(table, claim);
-    list(table, claim);
+    if (claim->is_all || claim->known < claim->count)
+        push(table, claim);
     table->by_driver += uses_driver(claim);
     claim->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
+    return true;
 }
 
 void rex_present_unpin(struct rex_claim *claim)
 {
     struct rex_present_table *table = rex_present_table(claim->number);
     struct rex_entry *entry;
-    bool some_are_gone = false;
+    bool some_are_gone = false, counts = claim->call == REX_CALL_BEGINS && !claim->is_refused;
     size_t last = 0;
     pthread_mutex_lock(&table->lock);
     table->by_driver -= uses_driver(claim);
@@ -501,11 +490,10 @@ void rex_present_unpin(struct rex_claim *claim)
             if (entry->owner == claim)
                 entry->owner = NULL;
             some_are_gone |= entry->is_gone;
-            if (!place->is_shared)
-                continue;
-            entry->users--;
-            if (claim->call == REX_CALL_BEGINS)
-                add_refs(entry, place->counts);
+            entry->users -= place->is_shared;
+            /* A row that overlaps a mapping in part changes a count that is not known. */
+            if (counts && place->is_mapped && !place->is_new)
+                add_refs(entry, place->is_shared ? place->counts : REX_COUNTS_UNKNOWN);
         }
     }
     if (claim->is_listed)

@@ -45,6 +45,7 @@ struct rex_place {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
     size_t at;        /* the index of its first entry, while the table does not change */
+    uint64_t marked;  /* by an end that waits for the users of older entries; 0: it does not wait */
     int32_t row;      /* the row of the call's map */
     enum rex_counts counts;
     bool is_mapped;  /* some bytes are mapped */
@@ -54,7 +55,6 @@ struct rex_place {
     bool is_shared;  /* the call is a user of the mapping */
     bool is_new;     /* the call makes the mapping */
     bool needs_all;  /* the call, an end, has to have the mapping for itself */
-    bool is_marked;  /* and waits for its users */
     bool is_loose;   /* some bytes are loose */
 };
 
@@ -63,13 +63,17 @@ struct rex_claim {
     struct rex_claim *next;
     struct rex_place *place; /* COUNT of them; many are sorted by their addresses */
     size_t count;
-    int number; /* of the device */
+    size_t known;  /* places that have entries */
+    int64_t types; /* the type bits of all its mapped rows */
+    int number;    /* of the device */
     enum rex_present_call call;
     bool is_all; /* its one place is all memory, because its places are unknown */
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
+    bool is_alone;   /* no call at work uses memory without an entry */
     bool is_waiting; /* a data call that waits */
     bool is_unseen;  /* libomptarget has mapped some of its new places before */
+    bool is_refused; /* a begin that is not made: its new entries go */
 };
 
 /*
@@ -78,8 +82,11 @@ struct rex_claim {
  * are mapped. No launch begins that maps some of them for itself, as this one does, if either
  * copies them back. Read the fallback reasons after this call: then a reason that other threads act
  * on is seen.
+ *
+ * False: a launch by the driver would wait inside of a call of its own thread, possibly for that
+ * call. It has pinned nothing.
  */
-void rex_present_pin(struct rex_claim *claim);
+bool rex_present_pin(struct rex_claim *claim);
 void rex_present_unpin(struct rex_claim *claim);
 
 /* ---- the index ------------------------------------------------------------------------------- */

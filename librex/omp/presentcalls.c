@@ -25,7 +25,7 @@ bool rex_pointers_are_attached(void)
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer */
-#define PLACES 16                   /* places without an allocation */
+#define PLACES 32                   /* places without an allocation; a row has at most two */
 
 /* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
@@ -33,12 +33,13 @@ struct call {
     void *const *begin; /* its column; libomptarget passes the same one on */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
+    bool has_mapper;
 };
 
-static bool is_mapped_by(const struct rex_map *map, int32_t i)
+bool rex_present_is_entered(void)
 {
-    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0 &&
-           (map->sizes[i] > 0 || map->begin[i] != NULL);
+    const struct call *own = rex_part_if_any(REX_PART_CALL);
+    return own != NULL && own->depth > 0;
 }
 
 /* These change libomptarget's count by one for each call with the row. */
@@ -62,81 +63,67 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
                                                                         : REX_COUNTS_UNKNOWN;
 }
 
-static struct rex_place *add_place(struct rex_claim *claim, const void *begin, int64_t size)
+static void add_row(struct rex_claim *claim, const struct rex_map *map, int32_t i)
 {
-    struct rex_place *place = &claim->place[claim->count++];
-    *place = (struct rex_place){.begin = (uintptr_t)begin,
-                                .end = rex_end_of(begin, (size_t)size),
-                                .counts = REX_COUNTS_UNKNOWN,
-                                .is_empty = size == 0};
-    return place;
-}
-
-static size_t count_places(const struct rex_map *map)
-{
-    size_t count = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        count += is_mapped_by(map, i) ? (map->types[i] & REX_MAP_PTR_AND_OBJ ? 2u : 1u) : 0u;
-    return count;
-}
-
-/* False: no memory for COUNT places. */
-static bool make_room(struct call *own, size_t count)
-{
-    own->more = count > PLACES ? malloc(count * sizeof *own->more) : NULL;
-    if (own->more != NULL)
-        own->claim.place = own->more;
-    return count <= PLACES || own->more != NULL;
-}
-
-static bool has_mappers(const struct rex_map *map)
-{
-    bool some = false;
-    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
-        some |= map->mappers[i] != NULL;
-    return some;
+    int64_t type = map->types[i], size = map->sizes[i];
+    claim->place[claim->count++] =
+        (struct rex_place){.begin = (uintptr_t)map->begin[i],
+                           .end = rex_end_of(map->begin[i], (size_t)size),
+                           .row = i,
+                           .counts = counts_of(map, i),
+                           .is_changed = (type & REX_MAP_FROM) != 0,
+                           .is_empty = size == 0};
+    if (type & REX_MAP_PTR_AND_OBJ)
+        claim->place[claim->count++] =
+            (struct rex_place){.begin = (uintptr_t)map->base[i],
+                               .end = rex_end_of(map->base[i], sizeof(void *)),
+                               .counts = REX_COUNTS_UNKNOWN,
+                               .is_changed = true};
 }
 
 /*
  * Fills in the claim of a call. A call with a mapper claims all memory, because a mapper tells its
  * rows to libomptarget alone. A call without memory for its places claims all memory, too.
  */
-static void collect(struct call *own, const struct rex_map *map, int number)
+static void collect(struct call *own, enum rex_present_call call, const struct rex_map *map,
+                    int number)
 {
-    own->claim = (struct rex_claim){.place = own->place, .number = number};
+    struct rex_claim *claim = &own->claim;
+    size_t most = 2 * (size_t)map->count;
+    own->more = most > PLACES ? malloc(most * sizeof *own->more) : NULL;
     own->begin = map->begin;
-    own->claim.is_all = has_mappers(map);
-    if (!own->claim.is_all && !make_room(own, count_places(map))) {
-        own->claim.is_all = true;
+    own->has_mapper = false;
+    *claim = (struct rex_claim){.place = own->more != NULL ? own->more : own->place,
+                                .number = number,
+                                .call = call,
+                                .is_all = most > PLACES && own->more == NULL};
+    if (claim->is_all)
         rex_mapped_unseen();
-    }
-    if (own->claim.is_all)
-        own->place[own->claim.count++] = (struct rex_place){
-            .begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
-    for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
-        if (!is_mapped_by(map, i))
+    for (int32_t i = 0; i < map->count; i++) {
+        own->has_mapper |= map->mappers != NULL && map->mappers[i] != NULL;
+        if ((map->types[i] & REX_MAP_NOT_MAPPED) || map->sizes[i] < 0 ||
+            (map->sizes[i] == 0 && map->begin[i] == NULL))
             continue;
-        struct rex_place *place = add_place(&own->claim, map->begin[i], map->sizes[i]);
-        place->is_changed = (map->types[i] & REX_MAP_FROM) != 0;
-        place->counts = counts_of(map, i);
-        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
-            add_place(&own->claim, map->base[i], sizeof(void *))->is_changed = true;
+        claim->types |= map->types[i];
+        if (!claim->is_all)
+            add_row(claim, map, i);
+    }
+    claim->is_all |= own->has_mapper;
+    if (claim->is_all) {
+        claim->count = 1;
+        claim->place[0] = (struct rex_place){
+            .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
     }
 }
 
-/* Notes whether the call may attach pointers, or map memory that its rows do not tell. */
-static void note_unusual(enum rex_present_call call, const struct rex_map *map)
+/* Notes whether the call has attached pointers, or mapped memory that its rows do not tell. */
+static void note_unusual(const struct call *own)
 {
-    bool mappers = has_mappers(map), attaches = mappers;
-    if (call == REX_CALL_UPDATES)
-        return;
-    for (int32_t i = 0; i < map->count; i++)
-        attaches |=
-            rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
+    bool attaches = own->has_mapper || (own->claim.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
     if (attaches)
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
     /* pointers that a launch attaches stay mapped */
-    if (mappers || (attaches && call == REX_CALL_LAUNCHES))
+    if (own->has_mapper || (attaches && own->claim.call == REX_CALL_LAUNCHES))
         rex_mapped_unseen();
 }
 
@@ -150,6 +137,7 @@ static void come_without_claim(int number)
     struct rex_claim claim = {
         .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
     rex_add_process_reasons(REX_REASON_NO_MEMORY);
+    rex_mapped_unseen();
     rex_present_pin(&claim);
     rex_present_unpin(&claim);
 }
@@ -157,30 +145,11 @@ static void come_without_claim(int number)
 /* ---- questions to libomptarget after a call -------------------------------------------------- */
 
 /*
- * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
- * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
- * something is present.
- */
-static void locate(struct rex_claim *claim)
-{
-    bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
-    for (size_t i = 0; i < claim->count; i++) {
-        struct rex_place *place = &claim->place[i];
-        const void *begin = (const void *)place->begin;
-        place->is_mapped = place->is_new && !claim->is_unseen &&
-                           rex_runtime_omp()->is_present(begin, claim->number) &&
-                           !rex_device_is_host(claim->number);
-        if (place->is_mapped && by_driver)
-            place->device = (uintptr_t)rex_runtime_omp()->mapped_pointer(begin, claim->number);
-    }
-}
-
-/*
  * The entry of END in PLACE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
  * next one.
  */
-static bool settle(struct rex_present_table *table, const struct rex_claim *end,
-                   const struct rex_place *place, uintptr_t *at, bool stays)
+static bool settle_entry(struct rex_present_table *table, const struct rex_claim *end,
+                         const struct rex_place *place, uintptr_t *at, bool stays)
 {
     struct rex_entry *entry;
     uintptr_t next = 0;
@@ -205,7 +174,7 @@ static void settle_all(struct rex_present_table *table, const struct rex_claim *
     for (size_t i = 0; i < end->count && !end->is_all; i++) {
         uintptr_t at = 0;
         bool stays = false;
-        while (settle(table, end, &end->place[i], &at, stays))
+        while (settle_entry(table, end, &end->place[i], &at, stays))
             stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
 }
@@ -339,17 +308,6 @@ static bool lies_in_unseen(const struct rex_claim *claim)
     return some;
 }
 
-static bool is_watched(int number)
-{
-    return rex_present_table(number) != NULL && !(rex_process_reasons() & REX_REASON_UNSEEN_CALLS);
-}
-
-/* The number of the device; -1 if no rows can be mapped there. */
-static int number_of(const struct rex_map *map, int64_t device)
-{
-    return rex_has_columns(map) ? rex_openmp_number(device) : -1;
-}
-
 /*
  * A call inside of another one: libomptarget's own, or by a mapper or a function for the log, whose
  * rows the table does not follow.
@@ -359,84 +317,112 @@ static bool is_foreign(const struct call *own, const struct rex_map *map, int nu
     return own->begin != map->begin || own->claim.number != number;
 }
 
-static void enter_nested(struct call *own, const struct rex_map *map, int number)
+static void enter_nested(struct call *own, enum rex_present_call call, const struct rex_map *map,
+                         int number)
 {
     own->depth++;
-    if (is_foreign(own, map, number))
-        rex_mapped_unseen();
+    if (!is_foreign(own, map, number))
+        return;
+    rex_mapped_unseen();
+    for (int32_t i = 0; i < map->count && call != REX_CALL_UPDATES; i++)
+        if (map->mappers != NULL || (map->types[i] & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH)))
+            __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
 }
 
-void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device)
+const struct rex_claim *rex_present_enter(enum rex_present_call call, const struct rex_map *map,
+                                          int number)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
-    int number = number_of(map, device);
-    bool is_nested = own != NULL && own->depth > 0;
-    if (number < 0 || (!is_nested && !is_watched(number)))
-        return;
-    note_unusual(call, map);
-    if (is_nested) {
-        enter_nested(own, map, number);
-        return;
+    if (own != NULL && own->depth > 0) {
+        enter_nested(own, call, map, number);
+        return NULL;
     }
+    if (rex_present_table(number) == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
+        return NULL;
     if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
         come_without_claim(number);
-        return;
+        return NULL;
     }
     own->depth++;
     rex_shelter_begin();
-    collect(own, map, number);
-    own->claim.call = call;
+    collect(own, call, map, number);
+    if (call != REX_CALL_UPDATES)
+        note_unusual(own);
     if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
         look_at_loose(&own->claim);
     rex_present_pin(&own->claim);
-    own->claim.is_unseen = call == REX_CALL_BEGINS && lies_in_unseen(&own->claim);
+    own->claim.is_unseen =
+        call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->claim);
+    return &own->claim;
 }
 
 /*
- * Whether END may end mappings that its places do not tell. A claim of all memory has no places. A
- * row that deletes ends a whole mapping; the table may know only a part of it unless all mappings
- * are seen.
+ * Some of its memory may have been ended that its places do not tell. A claim of all memory has no
+ * places. A row that deletes ends a whole mapping; the table may know only a part of it unless all
+ * mappings are seen.
  */
-static bool ends_unknown(const struct rex_claim *end, const struct rex_map *map)
+static bool ends_unknown(const struct rex_claim *end)
 {
-    bool some = end->is_all;
-    for (int32_t i = 0; i < map->count && !rex_all_mappings_are_seen(); i++)
-        some |= (map->types[i] & REX_MAP_DELETE) != 0;
-    return some;
+    return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
 }
 
-static void settle_end(struct rex_claim *end, const struct rex_map *map)
+static void settle_end(struct rex_claim *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
-    if (ends_unknown(end, map))
+    if (ends_unknown(end))
         rex_mappings_forget();
     settle_all(table, end);
     look_beside(table, end);
 }
 
-/* LATER: the call may return before it is done, or has failed. */
-static void settle_call(struct rex_claim *claim, const struct rex_map *map, bool later)
+/*
+ * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
+ * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
+ * something is present.
+ */
+static void settle_begin(struct rex_claim *begin)
 {
-    if (later) {
-        for (size_t i = 0; i < claim->count; i++)
-            claim->place[i].counts = REX_COUNTS_UNKNOWN;
-        loosen(rex_present_table(claim->number), claim);
-    } else if (claim->call == REX_CALL_BEGINS)
-        locate(claim);
-    if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
-        settle_end(claim, map);
+    const struct rex_omp *omp = rex_runtime_omp();
+    bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
+         is_device = begin->number < rex_devices_known();
+    for (size_t i = 0; i < begin->count; i++) {
+        struct rex_place *place = &begin->place[i];
+        const void *at = (const void *)place->begin;
+        if (begin->is_unseen || !place->is_new)
+            continue;
+        place->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
+                                                        !rex_device_is_host(begin->number));
+        if (place->is_mapped && by_driver) {
+            place->device = (uintptr_t)omp->mapped_pointer(at, begin->number);
+            place->is_mapped = place->device != 0;
+        }
+    }
 }
 
-void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
-                       bool later)
+/* The entries of CLAIM become what libomptarget has now, or loose. */
+static void settle(struct rex_claim *claim, enum rex_present_end how)
+{
+    bool later = how == REX_CALL_LATER && claim->call != REX_CALL_UPDATES;
+    claim->is_refused = how == REX_CALL_REFUSED;
+    for (size_t i = 0; i < claim->count && later; i++)
+        claim->place[i].counts = REX_COUNTS_UNKNOWN;
+    if (later)
+        loosen(rex_present_table(claim->number), claim);
+    if (claim->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
+        settle_begin(claim);
+    if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
+        settle_end(claim);
+}
+
+void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
+                       enum rex_present_end how)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
-    int number = number_of(map, device);
-    bool is_entered = own != NULL && own->depth > 0 && number >= 0;
-    bool is_over = is_entered && own->depth == 1;
-    if (is_over)
-        settle_call(&own->claim, map, later && call != REX_CALL_UPDATES);
-    if (is_entered && !is_over && is_foreign(own, map, number)) {
+    unsigned depth = own != NULL ? own->depth : 0;
+    bool later = how == REX_CALL_LATER;
+    if (depth == 1)
+        settle(&own->claim, how);
+    if (depth > 1 && is_foreign(own, map, number)) {
         if (call == REX_CALL_ENDS)
             rex_mappings_forget();
         if (later)
@@ -444,12 +430,12 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     }
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
-    if (is_over) {
+    if (depth == 1) {
         rex_present_unpin(&own->claim);
         free(own->more);
         own->more = NULL;
         rex_shelter_end();
     }
-    if (is_entered)
+    if (depth > 0)
         own->depth--;
 }

@@ -8,19 +8,34 @@
 
 #include "omp/present.h"
 
+/* How a call leaves. */
+enum rex_present_end {
+    REX_CALL_DONE,
+    REX_CALL_LATER,  /* it may return before it is done, or has failed: its memory is loose */
+    REX_CALL_REFUSED /* a begin or an update; libomptarget was not called */
+};
+
 /*
- * Enter before a call of libomptarget on DEVICE (-1: the default one) with the rows of MAP, leave
- * after it. The call waits for calls at work that exclude it. When it leaves, the entries that it
- * has made or may have ended are as libomptarget has them. LATER: the call may return before it is
- * done, or has failed: its memory is loose. A call inside of another one waits for nothing. A map without all of its
- * columns has no rows.
+ * Enter before a call of libomptarget on device NUMBER with the rows of MAP, which has rows and all
+ * columns; leave after it. The call waits for calls at work that exclude it. When it leaves, the
+ * entries that it has made or may have ended are as libomptarget has them. A call inside of another
+ * one waits for nothing.
+ *
+ * Returns what the table has of the rows, until the call leaves. NULL: nothing is known.
  *
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
  * first.
  */
-void rex_present_enter(enum rex_present_call call, const struct rex_map *map, int64_t device);
-void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int64_t device,
-                       bool later);
+const struct rex_claim *rex_present_enter(enum rex_present_call call, const struct rex_map *map,
+                                          int number);
+void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
+                       enum rex_present_end how);
+
+/*
+ * Whether this thread is in such a call. A function for the log, or a mapper, may launch there; a
+ * launch by the driver would wait for its own thread.
+ */
+bool rex_present_is_entered(void);
 
 /*
  * Whether a call has attached a pointer to mapped memory: the pointer's bytes on the device differ

@@ -196,6 +196,7 @@ static const char *const schedules[] = {
     "aB7-8M =...mm... a. bB1-2,2-4 b. [........]",
     /* A call inside of another one claims nothing. If its rows are others, the table does not know what they do. */
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
+    "aB0-2 aD0-2 a. a. [11......] bD0-2 aU0-2 aD0-2 a. a. b.",
     "aB0-2 a. aB0-2 aB^ a. a. [22......] aE0-2 aE^ a. [11......] a. [11......]",
     /* The memory of a call that is not over when it leaves is loose, until a begin or a launch finds it absent. */
     "aB0-2,3-5 a. aB0-2,3-5 a~ [ll.ll...] aB1-2 a. [ll.ll...] F [ll.ll...]",
@@ -232,6 +233,7 @@ static struct thread {
         int64_t sizes[ROWS], types[ROWS];
         struct rex_place place[ROWS];
         struct rex_claim claim;
+        bool is_pinned;
     } call[CALLS];
 } threads[THREADS];
 static __thread struct thread *self;
@@ -278,8 +280,12 @@ static void *work(void *thread)
     for (self = thread;; __atomic_store_n(&self->at_work, 0, __ATOMIC_SEQ_CST)) {
         sem_wait(&self->go);
         struct call *call = &self->call[self->depth - 1];
-        if (call->call == REX_CALL_BY_DRIVER)
-            (self->leaves ? rex_present_unpin : rex_present_pin)(&call->claim);
+        if (call->call == REX_CALL_BY_DRIVER && !self->leaves)
+            call->is_pinned = rex_present_pin(&call->claim);
+        else if (call->call == REX_CALL_BY_DRIVER && call->is_pinned)
+            rex_present_unpin(&call->claim);
+        else if (call->call == REX_CALL_BY_DRIVER)
+            CHECK(rex_present_is_entered());
         else if (self->leaves)
             rex_present_leave(call->call, &call->map, 0, self->is_later);
         else
