@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/launchcontext.h"
 #include "image/cubin.h"
 
 /* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
@@ -35,7 +34,7 @@ uint64_t rex_contexts_later;
  * no driver, and does not get here.
  */
 static struct {
-    int users; /* calls of the functions that rex_context_unhold() undoes; read by an atomic */
+    int users; /* calls of the functions that rex_context_undo_hold() undoes; read by an atomic */
     int home;  /* the GPU in whose context pinned memory is, plus 1; likewise */
 } contexts;
 
@@ -185,10 +184,10 @@ bool rex_contexts_are_kept(void)
     return __atomic_load_n(&contexts.users, __ATOMIC_SEQ_CST) > 0;
 }
 
-void rex_context_unhold(void)
+bool rex_context_undo_hold(void)
 {
     if (rex_cuda_devices() == 0)
-        return;
+        return false;
     rex_driver_lock();
     bool is_last = add_users(-1) == 0;
     if (is_last) {
@@ -201,8 +200,7 @@ void rex_context_unhold(void)
             }
     }
     rex_driver_unlock();
-    for (int i = 0; is_last && i < rex_cuda_devices(); i++)
-        rex_launch_contexts_end(i);
+    return is_last;
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */

@@ -28,10 +28,9 @@ bool rex_context_is_active(int number);
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
  * libomptarget does, with the policy asked for; LATER: each when it is first used. Each call is
- * undone by one of rex_context_unhold().
+ * undone by one of rex_context_unhold() (cuda/launchcontext.h).
  */
 void rex_context_activate(unsigned architecture, bool later);
-void rex_context_unhold(void);
 
 /* The same for GPU NUMBER, which there is, alone. */
 void rex_context_activate_one(int number);
@@ -53,6 +52,9 @@ int rex_context_held(void);
 
 /* Whether any of these calls is not undone yet. */
 bool rex_contexts_are_kept(void);
+
+/* For rex_context_unhold() alone. Whether that was the last of these calls. */
+bool rex_context_undo_hold(void);
 
 /* ---- entered --------------------------------------------------------------------------------- */
 

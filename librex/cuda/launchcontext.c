@@ -136,6 +136,13 @@ void rex_launch_contexts_end(int ordinal)
     end_idle(&rex_devices[ordinal]);
 }
 
+void rex_context_unhold(void)
+{
+    bool is_last = rex_context_undo_hold();
+    for (int i = 0; is_last && i < rex_cuda_devices(); i++)
+        rex_launch_contexts_end(i);
+}
+
 /* ---- creation and use ------------------------------------------------------------------------ */
 
 static int failed(const char *what)

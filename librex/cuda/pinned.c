@@ -2,7 +2,7 @@
  * pinned.c - pinned host memory, and which memory of the host the driver knows.
  *
  * On an H100 copies from and to it run at 47 GB/s, from malloc's at 9. Where there is no GPU the
- * calls succeed on ordinary memory. The public functions are those of rex/device.h.
+ * calls succeed on pageable memory. The public functions are those of rex/device.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
-#include "cuda/context.h"
+#include "cuda/launchcontext.h"
 #include "rex/device.h"
 
 struct range {
@@ -201,7 +201,7 @@ static int unpin(struct range *range, const char *what)
 
 /* ---- memory of our own ----------------------------------------------------------------------- */
 
-/* Where there is no GPU: ordinary memory. */
+/* Where there is no GPU: pageable memory. */
 static int allocate(struct range *range)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -282,11 +282,11 @@ int rex_host_unregister(void *address)
     return unpin(range, "rex_host_unregister");
 }
 
-/* ---- ordinary memory ------------------------------------------------------------------------- */
+/* ---- pageable memory ------------------------------------------------------------------------- */
 
 #define POINTER_MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
 
-bool rex_is_ordinary_memory_now(const void *address)
+bool rex_is_pageable_now(const void *address)
 {
     int type = 0;
     return rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, (uintptr_t)address) ==
@@ -301,14 +301,14 @@ bool rex_is_ordinary_memory_now(const void *address)
 #define STRETCH_SHIFT 21
 #define STRETCHES 64
 
-bool rex_is_ordinary_memory(const void *address)
+bool rex_is_pageable(const void *address)
 {
-    uintptr_t *ordinary = rex_part(REX_PART_ORDINARY, STRETCHES * sizeof *ordinary); /* plus 1 */
+    uintptr_t *pageable = rex_part(REX_PART_PAGEABLE, STRETCHES * sizeof *pageable); /* plus 1 */
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
-    if (ordinary == NULL)
-        return rex_is_ordinary_memory_now(address);
-    uintptr_t *known = &ordinary[stretch % STRETCHES];
-    if (*known != stretch + 1 && rex_is_ordinary_memory_now(address))
+    if (pageable == NULL)
+        return rex_is_pageable_now(address);
+    uintptr_t *known = &pageable[stretch % STRETCHES];
+    if (*known != stretch + 1 && rex_is_pageable_now(address))
         *known = stretch + 1;
     return *known == stretch + 1;
 }

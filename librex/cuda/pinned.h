@@ -9,13 +9,13 @@
 #include <stdbool.h>
 
 /*
- * Whether the byte at ADDRESS is the process's alone: neither pinned nor managed nor a device's,
- * which the driver copies faster than the processor could, or which that must not touch.
+ * Whether the byte at ADDRESS is pageable, the process's alone: neither pinned nor managed nor a
+ * device's, which the driver copies faster than the processor could, or which that must not touch.
  */
-bool rex_is_ordinary_memory(const void *address);
+bool rex_is_pageable(const void *address);
 
 /* As the driver says now, where the above may know an old answer; that takes a microsecond. */
-bool rex_is_ordinary_memory_now(const void *address);
+bool rex_is_pageable_now(const void *address);
 
 /* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);

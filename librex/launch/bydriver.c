@@ -96,8 +96,8 @@ static void add_own(struct rex_plan *plan, int32_t row)
     plan->own_count++;
     /* Rows that are too large to be staged need no answer. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
-        plan->is_pageable = rex_is_ordinary_memory((const void *)begin) &&
-                            rex_is_ordinary_memory((const void *)(end - 1));
+        plan->is_pageable =
+            rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
 }
 
 /* Whether libomptarget has no mapping of the row, either; the index has none. */

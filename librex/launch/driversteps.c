@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "memory/staging.h"
+#include "memory/copies.h"
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
@@ -58,32 +58,16 @@ static int wait(const struct rex_plan *plan)
     return rex_cuda_is_of_call(result) ? give_up(plan, failed(plan, "the wait")) : lost(plan);
 }
 
-/* ---- copies row by row ----------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
-static int copy_in(const struct rex_plan *plan, uint64_t to, uintptr_t from, size_t size)
-{
-    return REX_CUDA(cuMemcpyHtoDAsync, to, (const void *)from, size, plan->context->stream) == 0
-               ? REX_OK
-               : failed(plan, "a copy to the device");
-}
-
-static int copy_out(const struct rex_plan *plan, uintptr_t to, uint64_t from, size_t size)
-{
-    return REX_CUDA(cuMemcpyDtoHAsync, (void *)to, from, size, plan->context->stream) == 0
-               ? REX_OK
-               : failed(plan, "a copy from the device");
-}
-
-/* Threads copy a large row of ordinary memory if they can; otherwise the driver copies. */
 static int copy(const struct rex_plan *plan, uint64_t device, uintptr_t host, size_t size,
                 int64_t direction)
 {
-    const struct rex_staged_copy staged = {
+    const struct rex_copy one = {
         .host = (void *)host, .device = device, .size = size, .to_host = direction == REX_MAP_FROM};
-    if (rex_staging_copy(&staged, plan->context->stream))
-        return REX_OK;
-    return direction == REX_MAP_TO ? copy_in(plan, device, host, size)
-                                   : copy_out(plan, host, device, size);
+    return rex_copy_put(&one, plan->context->stream, true) == 0
+               ? REX_OK
+               : failed(plan, one.to_host ? "a copy from the device" : "a copy to the device");
 }
 
 static int copy_own(const struct rex_plan *plan, int64_t direction)
@@ -230,12 +214,12 @@ static int put_in_stream(const struct rex_plan *plan)
     size_t out = staged->out_end - staged->out_begin;
     int result = plan->has_updates ? copy_updates(plan, REX_MAP_TO) : REX_OK;
     if (result == REX_OK && staged->in > 0)
-        result = copy_in(plan, context->arena, (uintptr_t)context->staging, staged->in);
+        result = copy(plan, context->arena, (uintptr_t)context->staging, staged->in, REX_MAP_TO);
     if (result == REX_OK)
         result = launch_kernel(plan);
     if (result == REX_OK && out > 0)
-        result = copy_out(plan, (uintptr_t)context->staging + staged->out_begin,
-                          context->arena + staged->out_begin, out);
+        result = copy(plan, context->arena + staged->out_begin,
+                      (uintptr_t)context->staging + staged->out_begin, out, REX_MAP_FROM);
     return result == REX_OK && plan->has_updates ? copy_updates(plan, REX_MAP_FROM) : result;
 }
 

@@ -127,7 +127,7 @@ static unsigned start(unsigned count)
             break;
     }
     if (pool.started > before)
-        rex_log(REX_LOG_INFO, "large copies of ordinary memory are made by %u threads",
+        rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
                 pool.started);
     return pool.started < count ? pool.started : count;
 }

@@ -11,7 +11,7 @@
  */
 #include "base/error.h"
 #include "cuda/context.h"
-#include "memory/staging.h"
+#include "memory/copies.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -84,15 +84,15 @@ void rex_device_free(void *memory, int64_t device)
         rex_runtime_omp()->free(memory, number);
 }
 
-/* Threads make large copies of ordinary memory if they are faster than libomptarget. */
+/* Threads make large copies of pageable memory if they are faster than libomptarget. */
 static bool copy_by_threads(void *to, bool to_host, const void *from, size_t size)
 {
     void *source = (void *)(uintptr_t)from;
-    struct rex_staged_copy copy = {.host = to_host ? to : source,
-                                   .device = (uint64_t)(uintptr_t)(to_host ? source : to),
-                                   .size = size,
-                                   .to_host = to_host};
-    return rex_staging_copy(&copy, NULL);
+    struct rex_copy copy = {.host = to_host ? to : source,
+                            .device = (uint64_t)(uintptr_t)(to_host ? source : to),
+                            .size = size,
+                            .to_host = to_host};
+    return rex_copy_by_threads(&copy, NULL);
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,

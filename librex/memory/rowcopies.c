@@ -12,10 +12,8 @@
 
 #include <stdlib.h>
 
-#include "cuda/launchcontext.h"
-#include "cuda/pinned.h"
 #include "memory/presence.h"
-#include "memory/staging.h"
+#include "memory/copies.h"
 #include "omp/backend.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -39,57 +37,20 @@ static bool may_copy(const struct rex_map *map)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Makes row I a copy in one direction, if the index knows where it is mapped. */
-static bool find_copy(const struct rex_map *map, int32_t i, int number,
-                      struct rex_staged_copy *copy)
+/* Row I as a copy in one direction; its size is 0 if the index does not know where it is mapped. */
+static struct rex_copy copy_of(const struct rex_map *map, int32_t i, int number)
 {
     int64_t direction = map->types[i] & REX_MAP_TOFROM;
     size_t size = (size_t)map->sizes[i];
+    struct rex_copy none = {.size = 0};
     struct rex_mapping found;
     if (size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
         !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0)
-        return false;
-    *copy =
-        (struct rex_staged_copy){.host = map->begin[i],
-                                 .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
-                                 .size = size,
-                                 .to_host = direction == REX_MAP_FROM};
-    return true;
-}
-
-static bool is_ordinary(const struct rex_staged_copy *copy)
-{
-    return rex_is_ordinary_memory(copy->host) &&
-           rex_is_ordinary_memory((char *)copy->host + copy->size - 1);
-}
-
-/* Collects rows from I on that can be copied together; returns 0 if row I cannot. */
-static size_t collect(const struct rex_map *map, int32_t i, int number,
-                      struct rex_staged_copy copies[REX_STAGED_TOGETHER])
-{
-    size_t count = 0, size = 0;
-    for (; i < map->count && count < REX_STAGED_TOGETHER; i++, count++) {
-        struct rex_staged_copy *copy = &copies[count];
-        if (!find_copy(map, i, number, copy) || copy->to_host != copies[0].to_host ||
-            copy->size > REX_STAGED_CHUNK - size || !is_ordinary(copy))
-            break;
-        size += copy->size;
-    }
-    return count;
-}
-
-/*
- * Returns the number of rows from I on that are copied in one way. *COPIED: they have been copied;
- * else libomptarget has to copy them.
- */
-static int32_t copy_some(const struct rex_map *map, int32_t i, int number, bool *copied)
-{
-    struct rex_staged_copy copies[REX_STAGED_TOGETHER];
-    size_t count = collect(map, i, number, copies);
-    *copied = count > 0
-                  ? rex_staging_copy_together(copies, count)
-                  : find_copy(map, i, number, &copies[0]) && rex_staging_copy(&copies[0], NULL);
-    return count > 0 ? (int32_t)count : 1;
+        return none;
+    return (struct rex_copy){.host = map->begin[i],
+                             .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
+                             .size = size,
+                             .to_host = direction == REX_MAP_FROM};
 }
 
 static int update_some(const char *what, int64_t device, const struct rex_map *map, int32_t first,
@@ -99,14 +60,16 @@ static int update_some(const char *what, int64_t device, const struct rex_map *m
     return count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &some) : REX_OK;
 }
 
-static int update_rows(const char *what, int64_t device, int number, const struct rex_map *map)
+/* Has libomptarget copy the rows that librex does not copy. */
+static int update_rows(const char *what, int64_t device, const struct rex_map *map,
+                       const struct rex_copy *copies)
 {
     int32_t done = 0, some = 0;
     int result = REX_OK;
     for (int32_t i = 0; i < map->count && result == REX_OK; i += some) {
-        bool copied;
-        some = copy_some(map, i, number, &copied);
-        if (copied) {
+        bool are_copied;
+        some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
+        if (are_copied) {
             result = update_some(what, device, map, done, i - done);
             done = i + some;
         }
@@ -116,15 +79,20 @@ static int update_rows(const char *what, int64_t device, int number, const struc
 
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map)
 {
-    if (!may_copy(map))
+    struct rex_copy *copies =
+        map->count > 0 && may_copy(map) ? malloc((size_t)map->count * sizeof *copies) : NULL;
+    if (copies == NULL)
         return rex_call_data(REX_DATA_UPDATE, what, device, map);
+    for (int32_t i = 0; i < map->count; i++)
+        copies[i] = copy_of(map, i, number);
     bool traced = rex_trace_on();
     struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
     if (traced)
         rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
     rex_trace_depth++;
-    int result = update_rows(what, device, number, map);
+    int result = update_rows(what, device, map, copies);
     rex_trace_depth--;
+    free(copies);
     if (traced)
         rex_call_trace_data(&trace, what, REX_MAP_TOFROM);
     return result;
@@ -134,7 +102,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 static bool is_large(const struct rex_map *map, int32_t i)
 {
-    return map->sizes[i] >= (int64_t)REX_STAGED_LEAST;
+    return map->sizes[i] >= (int64_t)REX_COPY_LARGE;
 }
 
 /*
@@ -150,16 +118,17 @@ static bool is_new(const struct rex_map *map, int32_t i, int number)
 
 static bool is_copied_here(const struct rex_map *map, int32_t i)
 {
-    return (map->types[i] & REX_MAP_TO) && rex_staging_suits(map->begin[i], (size_t)map->sizes[i]);
+    return (map->types[i] & REX_MAP_TO) &&
+           rex_copy_suits_threads(map->begin[i], (size_t)map->sizes[i]);
 }
 
 static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, uintptr_t device,
                             bool to_host)
 {
     uint64_t begin = rex_phase_begin();
-    struct rex_staged_copy copy = {
+    struct rex_copy copy = {
         .host = map->begin[i], .device = device, .size = (size_t)map->sizes[i], .to_host = to_host};
-    if (!rex_staging_copy(&copy, NULL))
+    if (!rex_copy_by_threads(&copy, NULL))
         return false;
     rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
     return true;

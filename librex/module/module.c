@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "cuda/context.h"
+#include "cuda/launchcontext.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"

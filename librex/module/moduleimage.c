@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/context.h"
+#include "cuda/launchcontext.h"
 #include "image/cubin.h"
 #include "image/list.h"
 #include "module/modules.h"

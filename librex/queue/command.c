@@ -17,7 +17,7 @@
 #include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
-#include "memory/staging.h"
+#include "memory/copies.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/present.h"
@@ -77,17 +77,10 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
         device = rex_addresses_find(&gpu->addresses, host, size, gpu->number);
     if (device == 0)
         return not_mapped(command, gpu->number);
-    struct rex_staged_copy staged = {
-        .host = host, .device = device, .size = size, .to_host = to_host};
-    if (gpu->is_queue && rex_staging_copy(&staged, stream))
-        return REX_OK;
-    if (to_host)
-        return REX_CUDA(cuMemcpyDtoHAsync, host, device, size, stream) == 0
-                   ? REX_OK
-                   : failed("a copy from the device");
-    return REX_CUDA(cuMemcpyHtoDAsync, device, host, size, stream) == 0
+    struct rex_copy copy = {.host = host, .device = device, .size = size, .to_host = to_host};
+    return rex_copy_put(&copy, stream, gpu->is_queue) == 0
                ? REX_OK
-               : failed("a copy to the device");
+               : failed(to_host ? "a copy from the device" : "a copy to the device");
 }
 
 static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)

@@ -117,9 +117,9 @@ TEST(test_start_few)
         " bytes were not copied by threads, but by the driver: no thread could be started\n";
     const char *output = in_child(start_few, NULL);
     assert_int_equal(occurrences(output, said), 2); /* where there was none: there and back */
-    assert_int_equal(occurrences(output, "large copies of ordinary memory are made by 1 threads"),
+    assert_int_equal(occurrences(output, "large copies of pageable memory are made by 1 threads"),
                      1);
-    assert_int_equal(occurrences(output, "large copies of ordinary memory are made by "), 2);
+    assert_int_equal(occurrences(output, "large copies of pageable memory are made by "), 2);
 }
 
 static _Atomic int works[3];

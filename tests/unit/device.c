@@ -167,11 +167,11 @@ TEST_IN_CHILD(asks_of_memory)
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
     for (size_t i = 0; i < COUNT(asked); i++) {
-        CHECK(rex_is_ordinary_memory((void *)asked[i]));
+        CHECK(rex_is_pageable((void *)asked[i]));
         CHECK_EQUAL(driver_calls("cuPointerGetAttribute"), calls[i]);
     }
     void *pinned = rex_host_alloc(8);
-    CHECK(!rex_is_ordinary_memory(pinned));
+    CHECK(!rex_is_pageable(pinned));
     CHECK_EQUAL(rex_host_register(pinned, 8), REX_EINVAL);
     CHECK_EQUAL(rex_host_free(pinned), 0);
     setenv("FAKE_CUDA_BREAKS", "cuMemHostAlloc:2:0", 1);

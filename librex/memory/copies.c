@@ -1,18 +1,18 @@
 /*
- * staging.c - copies between ordinary memory and a GPU: large ones by librex's threads, and many
- * small ones at once.
+ * copies.c - copies between host memory and a GPU, and who makes them: the driver, librex's
+ * threads, or many small ones at once through pinned memory.
  *
- * The driver copies pageable memory through its own buffers with one thread: 9 to 14 GB/s on an
- * H100, of 55. librex's threads reach 25 to 39. Each has two pinned buffers and a stream, and
- * copies one chunk while the device copies the other. The driver is faster for a small copy, and
- * for all memory that it knows: librex copies no pinned, managed or device memory. But the driver
- * waits for each small copy, so librex sends many through one chunk, and waits once.
+ * On an H100 the driver copies pinned memory from its place, at 50 GB/s. It copies pageable memory
+ * through its own buffers with one thread, at 9 to 14. librex's threads reach 25 to 39. Each has a
+ * launch context for itself: it copies one chunk while the device copies the other. The driver is
+ * faster for a single small copy. But it waits for each, so librex sends many through the pinned
+ * memory of one launch context, and waits once.
  *
  * A failure here fails no copy: the driver copies all again, and its result counts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/staging.h"
+#include "memory/copies.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 
 /* One copy that the threads share. */
 struct job {
-    struct rex_staged_copy copy;
+    struct rex_copy copy;
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* the first chunk that no thread has begun */
     unsigned able; /* threads that had all resources */
@@ -182,23 +182,23 @@ static bool find_gpu(uint64_t address, int *ordinal)
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-bool rex_staging_suits(const void *host, size_t size)
+bool rex_copy_suits_threads(const void *host, size_t size)
 {
-    return size >= REX_STAGED_LEAST && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
-           rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_ordinary_memory_now(host) &&
-           rex_is_ordinary_memory_now((const char *)host + size - 1) &&
+    return size >= REX_COPY_LARGE && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
+           rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_pageable_now(host) &&
+           rex_is_pageable_now((const char *)host + size - 1) &&
            pays(&bytes_left_to_driver, size, BYTES_THAT_PAY);
 }
 
 /* Whether the device memory of COPY is on one GPU, *ORDINAL. */
-static bool is_of_one_gpu(const struct rex_staged_copy *copy, int *ordinal)
+static bool is_of_one_gpu(const struct rex_copy *copy, int *ordinal)
 {
     int last = -1;
     return find_gpu(copy->device, ordinal) && find_gpu(copy->device + copy->size - 1, &last) &&
            last == *ordinal;
 }
 
-static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
+static bool share(const struct rex_copy *copy, int ordinal)
 {
     struct job job = {.copy = *copy, .ordinal = ordinal};
     size_t chunks = (copy->size - 1) / CHUNK + 1;
@@ -211,28 +211,57 @@ static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
     return done;
 }
 
-bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream)
+bool rex_copy_by_threads(const struct rex_copy *copy, void *stream)
 {
     int ordinal = -1;
-    if (!rex_staging_suits(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
+    if (!rex_copy_suits_threads(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
         (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !rex_copy_threads_take())
         return false;
-    bool done = copy_by_threads(copy, ordinal);
+    bool done = share(copy, ordinal);
     rex_copy_threads_give();
     return done;
 }
 
-/* ---- many small copies ----------------------------------------------------------------------- */
-
-static bool is_put(const struct rex_staged_copy *copy, void *chunk, void *stream)
+static int copy_by_driver(const struct rex_copy *copy, void *stream)
 {
-    if (copy->to_host)
-        return REX_CUDA(cuMemcpyDtoHAsync, chunk, copy->device, copy->size, stream) == 0;
-    memcpy(chunk, copy->host, copy->size);
-    return REX_CUDA(cuMemcpyHtoDAsync, copy->device, chunk, copy->size, stream) == 0;
+    return copy->to_host
+               ? REX_CUDA(cuMemcpyDtoHAsync, copy->host, copy->device, copy->size, stream)
+               : REX_CUDA(cuMemcpyHtoDAsync, copy->device, copy->host, copy->size, stream);
 }
 
-static bool copy_through(const struct rex_staged_copy *copies, size_t count,
+int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
+{
+    return may_wait && rex_copy_by_threads(copy, stream) ? 0 : copy_by_driver(copy, stream);
+}
+
+/* ---- many small copies ----------------------------------------------------------------------- */
+
+static bool is_pageable(const struct rex_copy *copy)
+{
+    return rex_is_pageable(copy->host) && rex_is_pageable((char *)copy->host + copy->size - 1);
+}
+
+/* The number of copies from the first on that can be made together; SIZE: their bytes. */
+static size_t count_together(const struct rex_copy *copies, size_t count, size_t *size)
+{
+    size_t i = 0;
+    for (*size = 0; i < count; *size += copies[i++].size)
+        if (copies[i].size == 0 || copies[i].size > CHUNK - *size ||
+            copies[i].to_host != copies[0].to_host || !is_pageable(&copies[i]))
+            break;
+    return i;
+}
+
+static bool is_put(const struct rex_copy *copy, void *chunk, void *stream)
+{
+    struct rex_copy staged = *copy;
+    staged.host = chunk;
+    if (!copy->to_host)
+        memcpy(chunk, copy->host, copy->size);
+    return copy_by_driver(&staged, stream) == 0;
+}
+
+static bool copy_through(const struct rex_copy *copies, size_t count,
                          struct rex_launch_context *own)
 {
     bool done = true;
@@ -247,15 +276,8 @@ static bool copy_through(const struct rex_staged_copy *copies, size_t count,
     return done;
 }
 
-static size_t sum_of(const struct rex_staged_copy *copies, size_t count)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += copies[i].size;
-    return sum;
-}
-
-bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count)
+/* The copies have SIZE bytes. */
+static bool copy_together(const struct rex_copy *copies, size_t count, size_t size)
 {
     struct rex_launch_context *own;
     int ordinal = -1, entered;
@@ -263,8 +285,15 @@ bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t coun
         !find_gpu(copies[0].device, &ordinal) ||
         rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
         return false;
-    bool done = rex_launch_context_make_staging(own, sum_of(copies, count)) &&
-                copy_through(copies, count, own);
+    bool done = rex_launch_context_make_staging(own, size) && copy_through(copies, count, own);
     rex_launch_context_give(own, entered);
     return done;
+}
+
+size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made)
+{
+    size_t size, together = count_together(copies, count, &size);
+    *are_made = together > 0 ? copy_together(copies, together, size)
+                             : rex_copy_by_threads(&copies[0], NULL);
+    return together > 0 ? together : 1;
 }
