@@ -506,7 +506,7 @@ unsigned rex_present_pin(struct rex_claim *claim)
         go_on(table, claim);
     else
         use_entries(table, claim);
-    if (begins && !claim->is_all)
+    if (begins && claim->known < claim->count && !claim->is_all)
         make_entries(table, claim);
     if (claim->is_all || claim->known < claim->count)
         push(table, claim);
