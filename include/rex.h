@@ -57,13 +57,13 @@
  *
  * The same everywhere:
  *
- *   Results.  What can fail returns `int`: 0 or a negative `enum rex_error`, or a pointer, NULL on
- *   failure. rex_last_error() then is one sentence. A question that cannot fail is `bool`; one that
- *   can is 1, 0 or an error.
+ *   Results.  A function that can fail returns `int`, 0 or a negative `enum rex_error`, or a
+ *   pointer, NULL on failure. rex_last_error() then is one sentence. A question that cannot fail is
+ *   `bool`; one that can is 1, 0 or an error.
  *
- *   What a call makes or finds out stands first among its parameters, as in memcpy(), and in front
- *   of what it is made from: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). It
- *   stays as it was where the call fails.
+ *   The place for a result stands first among the parameters, as in memcpy(), and in front of what
+ *   the result is made from: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). It stays
+ *   as it was where the call fails.
  *
  *   Device numbers that librex gives are `int`. Those it is given are `int64_t`, as libomptarget's,
  *   so that a wrong one is refused, and never cut off to a right one. They run from 0; -1 is the

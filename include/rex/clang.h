@@ -5,10 +5,10 @@
  *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
  *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
  *
- * makes PTX, which the CUDA driver compiles; rex-cc does it. What is here means what nvcc means by
- * it: the keywords, `threadIdx` and its kin, barriers, fences, what the threads of a warp exchange,
- * atomics, bits of integers, memcpy(), memset(), printf(), assert() and the functions of <math.h>
- * for double and float. Those that a GPU has an instruction for are that instruction, and exact.
+ * makes PTX, which the CUDA driver compiles; rex-cc does it. Names mean what nvcc means by them:
+ * the keywords, `threadIdx` and its kin, barriers, fences, exchanges in a warp, atomics and bits of
+ * integers. So do memcpy(), memset(), printf(), assert() and the functions of <math.h> for double
+ * and float. Those that a GPU has an instruction for are that instruction, and exact.
  * The others (exp, sin, pow and so on) are the toolkit's libdevice: they are refused where that is
  * not linked, which REX_LIBDEVICE tells. Vector types (`float4`), textures, cooperative groups and
  * launches by <<<>>> are nvcc's alone.

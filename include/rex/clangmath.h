@@ -113,7 +113,7 @@ REX_TO_INTEGERS(llround, long long, round)
 #undef REX_TO_INTEGERS
 #undef REX_TO_INTEGER
 
-/* What integers have, too. */
+/* Functions that integers have, too. */
 #define REX_MATH_LIKE_INTEGERS(type)  \
     REX_CUDA type abs(type x)         \
     {                                 \

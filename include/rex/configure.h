@@ -44,9 +44,9 @@ extern "C" {
  *                        compiler built, and registers through librex's __tgt_register_lib, is
  *                        registered as a copy that is adapted to the bound libomptarget, with the
  *                        wait policy.
- * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_exit() and
- *                        its like and rex_offload_fini() do where a queue (rex/queue.h) still works
- *                        with what they end: return REX_EBUSY, or wait for it.
+ * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. Where a queue
+ *                        (rex/queue.h) still works with what rex_data_exit() and its like or
+ *                        rex_offload_fini() would end, they return REX_EBUSY, or wait for it.
  * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in
  *                        Chrome's trace-event JSON, which ui.perfetto.dev opens; %p in its name is
  *                        the number of the process, %% a percent sign. `-`: a summary on standard
@@ -114,8 +114,8 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  *
  * It runs on the thread that has something to say, on several threads at once if they do, and no
  * lock of librex is held: it may call any librex function, except that a module cannot be used from
- * it while that module is being registered or ended (REX_EINVAL). What librex has to say to that
- * thread meanwhile goes where it would go without the function. rex_last_error() and errno of the
+ * it while that module is being registered or ended (REX_EINVAL). Lines that librex has for that
+ * thread meanwhile go where they would go without the function. rex_last_error() and errno of the
  * thread are afterwards what they were.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);

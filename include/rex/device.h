@@ -91,7 +91,7 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 /**
  * rex_device_gpu(): the GPU, as the CUDA driver counts, that is libomptarget's device @device (-1:
  * the default device). libomptarget counts the devices of all its plugins together, in the order in
- * which registered images first needed them, so that numbers differ where images of more than one
+ * which registered images first needed them. So the numbers differ where images of more than one
  * kind have been registered. The device is asked for 4 bytes of memory, which makes its context.
  * Returns the number; REX_ENODEVICE if the device is no NVIDIA GPU; REX_EDEVICE if there is no such
  * device (there is none before the first registration); REX_ENOMEM or REX_ECUDA. Any thread.

@@ -71,8 +71,8 @@ struct rex_image_parameter {
 
 /**
  * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into
- * the image's bytes, or into the view. Of a kernel in PTX @size, @registers and @shared_memory are
- * 0: only the compiled one has them.
+ * the image's bytes, or into the view. A kernel in PTX has 0 for @size, @registers and
+ * @shared_memory: only the compiled one has them.
  */
 struct rex_image_symbol {
     const char *name;    /**< as an offload entry names it. */
@@ -161,7 +161,7 @@ struct rex_image_item {
     unsigned architecture;    /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
     /**
      * 'a': for that GPU and no other; 'f': for its family, those of one major number; else '\0'.
-     * What a fatbin or PTX says.
+     * A fatbin or PTX says it.
      */
     char suffix;
     bool compressed; /**< its bytes have to be unpacked. */
@@ -262,8 +262,8 @@ REX_API int rex_runtime_tell(const char *path);
 /**
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
  * if none is near: more than a third of its letters differ. The ending that two names have in
- * common does not count, since names of kernels all end alike. Of many names those are compared
- * that two million steps suffice for, a few thousand. The result is one of @names. NULL with
+ * common does not count, since names of kernels all end alike. Two million steps suffice for a few
+ * thousand names; no more are compared. The result is one of @names. NULL with
  * REX_EINVAL as the last error where @name is NULL, or @names and @count is not 0. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);

@@ -31,8 +31,8 @@ extern "C" {
 /**
  * rex_queue_stream(): stores in @stream the CUstream of @queue, and in @context, which may be NULL,
  * the CUcontext that it is in, which is the primary one of the GPU: for libraries that take a
- * stream (cublasSetStream(), ncclAllReduce()) and for calls of the driver. What they put in it is
- * done in order with what is put in the queue, and rex_queue_sync() and rex_queue_query() count it.
+ * stream (cublasSetStream(), ncclAllReduce()) and for calls of the driver. Their work is done
+ * in order with the queue's, and rex_queue_sync() and rex_queue_query() count it.
  * Both are librex's, and last until rex_queue_destroy(). Events of librex are recorded after it as
  * well. Returns 0, REX_EINVAL (NULL, or the queue is being captured), REX_ENODEVICE (an immediate
  * queue has none) or REX_EFORK.
@@ -45,8 +45,8 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  * rex_queue_from_stream(): makes a queue of @stream, which somebody else owns: the stream of a
  * cuBLAS or cuFFT handle, of NCCL or a framework. Launches and copies of the queue are done in
  * order with what the owner puts in the stream. It must be of the primary context of the device, as
- * those of the CUDA runtime are, outlast the queue, and not be captured by its owner while the
- * queue is used; librex never destroys it.
+ * those of the CUDA runtime are, and outlast the queue. Its owner must not capture it while the
+ * queue is used. librex never destroys it.
  *
  * @stream  a CUstream or cudaStream_t; NULL: the driver's default stream (not that of each thread),
  *          or an immediate queue where the device is no NVIDIA GPU.

@@ -16,8 +16,8 @@
  * **Parameters**: each is a type in parentheses and a name; there are up to 64, and a kernel
  * without any says `void`. A type has at most 8 bytes; the compiler refuses a larger one, which
  * goes by its address: `(const struct large *) p`, and REX_FIRSTPRIVATE(object) in the launch. The
- * macro makes an inline function with these types, whose body follows, and a kernel around it whose
- * parameters have 8 bytes each, as LLVM and the host device pass them.
+ * macro makes an inline function with these types, whose body follows, and a kernel around it. The
+ * kernel's parameters have 8 bytes each, as LLVM and the host device pass them.
  *
  * **What fits**: the kinds of a kernel's parameters are in the image, and librex compares them with
  * a launch's rows before anything runs. A wrong one is REX_EPARAMS; the message has both types and

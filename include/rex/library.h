@@ -20,9 +20,9 @@
  *
  * **On a GPU** the CUDA driver loads the image, once on each GPU, and launches. libomptarget is
  * told nothing of it, so that there is one copy of its globals, parameters have any width on every
- * release, and unloading it gives all of it back. Only where no module is registered yet, when
- * libomptarget has no devices, the first library's image is registered with it as well, and that
- * stays for the life of the process.
+ * release, and unloading it gives all of it back. Where no module is registered yet, libomptarget
+ * has no devices: then the first library's image is registered with it as well, and stays for the
+ * life of the process.
  *
  * **On the host device** a host image is registered as a module's is. libomptarget never forgets
  * what it was given, so that its bytes, and the names of its kernels, stay in memory when it is
@@ -84,7 +84,7 @@ REX_API const struct rex_image_view *rex_library_view(const struct rex_library *
 /**
  * rex_library_global(): where the global called @name is on @device (-1: the default device), in
  * @address, and its size in bytes in @size. For rex_queue_copy_to() and the like; valid until
- * @library is unloaded. Of a host image written with rex/kernel.h those of REX_DEVICE_GLOBAL().
+ * @library is unloaded. A host image written with rex/kernel.h has those of REX_DEVICE_GLOBAL().
  * Returns 0, REX_EINVAL, REX_ENOKERNEL (there is none of that name; the message has the nearest),
  * REX_EABSENT (it is not on that device, which is the host, or offloading is disabled),
  * REX_EDEVICE, REX_EUNSUPPORTED, REX_ENOMEM or REX_ECUDA.

@@ -108,7 +108,7 @@ struct rex_row {
 };
 
 /**
- * struct rex_map: a table of rows, in columns. Whoever made the columns owns them: REX_MAP() or
+ * struct rex_map: a table of rows, in columns. The columns belong to what made them: REX_MAP() or
  * rex_map_build().
  */
 struct rex_map {
@@ -373,9 +373,9 @@ REX_API void rex_map_free(struct rex_map *map);
 
 /**
  * rex_mapper: maps one element of a type: adds the rows of the element at @element, and of what its
- * pointers point to, as if it were mapped tofrom. What the section does not copy is taken off each
- * row's type. None of these rows is a parameter; those that name no parent become members of the
- * section's row, so that a mapper needs no numbers:
+ * pointers point to, as if it were mapped tofrom. Copies that the section does not have are taken
+ * off each row's type. None of these rows is a parameter; those that name no parent become members
+ * of the section's row, so that a mapper needs no numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {

@@ -9,8 +9,8 @@
  *   2. The first launch finds LLVM's libomptarget, reads the image and registers it. So do
  *      rex_offload_init() (rex/module.h) and rex_module_init(), before anything is timed.
  *   3. Launches and data calls are in rex/launch.h and rex/queue.h, the raw ones in rex_kmp.h.
- *   4. What fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence that
- *      names the object and the cause.
+ *   4. A call that fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence
+ *      that names the object and the cause.
  *
  * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard
  * output; on failure no output parameter is changed. Unless REX_LOG=off, each error is also written

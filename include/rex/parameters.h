@@ -7,9 +7,9 @@
  * A parameter is a type in parentheses and a name. A list has 1 to 64 of them, or is `void`.
  * Anything else is an error of the compiler.
  *
- * A macro `m` below is called as m(context, type, name). Its type is still in parentheses, so that
- * `__typeof__ type name` declares the parameter, also if it is a pointer to an array or a function,
- * and `sizeof type` and `REX_KIND_OF_TYPE type` are of the type. Such a macro cannot walk another
+ * A macro `m` below is called as m(context, type, name). Its type is still in parentheses. So
+ * `__typeof__ type name` declares the parameter, also a pointer to an array or a function, and
+ * `sizeof type` and `REX_KIND_OF_TYPE type` are of the type. Such a macro cannot walk another
  * list.
  *
  * Everything here is since 0.2 unless it says otherwise.

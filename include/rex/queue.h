@@ -200,9 +200,9 @@ REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
 /**
  * rex_mappings_changed(): to be called after a call that made or ended a mapping and that librex
  * cannot see: a call by an address that dlsym() gave for libomptarget itself, or from an object
- * that dlopen() opened with RTLD_DEEPBIND. What librex remembers of mappings is asked anew after
- * it: device addresses of queues, and for rex_launch() and its like what is present and what is
- * not.
+ * that dlopen() opened with RTLD_DEEPBIND. After it librex asks anew what it remembers of
+ * mappings: device addresses of queues, and for rex_launch() and its like what is present and what
+ * is not.
  */
 REX_API void rex_mappings_changed(void);
 

@@ -201,6 +201,38 @@ void rex_escape_lines(char *text, size_t size)
     escape(text, size, true);
 }
 
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void add(struct rex_report *report, const char *format, va_list arguments)
+{
+    size_t room = sizeof report->text - report->length;
+    char *added = report->text + report->length;
+    vsnprintf(added, room, format, arguments);
+    rex_escape(added, room);
+    report->length += strlen(added);
+}
+
+void rex_report_add(struct rex_report *report, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(report, format, arguments);
+    va_end(arguments);
+}
+
+void rex_report_line(struct rex_report *report, const char *format, ...)
+{
+    static const char line[] = "\n  ";
+    va_list arguments;
+    if (sizeof report->text - report->length > sizeof line) {
+        memcpy(report->text + report->length, line, sizeof line);
+        report->length += strlen(line);
+    }
+    va_start(arguments, format);
+    add(report, format, arguments);
+    va_end(arguments);
+}
+
 /* ---- the nearest name ------------------------------------------------------------------------ */
 
 #define LONGEST_NAME 255

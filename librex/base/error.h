@@ -61,6 +61,23 @@ void rex_escape(char *text, size_t size);
 /* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
 void rex_escape_lines(char *text, size_t size);
 
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* Text that grows up to a limit, escaped: what was tried, and why each of it was rejected. */
+struct rex_report {
+    size_t length;
+    int error; /* 0, or errno of a failure that may pass: there may be more candidates */
+    char text[3072];
+};
+void rex_report_add(struct rex_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same on a new line, which begins with two spaces. */
+void rex_report_line(struct rex_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- the nearest name ------------------------------------------------------------------------ */
+
 /* A search. All but the name that is wanted is zero at first. */
 struct rex_nearest {
     const char *wanted;

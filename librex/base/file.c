@@ -1,6 +1,6 @@
 /*
- * file.c - read a file; write to one; keep one open that is written at its end; names of files that
- * have the number of the process in them.
+ * file.c - read a file; write to one; keep one open that is written at its end; names of files and
+ * folders, also with the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -163,6 +163,26 @@ bool rex_file_number(char path[PATH_MAX])
     return fits;
 }
 
+void rex_folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+bool rex_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same(&one, &other);
+}
+
 /* ---- a file that stays open ------------------------------------------------------------------ */
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
@@ -173,13 +193,16 @@ bool rex_file_number(char path[PATH_MAX])
 /*
  * DESCRIPTOR under a number that no program counts on, as on the one of the file that it opens
  * first; where the limit is too low, at least not under 0 to 2. -1 and errno where it can have no
- * such number.
+ * such number, or its STATUS is not to be had.
  */
-static int move_away(int descriptor)
+static int move_away(int descriptor, struct stat *status)
 {
-    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
-    if (moved < 0)
-        moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int moved = fstat(descriptor, status);
+    if (moved == 0) {
+        moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
+        if (moved < 0)
+            moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
     int error = errno;
     close(descriptor);
     errno = error;
@@ -201,16 +224,11 @@ static int why_not_open(const char *path)
 static int open_path(struct rex_output *output, int flags)
 {
     int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666);
-    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor);
+    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor, &output->status);
     if (output->descriptor < 0)
         return why_not_open(output->path);
     fcntl(output->descriptor, F_SETFL, FLAGS);
-    if (fstat(output->descriptor, &output->status) == 0)
-        return 0;
-    int error = errno;
-    close(output->descriptor);
-    output->descriptor = -1;
-    return error;
+    return 0;
 }
 
 /* A relative path that would be too long stays as it is. */
@@ -230,11 +248,6 @@ int rex_output_open(struct rex_output *output, const char *pattern, bool add_num
         return ENAMETOOLONG;
     make_absolute(output->path, output->name);
     return open_path(output, O_CREAT);
-}
-
-static bool is_same(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
- * file.h - read a file; write to one; keep one open that is written at its end; names of files that
- * have the number of the process in them.
+ * file.h - read a file; write to one; keep one open that is written at its end; names of files and
+ * folders, also with the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -44,6 +44,12 @@ bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered);
 
 /* Have ".N" behind PATH, the number of this process. false: it is too long, and PATH stays. */
 bool rex_file_number(char path[PATH_MAX]);
+
+/* Whether both paths lead to one existing file. */
+bool rex_same_file(const char *a, const char *b);
+
+/* Folder of PATH, without the last '/'. */
+void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /*
  * A file that librex keeps open, and writes to at its end. A program may close any descriptor, all

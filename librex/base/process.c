@@ -287,28 +287,27 @@ static void end(void *unused)
     rex_thread.ends++;
 }
 
-/* Tried again by each new thread where it failed: a process has a limited number of keys. */
-static bool make_key(void)
+/*
+ * The key, plus 1; 0 if there is none. Each new thread then tries again: a process has a limited
+ * number of keys.
+ */
+static unsigned made_key(void)
 {
     unsigned none = 0;
     pthread_key_t made;
-    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) != 0)
-        return true;
-    if (pthread_key_create(&made, end) != 0)
-        return false;
-    if (!__atomic_compare_exchange_n(&key, &none, made + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) == 0 && pthread_key_create(&made, end) == 0 &&
+        !__atomic_compare_exchange_n(&key, &none, made + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         pthread_key_delete(made);
-    return true;
+    return __atomic_load_n(&key, __ATOMIC_ACQUIRE);
 }
 
 bool rex_thread_list(void)
 {
-    if (rex_thread_is_over() || !make_key())
-        return false;
-    void **part = calloc(REX_PARTS, sizeof *part);
+    unsigned own = rex_thread_is_over() ? 0 : made_key();
+    void **part = own != 0 ? calloc(REX_PARTS, sizeof *part) : NULL;
     if (part == NULL)
         return false;
-    if (pthread_setspecific(__atomic_load_n(&key, __ATOMIC_ACQUIRE) - 1, part) != 0) {
+    if (pthread_setspecific(own - 1, part) != 0) {
         free(part);
         return false;
     }
@@ -333,7 +332,7 @@ void *rex_part_new(enum rex_part part, size_t size)
 __attribute__((constructor(1001))) static void begin(void)
 {
     char path[PATH_MAX];
-    make_key();
+    made_key();
     rex_keep_loaded(&key, path);
 }
 

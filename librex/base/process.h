@@ -76,6 +76,7 @@ struct rex_thread {
     bool in_function;        /* of the program, for the log */
     bool has_held_lines;     /* of the log */
     uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
+    uint8_t loads;           /* and of rex_driver_lock() */
     int cancel_state;        /* as it was before the first of them */
 };
 extern __thread struct rex_thread rex_thread;

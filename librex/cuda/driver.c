@@ -34,7 +34,6 @@ static const struct function {
 #undef FUNCTION
 };
 
-/* For a start, and for all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
@@ -56,20 +55,24 @@ static struct {
     const struct function *missing[REX_CUDA_GROUPS]; /* the first of each group that it lacks */
 } driver = {.absent = ""};
 
+/* A library may fork while it is loaded: its thread goes on in the child, and holds the lock. */
 static void begin_in_child(void)
 {
-    rex_fork_renew(&lock);
+    if (rex_thread.loads == 0)
+        rex_fork_renew(&lock);
 }
 REX_FORK_RENEWED(30, begin_in_child);
 
 void rex_driver_lock(void)
 {
-    rex_lock(&lock);
+    if (rex_thread.loads++ == 0)
+        rex_lock(&lock);
 }
 
 void rex_driver_unlock(void)
 {
-    rex_unlock(&lock);
+    if (--rex_thread.loads == 0)
+        rex_unlock(&lock);
 }
 
 static bool is_of_parent(const unsigned *process)

@@ -201,7 +201,7 @@ struct rex_device {
 
     /* Under the lock of lists (cuda/context.h). */
     struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
-    struct rex_launch_context *idle; /* launch/launchcontext.c: the last one given back first */
+    struct rex_launch_context *idle; /* launchcontext.c: the last one given back first */
     long idle_count, idle_most;      /* of these contexts */
 
     /* context.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
@@ -232,7 +232,10 @@ void rex_cuda_retry(void);
  */
 void rex_cuda_keep(int change);
 
-/* The lock under which the driver starts, and contexts are activated and released. */
+/*
+ * The lock of what is loaded: libomptarget is bound under it, the driver starts, and contexts are
+ * activated and released. A thread may take it again: what it loads may call librex.
+ */
 void rex_driver_lock(void);
 void rex_driver_unlock(void);
 

@@ -2,7 +2,7 @@
  * list.c - the images inside a file, and a look into each with the reader of its kind: a CUBIN, a
  * host shared object and PTX are one, a fatbin and an OffloadBinary hold any number.
  *
- * Implements the functions of rex/inspect.h that ask a list, and rex_image_view_open().
+ * Implements the functions of rex/inspect.h for lists and views.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -399,4 +399,21 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     else
         free(opened);
     return result;
+}
+
+void rex_image_view_close(struct rex_image_view *view)
+{
+    if (view == NULL)
+        return;
+    rex_view_close((struct rex_view *)view);
+    free(view);
+}
+
+const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
+                                                   const char *name)
+{
+    if (view != NULL && name != NULL)
+        return rex_view_find((const struct rex_view *)view, name);
+    rex_fail_null("rex_image_view_find", view == NULL ? "view" : "name");
+    return NULL;
 }

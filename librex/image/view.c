@@ -2,7 +2,7 @@
  * view.c - the symbols of a device image of any kind: added by the readers, and found by name; the
  * signatures of its kernels.
  *
- * Implements rex_image_view_close(), rex_image_view_find() and rex_kind_name() of rex/inspect.h.
+ * Implements rex_kind_name() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -445,23 +445,4 @@ void rex_view_close(struct rex_view *view)
     free(view->text);
     free(view->own);
     memset(view, 0, sizeof *view);
-}
-
-/* ---- the public functions (rex/inspect.h) --------------------------------------------------- */
-
-void rex_image_view_close(struct rex_image_view *view)
-{
-    if (view == NULL)
-        return;
-    rex_view_close((struct rex_view *)view);
-    free(view);
-}
-
-const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
-                                                   const char *name)
-{
-    if (view != NULL && name != NULL)
-        return rex_view_find((const struct rex_view *)view, name);
-    rex_fail_null("rex_image_view_find", view == NULL ? "view" : "name");
-    return NULL;
 }

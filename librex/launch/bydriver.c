@@ -113,6 +113,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
 {
     int32_t row = place->row;
     int64_t type = plan->map->types[row], size = plan->map->sizes[row];
+    if (place->is_loose)
+        return REX_REASON_LOOSE;
     if (plan->is_mapped) {
         void *begin = plan->map->begin[row];
         void *device = rex_memory_address(begin, plan->claim.number);
@@ -333,13 +335,15 @@ static int launch_in_flight(struct rex_request *request, bool is_mapped)
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .is_pageable = true};
-    int entered, result = REX_OK;
+    int ordinal = -1, entered, result = REX_OK;
     if (rex_any_device_is_lost())
         result = rex_device_lost(request->number, target->name);
     if (result == REX_OK)
-        result = rex_launch_context_take(request->number, target->name, &plan.context, &entered);
-    if (result == REX_OK && plan.context == NULL)
+        result = rex_device_known_ordinal(request->number, &ordinal);
+    if (result == REX_OK && ordinal < 0)
         request->reasons = REX_REASON_DEVICE;
+    else if (result == REX_OK)
+        result = rex_launch_context_take(ordinal, target->name, &plan.context, &entered);
     if (plan.context == NULL)
         return result;
     result = make_plan(request, &plan);

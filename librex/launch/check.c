@@ -12,7 +12,7 @@
 #include "cuda/driver.h"
 #include "image/view.h"
 #include "launch/pack.h"
-#include "module/register.h"
+#include "module/registration.h"
 #include "omp/device.h"
 #include "omp/grid.h"
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/context.h"
 #include "memory/staging.h"
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -259,7 +258,7 @@ int rex_plan_run(struct rex_plan *plan)
     stage(plan, REX_MAP_TO);
     bool is_for_graph = !plan->has_updates && staged->in <= GRAPH_MOST &&
                         staged->out_end - staged->out_begin <= GRAPH_MOST;
-    if (!is_for_graph || !rex_launch_context_graph(context, &plan->packed, staged))
+    if (!is_for_graph || !rex_launch_as_graph(context, &plan->packed, staged))
         result = put_in_stream(plan);
     result = result == REX_OK ? wait(plan) : give_up(plan, result);
     if (result == REX_OK)

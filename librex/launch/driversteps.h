@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_DRIVERSTEPS_H
 #define REX_INTERNAL_DRIVERSTEPS_H
 
-#include "launch/launchcontext.h"
+#include "launch/launchgraph.h"
 #include "omp/present.h"
 
 /* A row that has device memory for the time of the launch. */

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/context.h"
+#include "cuda/launchcontext.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"
-#include "launch/launchcontext.h"
+#include "launch/loadedimage.h"
 #include "memory/presence.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -179,12 +179,13 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
  */
 static void prepare(struct rex_registration *registration)
 {
-    int number, entered;
+    int number, ordinal, entered;
     struct rex_launch_context *context = NULL;
     if ((rex_process_reasons() | registration->reasons) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_flight_enter() != REX_OK)
         return;
-    rex_launch_context_take(number, registration->image_path, &context, &entered);
+    if (rex_device_known_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
+        rex_launch_context_take(ordinal, registration->image_path, &context, &entered);
     if (context != NULL) {
         if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
             rex_launch_context_make_room(context, 1, registration->image_path);

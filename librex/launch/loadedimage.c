@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "cuda/launchcontext.h"
 #include "image/cubin.h"
 #include "image/list.h"
 #include "module/moduleimage.h"
@@ -33,13 +34,6 @@ static void renew_in_child(void)
 REX_FORK_RENEWED(24, renew_in_child);
 
 /* ---- unloading ------------------------------------------------------------------------------- */
-
-static void (*end_launches)(int ordinal); /* ends the slots of launches by the driver; atomic */
-
-void rex_loaded_image_on_unload(void (*end)(int ordinal))
-{
-    __atomic_store_n(&end_launches, end, __ATOMIC_RELEASE);
-}
 
 static void discard(struct rex_loaded_image *image)
 {
@@ -74,15 +68,14 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
 /* Called when the registration ends; no launch is at work. */
 static void unload(struct rex_registration *registration)
 {
-    void (*end)(int) = __atomic_load_n(&end_launches, __ATOMIC_ACQUIRE);
     struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
                                                          __ATOMIC_ACQ_REL),
                             *next;
     for (; image != NULL; image = next) {
         next = image->next;
-        if (registration->library == NULL && end != NULL) { /* a library's are all in queues */
+        if (registration->library == NULL) { /* a library's are all in queues */
             int entered = rex_context_enter(image->context);
-            end(image->ordinal);
+            rex_launch_contexts_end(image->ordinal);
             rex_context_leave(entered);
         }
         rex_loaded_image_drop(image);

@@ -68,12 +68,6 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes);
 void *rex_loaded_global_address(struct rex_registration *registration, const char *name,
                                 int ordinal, void *context);
 
-/*
- * END is called at the end of a registration whose image was loaded on GPU ORDINAL, whose context
- * is current. No launch is at work then.
- */
-void rex_loaded_image_on_unload(void (*end)(int ordinal));
-
 /* A graph holds an image, and drops it. */
 void rex_loaded_image_hold(struct rex_loaded_image *image);
 void rex_loaded_image_drop(struct rex_loaded_image *image);

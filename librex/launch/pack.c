@@ -110,12 +110,6 @@ int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-void rex_arguments_free(struct rex_arguments *arguments)
-{
-    free(arguments->address);
-    free(arguments->values);
-}
-
 /* Makes room for the arguments of KERNEL, and packs the runtime's parameter if FORM has one. */
 static int open_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           enum rex_kernel_form form)

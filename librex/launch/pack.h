@@ -7,6 +7,7 @@
 #ifndef REX_INTERNAL_PACK_H
 #define REX_INTERNAL_PACK_H
 
+#include "cuda/launchcontext.h"
 #include "launch/loadedimage.h"
 #include "memory/addresses.h"
 #include "rex/queue.h"
@@ -66,14 +67,6 @@ int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
                        const struct rex_argument *argument);
 
 /* ---- packing --------------------------------------------------------------------------------- */
-
-/* Arguments in the form that cuLaunchKernel takes. All zeros at first. */
-struct rex_arguments {
-    void **address;        /* the address of each parameter's value */
-    unsigned char *values; /* in the layout of the kernel's parameters */
-    uint32_t room, bytes;
-};
-void rex_arguments_free(struct rex_arguments *arguments);
 
 /*
  * The state of one stream or graph for launches on its GPU: numbers, addresses of mapped memory,

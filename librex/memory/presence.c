@@ -268,14 +268,16 @@ static int check_rows(struct look *look)
  * memory without an entry, and where the driver does not launch, so that the table does not follow
  * all calls.
  */
-static bool is_right(const struct rex_claim *claim, enum rex_purpose purpose)
+static bool is_right(const struct rex_map *map, const struct rex_claim *claim,
+                     enum rex_purpose purpose)
 {
     bool may_be_new = purpose == REX_FOR_BEGIN && claim->is_alone && rex_all_mappings_are_seen() &&
                       rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
-         right = !claim->is_all &&
+         right = !claim->is_all && claim->count == (size_t)map->count &&
                  !(claim->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
     for (size_t i = 0; i < claim->count && right; i++)
-        right = claim->place[i].is_whole || (claim->place[i].is_new && may_be_new);
+        right = !claim->place[i].is_loose &&
+                (claim->place[i].is_whole || (claim->place[i].is_new && may_be_new));
     return right;
 }
 
@@ -285,14 +287,11 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
                        const char *what, const struct rex_claim *claim)
 {
     struct rex_new_row on_stack[NEW_ON_STACK];
-    struct look look = {.map = map,
-                        .purpose = purpose,
-                        .number = number,
-                        .what = what,
-                        .release = rex_runtime(),
-                        .new_rows = on_stack};
-    if (map == NULL || (claim != NULL && is_right(claim, purpose)))
+    struct look look = {
+        .map = map, .purpose = purpose, .number = number, .what = what, .new_rows = on_stack};
+    if (map == NULL || (claim != NULL && is_right(map, claim, purpose)))
         return REX_OK;
+    look.release = rex_runtime();
     size_t size = 2 * (size_t)map->count * sizeof *look.new_rows; /* a row and its pointer */
     if (size > sizeof on_stack && (look.new_rows = malloc(size)) == NULL)
         return rex_fail_memory(size, "the rows of a call");

@@ -28,7 +28,6 @@
 #include "image/list.h"
 #include "image/ptx.h"
 #include "module/modules.h"
-#include "module/registration.h"
 #include "module/source.h"
 #include "omp/backend.h"
 #include "omp/present.h"
@@ -43,6 +42,87 @@ struct adopted {
 };
 
 static struct adopted *all; /* the newest first */
+
+/* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
+
+#define NEW_VERSION 1
+
+/*
+ * The older form may have no address, either (an entry for `requires` of clang 19). Then its
+ * pointer to a name is in place of the version.
+ */
+bool rex_entries_are_new(struct rex_entries table)
+{
+    struct rex_new_entry first;
+    if (table.size < sizeof first || table.size % sizeof first != 0)
+        return false;
+    memcpy(&first, table.begin, sizeof first);
+    return first.zero == 0 && first.version == NEW_VERSION;
+}
+
+static size_t count_of(struct rex_entries table)
+{
+    return table.size / (rex_entries_are_new(table) ? sizeof(struct rex_new_entry)
+                                                    : sizeof(struct __tgt_offload_entry));
+}
+
+/* Entry INDEX, in the newer form: all entries of the older one are OpenMP's. */
+static struct rex_new_entry entry_of(struct rex_entries table, size_t index)
+{
+    struct __tgt_offload_entry old;
+    struct rex_new_entry entry;
+    if (rex_entries_are_new(table)) {
+        memcpy(&entry, (const char *)table.begin + index * sizeof entry, sizeof entry);
+        return entry;
+    }
+    memcpy(&old, (const char *)table.begin + index * sizeof old, sizeof old);
+    return (struct rex_new_entry){.kind = REX_ENTRY_KIND_OPENMP,
+                                  .flags = (uint32_t)old.flags,
+                                  .address = old.addr,
+                                  .name = old.name,
+                                  .size = old.size,
+                                  .data = (uint64_t)old.reserved};
+}
+
+const char *rex_entries_name(struct rex_entries table, const void *key)
+{
+    for (size_t i = 0; i < count_of(table); i++)
+        if (entry_of(table, i).address == key)
+            return entry_of(table, i).name;
+    return NULL;
+}
+
+#define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
+#define UNIFIED_SHARED_MEMORY 0x8
+
+static bool requires_unified(struct rex_entries table)
+{
+    bool some = false;
+    for (size_t i = 0; i < count_of(table); i++)
+        some |= entry_of(table, i).flags == ENTRY_REQUIRES &&
+                (entry_of(table, i).data & UNIFIED_SHARED_MEMORY);
+    return some;
+}
+
+int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
+{
+    bool is_changed = old && rex_entries_are_new(table);
+    size_t used = 0;
+    /* Of no bytes it has an address, too. Entries of the older form are smaller. */
+    struct __tgt_offload_entry *entries = malloc(table.size);
+    if (entries == NULL)
+        return -1;
+    if (!is_changed && table.size > 0)
+        memcpy(entries, table.begin, table.size);
+    for (size_t i = 0; is_changed && i < count_of(table); i++) {
+        struct rex_new_entry entry = entry_of(table, i);
+        if (entry.kind == REX_ENTRY_KIND_OPENMP)
+            entries[used++] = (struct __tgt_offload_entry){
+                entry.address, entry.name, entry.size, (int32_t)entry.flags, (int32_t)entry.data};
+    }
+    *copy = (struct rex_entries){entries, is_changed ? used * sizeof *entries : table.size};
+    return 0;
+}
 
 /* Not by the number of rows: the newer form of entries is no multiple of this struct. */
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
@@ -218,23 +298,6 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
-
-#define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
-#define UNIFIED_SHARED_MEMORY 0x8
-
-static bool requires_unified(struct rex_entries table)
-{
-    const struct rex_new_entry *entry = table.begin;
-    const struct __tgt_offload_entry *old = table.begin;
-    bool some = false;
-    if (rex_entries_are_new(table))
-        for (size_t i = 0; i < table.size / sizeof *entry; i++)
-            some |= entry[i].flags == ENTRY_REQUIRES && (entry[i].data & UNIFIED_SHARED_MEMORY);
-    else
-        for (size_t i = 0; i < table.size / sizeof *old; i++)
-            some |= old[i].flags == ENTRY_REQUIRES && (old[i].reserved & UNIFIED_SHARED_MEMORY);
-    return some;
-}
 
 /* A descriptor that cannot be remembered goes as it is. */
 void __tgt_register_lib(struct __tgt_bin_desc *desc)

@@ -22,7 +22,6 @@
 #include "base/process.h"
 #include "cuda/context.h"
 #include "module/modules.h"
-#include "module/register.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
@@ -262,6 +261,17 @@ static bool is_last(const struct rex_registration *registration)
     return true;
 }
 
+/*
+ * The mapping of a global's host address is made when the image is loaded, and outlives the
+ * unregistration. With it a global of an image loaded later would never be reached.
+ */
+static void unmap_global(const void *address)
+{
+    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
+        if (rex_runtime_omp()->is_present(address, device))
+            rex_runtime_omp()->disassociate(address, device);
+}
+
 static void end_registration(struct rex_registration *registration)
 {
     const struct rex_table *table = &registration->table;
@@ -274,7 +284,7 @@ static void end_registration(struct rex_registration *registration)
     } else {
         for (uint32_t i = 0; i < table->count; i++)
             if (table->entries[i].size > 0 && !rex_runtime_disabled())
-                rex_runtime_unmap_global(table->entries[i].addr);
+                unmap_global(table->entries[i].addr);
         REX_REAL(unregister_lib)
         (&registration->descriptor->given);
         rex_modules_unclaim(registration);

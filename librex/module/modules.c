@@ -1,6 +1,7 @@
 /*
- * modules.c - the modules that librex knows. No two modules have the same host key, and the key of
- * a launch leads to its kernel's entry.
+ * modules.c - the modules that librex knows: their list, images that are never freed, and the one
+ * lock of this room. No two modules have the same host key, and the key of a launch leads to its
+ * kernel's entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,8 +10,10 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -18,7 +21,89 @@
 #include "omp/flight.h"
 #include "omp/runtime.h"
 
+struct rex_module *rex_first_module;
+
 static ident_t unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+
+/* ---- the lock -------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * Ends registrations in a child of fork. The child has neither CUDA nor libomptarget's threads, so
+ * a launch would hang. It would also hang in data that another thread was changing inside
+ * libomptarget. A thread that was registering a module is not in the child, either: no thread may
+ * wait for it.
+ */
+static void end_in_child(void)
+{
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        bool registered = module->packet_rules != 0;
+        bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
+        if ((!registered || usable) && module->state != REX_MODULE_BUSY)
+            continue;
+        if (registered)
+            rex_devices_registered(-1);
+        registration->forked = true;
+        registration->loaded_images = NULL; /* the driver's handles are invalid here */
+        registration->unload = NULL;
+        module->packet_rules = 0;
+        if (registration->worker != &rex_thread)
+            registration->worker = NULL;
+        module->state = REX_MODULE_UNREGISTERED;
+    }
+}
+
+REX_FORK_TAKEN(56, end_in_child);
+
+void rex_registry_lock(void)
+{
+    rex_lock(&lock);
+}
+
+void rex_registry_unlock(void)
+{
+    rex_unlock(&lock);
+}
+
+/* ---- image bytes that are never freed -------------------------------------------------------- */
+
+struct retained {
+    struct retained *next;
+    unsigned char *bytes;
+    size_t size;
+};
+
+static struct retained *all_retained;
+
+/*
+ * Compares all images, because that costs less than to hash a megabyte: they are few, and rarely of
+ * the same size.
+ */
+unsigned char *rex_retained(const unsigned char *bytes, size_t size)
+{
+    rex_registry_lock();
+    const struct retained *retained = all_retained;
+    while (retained != NULL &&
+           (retained->size != size || memcmp(retained->bytes, bytes, size) != 0))
+        retained = retained->next;
+    rex_registry_unlock();
+    return retained != NULL ? retained->bytes : NULL;
+}
+
+int rex_retain(unsigned char *bytes, size_t size)
+{
+    struct retained *retained = malloc(sizeof *retained);
+    if (retained == NULL)
+        return rex_fail_memory(sizeof *retained, "an image");
+    *retained = (struct retained){NULL, bytes, size};
+    rex_registry_lock();
+    retained->next = all_retained;
+    all_retained = retained;
+    rex_registry_unlock();
+    return REX_OK;
+}
 
 /* ---- the list of modules --------------------------------------------------------------------- */
 
@@ -54,19 +139,14 @@ struct rex_module *rex_modules_find(const void *key)
  * A shared object must stay loaded. Its module is on the list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
  */
-static void pin(const struct rex_module *module)
-{
-    char path[PATH_MAX];
-    if (!rex_keep_loaded(module, path))
-        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
-}
-
 struct rex_registration *rex_modules_know(struct rex_module *module)
 {
+    char path[PATH_MAX];
     struct rex_registration *known = __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
     if (known != NULL)
         return known;
-    pin(module);
+    if (!rex_keep_loaded(module, path))
+        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;

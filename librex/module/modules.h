@@ -1,5 +1,6 @@
 /*
- * modules.h - the modules that librex knows, and the module of each host key.
+ * modules.h - the modules that librex knows, and the module of each host key; images that are never
+ * freed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +11,35 @@
 #include <stdbool.h>
 
 #include "module/registration.h"
+
+/* ---- all modules ----------------------------------------------------------------------------- */
+
+/*
+ * The lock of this room's process-wide state: the list of modules and their keys, adopted
+ * descriptors, libraries and retained images. It also guards failures of registrations, and facts
+ * that a first launch adds. It is held for microseconds. Code under it neither takes it again nor
+ * calls libomptarget or the driver.
+ */
+void rex_registry_lock(void);
+void rex_registry_unlock(void);
+
+/* The first module of the list, which only grows; NULL if there is none. */
+extern struct rex_module *rex_first_module;
+static inline struct rex_module *rex_modules_first(void)
+{
+    return __atomic_load_n(&rex_first_module, __ATOMIC_ACQUIRE);
+}
+
+/* The retained bytes that are equal to these, or NULL. */
+unsigned char *rex_retained(const unsigned char *bytes, size_t size);
+
+/*
+ * Retain BYTES, of malloc(), for ever, because libomptarget 15 to 20 read every image again at each
+ * later registration. Returns 0 or REX_ENOMEM.
+ */
+int rex_retain(unsigned char *bytes, size_t size);
+
+/* ---- registered ------------------------------------------------------------------------------ */
 
 /* Check the argument MODULE of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);

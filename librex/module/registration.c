@@ -1,174 +1,29 @@
 /*
- * registration.c - the state of all modules: their list, image bytes that are never freed, and the
- * one lock of this room; what libomptarget is given of a module.
+ * registration.c - one attempt to register a module: find the image, check it against the entries,
+ * give it to libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "module/registration.h"
 
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/process.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "cuda/driver.h"
+#include "module/adopt.h"
+#include "module/modules.h"
+#include "module/table.h"
+#include "omp/calls.h"
+#include "omp/device.h"
 #include "omp/flight.h"
-
-struct rex_module *rex_first_module;
-
-/* ---- the lock -------------------------------------------------------------------------------- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/*
- * Ends registrations in a child of fork. The child has neither CUDA nor libomptarget's threads, so
- * a launch would hang. It would also hang in data that another thread was changing inside
- * libomptarget. A thread that was registering a module is not in the child, either: no thread may
- * wait for it.
- */
-static void end_in_child(void)
-{
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
-        struct rex_registration *registration = module->registration;
-        bool registered = module->packet_rules != 0;
-        bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
-        if ((!registered || usable) && module->state != REX_MODULE_BUSY)
-            continue;
-        if (registered)
-            rex_devices_registered(-1);
-        registration->forked = true;
-        registration->loaded_images = NULL; /* the driver's handles are invalid here */
-        registration->unload = NULL;
-        module->packet_rules = 0;
-        if (registration->worker != &rex_thread)
-            registration->worker = NULL;
-        module->state = REX_MODULE_UNREGISTERED;
-    }
-}
-
-REX_FORK_TAKEN(56, end_in_child);
-
-void rex_registry_lock(void)
-{
-    rex_lock(&lock);
-}
-
-void rex_registry_unlock(void)
-{
-    rex_unlock(&lock);
-}
-
-/* ---- image bytes that are never freed -------------------------------------------------------- */
-
-struct retained {
-    struct retained *next;
-    unsigned char *bytes;
-    size_t size;
-};
-
-static struct retained *all_retained;
-
-/*
- * Compares all images, because that costs less than to hash a megabyte: they are few, and rarely of
- * the same size.
- */
-unsigned char *rex_retained(const unsigned char *bytes, size_t size)
-{
-    rex_registry_lock();
-    const struct retained *retained = all_retained;
-    while (retained != NULL &&
-           (retained->size != size || memcmp(retained->bytes, bytes, size) != 0))
-        retained = retained->next;
-    rex_registry_unlock();
-    return retained != NULL ? retained->bytes : NULL;
-}
-
-int rex_retain(unsigned char *bytes, size_t size)
-{
-    struct retained *retained = malloc(sizeof *retained);
-    if (retained == NULL)
-        return rex_fail_memory(sizeof *retained, "an image");
-    *retained = (struct retained){NULL, bytes, size};
-    rex_registry_lock();
-    retained->next = all_retained;
-    all_retained = retained;
-    rex_registry_unlock();
-    return REX_OK;
-}
-
-/* ---- entries: of 32 bytes (clang up to 19), or of 56 (from 20 on) ---------------------------- */
-
-#define NEW_VERSION 1
-
-static struct rex_new_entry new_entry(struct rex_entries table, size_t index)
-{
-    struct rex_new_entry entry;
-    memcpy(&entry, (const char *)table.begin + index * sizeof entry, sizeof entry);
-    return entry;
-}
-
-static struct __tgt_offload_entry old_entry(struct rex_entries table, size_t index)
-{
-    struct __tgt_offload_entry entry;
-    memcpy(&entry, (const char *)table.begin + index * sizeof entry, sizeof entry);
-    return entry;
-}
-
-/*
- * The older form may have no address, either (an entry for `requires` of clang 19). Then its
- * pointer to a name is in place of the version.
- */
-bool rex_entries_are_new(struct rex_entries table)
-{
-    if (table.size < sizeof(struct rex_new_entry) || table.size % sizeof(struct rex_new_entry) != 0)
-        return false;
-    struct rex_new_entry first = new_entry(table, 0);
-    return first.zero == 0 && first.version == NEW_VERSION;
-}
-
-const char *rex_entries_name(struct rex_entries table, const void *key)
-{
-    bool is_new = rex_entries_are_new(table);
-    size_t count =
-        table.size / (is_new ? sizeof(struct rex_new_entry) : sizeof(struct __tgt_offload_entry));
-    for (size_t i = 0; i < count; i++) {
-        if (is_new && new_entry(table, i).address == key)
-            return new_entry(table, i).name;
-        if (!is_new && old_entry(table, i).addr == key)
-            return old_entry(table, i).name;
-    }
-    return NULL;
-}
-
-static int copy_as_old(struct rex_entries table, struct rex_entries *copy)
-{
-    size_t count = table.size / sizeof(struct rex_new_entry), used = 0;
-    struct __tgt_offload_entry *entries = malloc(count * sizeof *entries);
-    if (entries == NULL)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        struct rex_new_entry entry = new_entry(table, i);
-        if (entry.kind == REX_ENTRY_KIND_OPENMP)
-            entries[used++] = (struct __tgt_offload_entry){
-                entry.address, entry.name, entry.size, (int32_t)entry.flags, (int32_t)entry.data};
-    }
-    *copy = (struct rex_entries){entries, used * sizeof *entries};
-    return 0;
-}
-
-int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
-{
-    if (old && rex_entries_are_new(table))
-        return copy_as_old(table, copy);
-    void *bytes = malloc(table.size); /* of no bytes it has an address, too */
-    if (bytes == NULL)
-        return -1;
-    if (table.size > 0)
-        memcpy(bytes, table.begin, table.size);
-    *copy = (struct rex_entries){bytes, table.size};
-    return 0;
-}
+#include "omp/present.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -266,4 +121,203 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
     describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
     *result = descriptor;
     return REX_OK;
+}
+
+/* ---- given to libomptarget ------------------------------------------------------------------- */
+
+static int not_accepted(const struct rex_registration *registration,
+                        const struct rex_module_image *image)
+{
+    char trouble[256];
+    const char *cause = rex_runtime_doubt();
+    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
+        rex_device_trouble(registration->release, trouble, sizeof trouble))
+        cause = trouble;
+    return rex_fail(REX_ERUNTIME,
+                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+                    registration->release->number, rex_runtime_path(), image->path,
+                    *cause != '\0' ? "; " : "", cause);
+}
+
+/*
+ * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
+ * no device for the image it is not registered.
+ */
+static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
+                     struct rex_descriptor *descriptor)
+{
+    int result = rex_flight_register(image->path);
+    if (result != REX_OK)
+        return result;
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
+    bool late = rex_devices_in_use();
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    bool is_accepted = rex_devices_ask() > 0;
+    if (!is_accepted) {
+        REX_REAL(unregister_lib)
+        (&descriptor->given);
+    } else if (late && !rex_runtime_disabled()) {
+        /* Devices are in use: a launch that loads the image would meet those of other threads. */
+        for (int device = 0; device < rex_devices_known(); device++)
+            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    }
+    rex_flight_registered();
+    return is_accepted ? REX_OK : not_accepted(registration, image);
+}
+
+static int give_to_runtime(struct rex_registration *registration,
+                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
+{
+    const struct rex_release *release = registration->release;
+    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: LLVM %d loads no image that is registered after a device was used",
+            image->path, release->number);
+    if (for_gpu) {
+        uint64_t begin = rex_phase_begin();
+        rex_context_activate(image->view.architecture, release->devices_at_first_use);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
+    int result = registration->is_kept ? REX_OK : hand_over(registration, image, descriptor);
+    if (result != REX_OK && for_gpu)
+        rex_context_unhold();
+    return result;
+}
+
+static int keep_path(struct rex_registration *registration, const char *path)
+{
+    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
+        return REX_OK;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return rex_fail_memory(strlen(path) + 1, "an image's path");
+    char *old = registration->image_path;
+    /* first: a child of fork, or another thread, may read it at any time */
+    __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
+    free(old);
+    return REX_OK;
+}
+
+/* ---- entries against the image --------------------------------------------------------------- */
+
+int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel)
+{
+    int result = REX_OK;
+    rex_registry_lock();
+    if (!(rex_kernel_flags(kernel) & REX_KERNEL_MATCHED))
+        result = rex_kernel_match(&registration->table, kernel, &registration->view,
+                                  registration->image_path, registration->release);
+    rex_registry_unlock();
+    return result;
+}
+
+/* ---- who may send its launches --------------------------------------------------------------- */
+
+/*
+ * For all launches alike: librex's own load of the image does not see what that of libomptarget has
+ * written. No call names what the loading of a global maps.
+ */
+static void judge(struct rex_registration *registration)
+{
+    static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
+                                       [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
+                                       [REX_STATE_LIBRARY] = REX_REASON_DEVICE_LIBRARY};
+    const struct __tgt_device_image *image = &registration->descriptor->image;
+    const char *bytes = image->ImageStart;
+    struct rex_elf elf;
+    registration->exact_rows = rex_setting_read(REX_OPTION_CHECK) == REX_CHECK_FULL;
+    registration->reasons = rex_registration_on_host(registration) ? REX_REASON_DEVICE : 0u;
+    if (registration->reasons == 0 &&
+        rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
+        registration->reasons = against[rex_cubin_state(&elf, registration->about)];
+    for (uint32_t i = 0; i < registration->table.count; i++)
+        if (registration->table.entries[i].size > 0)
+            rex_mapped_unseen();
+}
+
+/* ---- one attempt ----------------------------------------------------------------------------- */
+
+static int register_image(struct rex_registration *registration, struct rex_module_image *image)
+{
+    struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
+    bool now = rex_setting_read(REX_OPTION_CHECK);
+    rex_view_close(&registration->view);
+    /* The bytes of an image that comes again are those that stayed. */
+    if (registration->is_kept && image->bytes != descriptor->image.ImageStart)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "device image %s: LLVM %d takes no registration back, and this module "
+                        "was registered with %s: it can take no other",
+                        image->path, registration->release->number, registration->image_path);
+    int result = keep_path(registration, image->path);
+    if (result == REX_OK && now)
+        result =
+            rex_table_match(&registration->table, &image->view, image->path, registration->release);
+    if (result == REX_OK)
+        result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
+    if (result != REX_OK)
+        return result;
+    if (!registration->is_kept)
+        result = rex_descriptor_new(registration, image, descriptor != NULL, &descriptor);
+    if (result == REX_OK)
+        result = rex_module_image_retain(image);
+    if (result == REX_OK)
+        result = give_to_runtime(registration, image, descriptor);
+    if (registration->descriptor != descriptor)
+        free(descriptor);
+    if (result != REX_OK) {
+        rex_modules_unclaim(registration);
+        return result;
+    }
+    if (!now) {
+        registration->view = image->view;
+        memset(&image->view, 0, sizeof image->view);
+    }
+    judge(registration);
+    rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
+            registration->table.count);
+    return REX_OK;
+}
+
+static int attempt(struct rex_registration *registration, const char *name)
+{
+    struct rex_module_image image;
+    if (registration->forked && !rex_flight_is_torn())
+        return rex_fail(REX_EFORK,
+                        "this process was forked after its parent registered %s for a GPU, or "
+                        "began to: start the child with exec, or fork first",
+                        registration->image_path != NULL ? registration->image_path : "a module");
+    int result = rex_flight_check();
+    if (result == REX_OK)
+        result = rex_table_build(&registration->table, registration->module);
+    if (result == REX_OK)
+        result = rex_runtime_bind();
+    if (result != REX_OK)
+        return result;
+    registration->release = rex_runtime();
+    rex_cuda_retry();
+    result = rex_device_require_gpu();
+    if (result != REX_OK)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    result = rex_module_image_open(&image, registration->module, name, registration->release);
+    if (result == REX_OK) {
+        rex_phase_end(begin, "open image", image.path);
+        result = register_image(registration, &image);
+        rex_module_image_close(&image);
+    }
+    return result;
+}
+
+int rex_register(struct rex_registration *registration, const char *name)
+{
+    rex_trace_start();
+    rex_trace_names(rex_kernel_name);
+    uint64_t begin = rex_phase_begin();
+    int result = attempt(registration, name);
+    rex_phase_end(begin, "register", registration->image_path);
+    return result;
 }

@@ -1,6 +1,6 @@
 /*
- * registration.h - the state of all modules: their list, image bytes that are never freed, and the
- * one lock of this room; what libomptarget is given of a module.
+ * registration.h - the registration of a module: what librex keeps of it, one attempt, and what
+ * libomptarget is given.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -79,65 +79,16 @@ static inline bool rex_registration_on_host(const struct rex_registration *regis
     return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
 }
 
-/* ---- all modules ----------------------------------------------------------------------------- */
+/* ---- one attempt ----------------------------------------------------------------------------- */
 
 /*
- * The lock of this room's process-wide state: the list of modules and their keys, adopted
- * descriptors, libraries and retained images. It also guards failures of registrations, and facts
- * that a first launch adds. It is held for microseconds. Code under it neither takes it again nor
- * calls libomptarget or the driver.
+ * Register the module of REGISTRATION with the image NAME, NULL: its own; by one thread at a time.
+ * 0 or an error.
  */
-void rex_registry_lock(void);
-void rex_registry_unlock(void);
+int rex_register(struct rex_registration *registration, const char *name);
 
-/* The first module of the list, which only grows; NULL if there is none. */
-extern struct rex_module *rex_first_module;
-static inline struct rex_module *rex_modules_first(void)
-{
-    return __atomic_load_n(&rex_first_module, __ATOMIC_ACQUIRE);
-}
-
-/* The retained bytes that are equal to these, or NULL. */
-unsigned char *rex_retained(const unsigned char *bytes, size_t size);
-
-/*
- * Retain BYTES, of malloc(), for ever, because libomptarget 15 to 20 read every image again at each
- * later registration. Returns 0 or REX_ENOMEM.
- */
-int rex_retain(unsigned char *bytes, size_t size);
-
-/* ---- entries --------------------------------------------------------------------------------- */
-
-/* An entry of clang 20 and later; struct __tgt_offload_entry is the form before that. */
-struct rex_new_entry {
-    uint64_t zero; /* the older form has its address here */
-    uint16_t version, kind;
-    uint32_t flags;
-    void *address;
-    char *name;
-    uint64_t size, data;
-    void *auxiliary;
-};
-
-#define REX_ENTRY_KIND_OPENMP 1
-
-/* A table of SIZE bytes, as a descriptor delimits it. */
-struct rex_entries {
-    const void *begin;
-    size_t size;
-};
-
-/* Whether TABLE is in the newer form. */
-bool rex_entries_are_new(struct rex_entries table);
-
-/* The name of the entry with KEY, or NULL. */
-const char *rex_entries_name(struct rex_entries table, const void *key);
-
-/*
- * Copy TABLE to memory of malloc(). OLD: in the older form, with the entries of OpenMP alone.
- * Returns 0, or -1 without memory.
- */
-int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy);
+/* Compare KERNEL with the image, as is put off with REX_CHECK=off. 0 or an error. */
+int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 

@@ -9,9 +9,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "image/list.h"
-#include "omp/search.h"
+#include "omp/release.h"
 #include "rex/offload.h"
 
 /* A file, or bytes in memory, with the images in it. */

@@ -24,7 +24,7 @@
     X(ENVIRONMENT, "%s is set, which libomptarget obeys")                                       \
     X(TOOL, "an OMPT tool is loaded")                                                           \
     X(UNIFIED, "a module requires unified shared memory")                                       \
-    X(NOT_WAITED, "the program has made launches or data calls that are not waited for")        \
+    X(NOT_WAITED, "the program has made calls with mappers that are not waited for")            \
     X(NO_MEMORY, "there was no memory to keep launches and a data call apart")                  \
     X(DEVICE, "the device is no NVIDIA GPU")                                                    \
     X(GLOBALS, "its module has device globals, \"%s\" for one, which a second load would have " \
@@ -38,6 +38,7 @@
     X(MAPPER, "a row has a mapper")                                                             \
     X(TYPE, "a row has a type that only libomptarget maps")                                     \
     X(ROWS, "its rows are not in order")                                                        \
+    X(LOOSE, "a call that is not waited for, or has failed, has used a row")                    \
     X(UNSEEN, "a row is mapped in part, or by what librex has not seen")                        \
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
     X(NESTED, "it is launched inside of a data call that may change its rows")                  \

@@ -20,7 +20,6 @@
 #include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
-#include "omp/lookup.h"
 #include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -55,23 +54,18 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
         packet->ArgTypes,         packet->ArgMappers, NULL};
 }
 
-/*
- * Whether a call with the rows of PACKET has entered the present table, and has to leave it. LATER:
- * the call may return before its work is done. Then the driver launches no more. The flag is set
- * after the entry, because launches by the driver in the call's way are over then.
- */
+/* Whether a call with the rows of PACKET has entered the present table, and has to leave it. */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
-                        int64_t device, bool later)
+                        int64_t device)
 {
     struct rex_map map = map_of(packet);
     if (!bound.watched || !rex_has_columns(&map))
         return false;
     rex_present_enter(call, &map, rex_openmp_number(device));
-    if (later)
-        rex_add_process_reasons(REX_REASON_NOT_WAITED);
     return true;
 }
 
+/* LATER: the call may have returned before its work is done. */
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
@@ -114,8 +108,8 @@ static void pass_on(enum rex_data_call call, int64_t device, const struct rex_ma
              map->mappers);
 }
 
-static void call_data(enum rex_data_call call, const char *name, int64_t device,
-                      const struct rex_map *map)
+static void observe_data(enum rex_data_call call, const char *name, int64_t device,
+                         const struct rex_map *map)
 {
     static const struct {
         const char *function;
@@ -123,25 +117,10 @@ static void call_data(enum rex_data_call call, const char *name, int64_t device,
     } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_MAP_TO},
                  [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
                  [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
-    if (!bound.observed) {
-        pass_on(call, device, map);
-        return;
-    }
     struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
     enter(&trace, name != NULL ? calls[call].function : NULL, device);
     pass_on(call, device, map);
     leave_data(&trace, name, calls[call].directions);
-}
-
-/*
- * Refuses a call on a lost device, because libomptarget would abort. The device may have been lost
- * while the call waited for a kernel. WHAT begins the message.
- */
-static int check_lost(int64_t device, const char *what)
-{
-    if (!rex_any_device_is_lost())
-        return REX_OK;
-    return rex_device_lost(rex_openmp_number(device), what);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
@@ -149,15 +128,21 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
 {
     /* A call without a name only looks at what is mapped. No release needs the device for that. */
     bool ends = call == REX_DATA_END && name != NULL;
-    int result = name != NULL ? check_lost(device, name) : REX_OK;
+    int result = REX_OK;
+    /* libomptarget would abort. The call may have waited for a kernel that lost the device. */
+    if (name != NULL && rex_any_device_is_lost())
+        result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
         result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    ends = ends && rex_ending_begin();
-    call_data(call, name, device, map);
+    ends = ends && rex_ending_begin(rex_openmp_number(device));
+    if (bound.observed)
+        observe_data(call, name, device, map);
+    else
+        pass_on(call, device, map);
     if (ends)
-        rex_ending_end();
+        rex_ending_end(rex_openmp_number(device));
     rex_flight_leave();
     return REX_OK;
 }
@@ -179,8 +164,11 @@ static int launch_claimed(ident_t *loc, int64_t device, const void *key,
                           struct __tgt_kernel_arguments *packet, struct rex_reason reason,
                           int *returned)
 {
-    const char *name = rex_any_device_is_lost() ? rex_trace_name(key) : NULL;
-    int result = check_lost(device, name != NULL ? name : "a launch");
+    int result = REX_OK;
+    if (rex_any_device_is_lost()) {
+        const char *name = rex_trace_name(key);
+        result = rex_device_lost(rex_openmp_number(device), name != NULL ? name : "a launch");
+    }
     if (result == REX_OK)
         *returned = launch(loc, device, key, packet, reason);
     return result;
@@ -193,10 +181,9 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     if (result != REX_OK)
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
-    bool entered =
-        enter_table(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
+    bool entered = enter_table(REX_CALL_LAUNCHES, &rows, device);
     result = launch_claimed(loc, device, key, packet, reason, returned);
-    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, false);
+    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     rex_flight_leave();
     return result;
 }
@@ -219,9 +206,7 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
         enum rex_present_call call =                                                             \
             (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
-        bool entered =                                                                           \
-            (directions) != REX_MAP_FROM &&                                                      \
-            enter_table(call, &trace.packet, device, call == REX_CALL_BEGINS && IS_LATER(name)); \
+        bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
         enter_data(&trace, "__tgt_" #name, what, device);                                        \
         bound.call.name arguments;                                                               \
         leave_data(&trace, what, directions);                                                    \
@@ -265,17 +250,17 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     enter(trace, function, device);
 }
 
-#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)           \
-    static int observed_##name parameters                                               \
-    {                                                                                   \
-        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns};        \
-        bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device,            \
-                                   IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0); \
-        trace.packet.Tripcount = trip_count;                                            \
-        enter_launch(&trace, "__tgt_" #name, key, device, grid);                        \
-        int result = leave_launch(&trace, key, bound.call.name arguments);              \
-        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device, false);          \
-        return result;                                                                  \
+#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)    \
+    static int observed_##name parameters                                        \
+    {                                                                            \
+        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
+        bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
+        trace.packet.Tripcount = trip_count;                                     \
+        enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
+        int result = leave_launch(&trace, key, bound.call.name arguments);       \
+        leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
+                    IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \
+        return result;                                                           \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
 #define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)

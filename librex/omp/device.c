@@ -18,7 +18,7 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "omp/flight.h"
-#include "omp/lookup.h"
+#include "omp/present.h"
 #include "rex/device.h"
 #include "rex/map.h"
 #include "trace/trace.h"
@@ -64,7 +64,7 @@ static void *pointer_by_row(const void *address, int device)
     int64_t size = 0, type = REX_MAP_RETURN_PARAM;
     if (rex_flight_enter() != REX_OK)
         return NULL;
-    rex_lookup_begin();
+    rex_lookup_begin(device);
     rex_trace_depth++;
     if (own.is_present(address, device)) {
         own.data_begin(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
@@ -73,7 +73,7 @@ static void *pointer_by_row(const void *address, int device)
         own.data_end(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
     }
     rex_trace_depth--;
-    rex_lookup_end();
+    rex_lookup_end(device);
     rex_flight_leave();
     return result;
 }
@@ -128,9 +128,15 @@ int rex_devices_ask(void)
 static int registered; /* modules that are registered */
 static bool used;      /* a device has been used at least once */
 
+/* The driver's number of each device, plus 2; 0: not asked yet. Atomic. */
+static int ordinals[REX_CUDA_DEVICES_MAX];
+
+/* libomptarget may number its devices anew. */
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&registered, change, __ATOMIC_RELEASE);
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
+        __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
     rex_cuda_keep(change);
 }
 
@@ -301,6 +307,22 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
     return result == 0 || result == REX_CUDA_INVALID_VALUE
                ? REX_OK
                : rex_fail(REX_ECUDA, "%s: %s", who, rex_cuda_why());
+}
+
+int rex_device_known_ordinal(int number, int *ordinal)
+{
+    *ordinal = -1;
+    if (number < 0 || number >= REX_CUDA_DEVICES_MAX)
+        return REX_OK;
+    int known = __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE);
+    if (known != 0) {
+        *ordinal = known - 2;
+        return REX_OK;
+    }
+    int result = rex_device_ordinal("launches by the driver", number, ordinal);
+    if (result == REX_OK)
+        __atomic_store_n(&ordinals[number], *ordinal + 2, __ATOMIC_RELEASE);
+    return result;
 }
 
 int rex_device_gpu(int64_t device)

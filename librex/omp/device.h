@@ -114,6 +114,9 @@ bool rex_devices_are_there(void);
  */
 int rex_device_ordinal(const char *who, int number, int *ordinal);
 
+/* The same, asked once until a module is registered or ended. */
+int rex_device_known_ordinal(int number, int *ordinal);
+
 /* Returns REX_ENODEVICE or REX_EFORK if REX_REQUIRE_GPU is on and this process can use no GPU. */
 int rex_device_require_gpu(void);
 

@@ -23,6 +23,8 @@ static void forget_all(void)
         tables[i].count = 0;
         tables[i].at_work = NULL;
         tables[i].by_driver = 0;
+        tables[i].ends = 0;
+        tables[i].is_looking = false;
     }
 }
 
@@ -106,6 +108,30 @@ void rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
             table->entries[--to] = made[--count];
 }
 
+bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+{
+    for (uintptr_t at = begin; at < end;) {
+        struct rex_entry *entry = rex_entry_touching(table, rex_entries_behind(table, at), end);
+        if (entry == NULL || entry->begin > at) {
+            uintptr_t next = entry != NULL ? entry->begin : end;
+            struct rex_entry *rest = rex_entries_room(table, 1);
+            if (rest == NULL)
+                return false;
+            *rest = (struct rex_entry){.begin = at, .end = next, .born = ++table->made};
+            rex_entries_add(table, rest, 1);
+            entry = &table->entries[rex_entries_behind(table, at)];
+        }
+        entry->device = 0;
+        entry->refs = REX_REFS_UNKNOWN;
+        entry->is_gone = false;
+        entry->is_loose = true;
+        at = entry->end;
+    }
+    /* Relaxed: a thread that waits for this call reads it afterwards. */
+    __atomic_add_fetch(&table->loosened, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
 static bool is_over(const struct rex_entry *entry)
 {
     return entry->is_gone && entry->users == 0 && entry->owner == NULL;
@@ -127,7 +153,7 @@ void rex_entries_clean(struct rex_present_table *table)
 /* Whether the entry is a mapping that stays for now. */
 static bool is_settled(const struct rex_entry *entry)
 {
-    return entry->owner == NULL && !entry->is_gone;
+    return entry->owner == NULL && !entry->is_gone && !entry->is_loose;
 }
 
 /* Copies the first entry that has one of these bytes. */
@@ -283,6 +309,65 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
 }
 
+/* ---- look-ups that take references ----------------------------------------------------------- */
+
+static bool look_ups_take_references; /* atomic */
+
+void rex_lookups_take_references(void)
+{
+    __atomic_store_n(&look_ups_take_references, true, __ATOMIC_RELEASE);
+}
+
+/* Locks the table of device NUMBER, or the first one if the device has none. */
+static struct rex_present_table *lock_table(int number)
+{
+    struct rex_present_table *table = rex_present_table(number);
+    table = table != NULL ? table : &tables[0];
+    pthread_mutex_lock(&table->lock);
+    return table;
+}
+
+static void wake(struct rex_present_table *table)
+{
+    pthread_cond_broadcast(&table->changed);
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_lookup_begin(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    while (table->ends > 0 || table->is_looking)
+        pthread_cond_wait(&table->changed, &table->lock);
+    table->is_looking = true;
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_lookup_end(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    table->is_looking = false;
+    wake(table);
+}
+
+bool rex_ending_begin(int number)
+{
+    if (!__atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE))
+        return false;
+    struct rex_present_table *table = lock_table(number);
+    while (table->is_looking)
+        pthread_cond_wait(&table->changed, &table->lock);
+    table->ends++;
+    pthread_mutex_unlock(&table->lock);
+    return true;
+}
+
+void rex_ending_end(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    table->ends--;
+    wake(table);
+}
+
 /* ---- mappings that the table lacks ----------------------------------------------------------- */
 
 uint64_t rex_mapping_generation = 1;
@@ -312,7 +397,7 @@ void rex_mappings_forget(void)
         rex_mapped_unseen();
         pthread_mutex_lock(&table->lock);
         for (size_t i = 0; i < table->count; i++)
-            table->entries[i].is_gone = true;
+            table->entries[i].is_gone = !table->entries[i].is_loose;
         rex_entries_clean(table);
         pthread_mutex_unlock(&table->lock);
     }
@@ -342,7 +427,7 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
         for (size_t i = table->count; i > 0; i--) {
             const struct rex_entry *entry = &table->entries[i - 1];
             /* LLVM 14 to 22 never end the mapping of a pointer that a row attaches. */
-            if (entry->end - entry->begin == sizeof(void *))
+            if (entry->is_loose || entry->end - entry->begin == sizeof(void *))
                 continue;
             *first = mapping_of(entry);
             *number = of;

@@ -26,18 +26,22 @@ struct rex_entry {
     uint32_t needed;  /* references that the largest of these ends takes */
     uint32_t taken;   /* references that the end takes that is just being looked at */
     const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
-    bool is_gone;                  /* it leaves the table when nobody uses it any more */
+    bool is_gone;                  /* it leaves the table when no call uses it any more */
+    bool is_loose;                 /* only libomptarget launches and copies here, see present.h */
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
 struct rex_present_table {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a call has left */
+    pthread_cond_t changed; /* a call or a look-up is over */
     struct rex_entry *entries;
     size_t count, room;
     uint64_t made;             /* entries so far */
     struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;          /* calls at work that may use the driver */
+    unsigned ends;             /* calls at work that end mappings, if look-ups take references */
+    bool is_looking;           /* a thread is in such a look-up */
+    unsigned loosened;         /* how often memory was made loose; read by an atomic, too */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
@@ -78,6 +82,12 @@ void rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
 #define REX_EACH_ENTRY(table, entry, place)                      \
     for (size_t at_ = rex_entries_behind(table, (place)->begin); \
          ((entry) = rex_entry_touching(table, at_, (place)->end)) != NULL; at_++)
+
+/*
+ * Make the memory from BEGIN to END loose: the entries that it touches, and new ones for the rest.
+ * False: no memory for these.
+ */
+bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
 /* Take out the entries that are gone and that no call uses. */
 void rex_entries_clean(struct rex_present_table *table);

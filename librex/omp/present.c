@@ -130,12 +130,6 @@ static void take_out(struct rex_present_table *table, struct rex_claim *claim)
     claim->is_listed = false;
 }
 
-/* An update may be copied by the driver. */
-static bool uses_driver(const struct rex_claim *claim)
-{
-    return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_UPDATES;
-}
-
 /*
  * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
  * no call waits for users.
@@ -194,6 +188,7 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
         last = place->at = rex_entries_near(table, last, place->begin);
         const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
         place->is_mapped = entry != NULL;
+        place->is_loose = false;
         place->is_whole =
             entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
         place->device = place->is_whole && entry->device != 0
@@ -202,6 +197,7 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             is_owned |= entry->owner != NULL;
             is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
+            place->is_loose |= entry->is_loose;
         }
     }
     is_awaited = is_awaited && claim->call != REX_CALL_BEGINS;
@@ -459,11 +455,11 @@ bool rex_present_pin(struct rex_claim *claim)
         go_on(table, claim);
     else
         use_entries(table, claim);
-    if (begins && !claim->is_all)
+    if (begins && claim->known < claim->count && !claim->is_all)
         make_entries(table, claim);
     if (claim->is_all || claim->known < claim->count)
         push(table, claim);
-    table->by_driver += uses_driver(claim);
+    table->by_driver += claim->call <= REX_CALL_UPDATES;
     claim->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
     return true;
@@ -476,14 +472,14 @@ void rex_present_unpin(struct rex_claim *claim)
     bool some_are_gone = false, counts = claim->call == REX_CALL_BEGINS && !claim->is_refused;
     size_t last = 0;
     pthread_mutex_lock(&table->lock);
-    table->by_driver -= uses_driver(claim);
+    table->by_driver -= claim->call <= REX_CALL_UPDATES;
     for (size_t i = 0; i < claim->count; i++) {
         const struct rex_place *place = &claim->place[i];
         last = rex_entries_near(table, last, place->begin);
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             if (entry->owner == claim && place->is_new) {
                 entry->device = place->device;
-                entry->is_gone |= !place->is_mapped;
+                entry->is_gone |= !place->is_mapped && !entry->is_loose;
             }
             if (entry->owner == claim)
                 entry->owner = NULL;

@@ -33,7 +33,7 @@ struct call {
     void *const *begin; /* its column; libomptarget passes the same one on */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
-    bool has_mapper;
+    bool has_mapper, attaches;
 };
 
 bool rex_present_is_entered(void)
@@ -109,6 +109,7 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
             add_row(claim, map, i);
     }
     claim->is_all |= own->has_mapper;
+    own->attaches = own->has_mapper || (claim->types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
     if (claim->is_all) {
         claim->count = 1;
         claim->place[0] = (struct rex_place){
@@ -116,14 +117,11 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
     }
 }
 
-/* Notes whether the call has attached pointers, or mapped memory that its rows do not tell. */
-static void note_unusual(const struct call *own)
+/* Notes that a call has attached pointers. Those that a launch attaches stay mapped. */
+static void note_attached(const struct call *own)
 {
-    bool attaches = own->has_mapper || (own->claim.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
-    if (attaches)
-        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* pointers that a launch attaches stay mapped */
-    if (own->has_mapper || (attaches && own->claim.call == REX_CALL_LAUNCHES))
+    __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    if (own->has_mapper || own->claim.call == REX_CALL_LAUNCHES)
         rex_mapped_unseen();
 }
 
@@ -159,7 +157,7 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
         if (entry->owner != end)
             continue;
         if (entry->begin == *at) {
-            entry->is_gone |= !stays;
+            entry->is_gone |= !stays && !entry->is_loose;
             entry->refs = REX_REFS_UNKNOWN;
         } else
             next = entry->begin;
@@ -169,14 +167,13 @@ static bool settle(struct rex_present_table *table, const struct rex_claim *end,
     return next != 0;
 }
 
-/* LATER: the end may not be over yet, so that its entries go, though their mappings may stay. */
-static void settle_all(struct rex_present_table *table, const struct rex_claim *end, bool later)
+static void settle_all(struct rex_present_table *table, const struct rex_claim *end)
 {
     for (size_t i = 0; i < end->count && !end->is_all; i++) {
         uintptr_t at = 0;
         bool stays = false;
         while (settle(table, end, &end->place[i], &at, stays))
-            stays = !later && rex_runtime_omp()->is_present((const void *)at, end->number);
+            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
 }
 
@@ -196,13 +193,13 @@ static size_t beside(struct rex_present_table *table, const struct rex_place *pl
 }
 
 /* A row of no length may have ended a mapping beside it, without its users. */
-static void look_beside(struct rex_present_table *table, const struct rex_claim *end, bool later)
+static void look_beside(struct rex_present_table *table, const struct rex_claim *end)
 {
     for (size_t i = 0; i < end->count; i++) {
         uintptr_t begins[2];
         size_t count = end->place[i].is_empty ? beside(table, &end->place[i], begins) : 0;
         while (count-- > 0) {
-            if (!later && rex_runtime_omp()->is_present((const void *)begins[count], end->number))
+            if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
             rex_mapped_unseen(); /* another thread may just have mapped it again */
             pthread_mutex_lock(&table->lock);
@@ -214,6 +211,77 @@ static void look_beside(struct rex_present_table *table, const struct rex_claim 
             pthread_mutex_unlock(&table->lock);
         }
     }
+}
+
+/* ---- loose memory ---------------------------------------------------------------------------- */
+
+/*
+ * The call may return before it is done, or has failed: its memory is loose, and so is what its
+ * rows of no length have counted. The driver launches no more if the call does not tell its memory,
+ * or if there is no memory for the entries.
+ */
+static void loosen(struct rex_present_table *table, struct rex_claim *claim)
+{
+    bool done = !claim->is_all;
+    for (size_t i = 0; i < claim->count && done; i++) {
+        struct rex_place *place = &claim->place[i];
+        uintptr_t begins[2];
+        place->counts = REX_COUNTS_UNKNOWN;
+        size_t count = place->is_empty ? beside(table, place, begins) : 0;
+        pthread_mutex_lock(&table->lock);
+        if (!place->is_empty)
+            done = rex_entries_loosen(table, place->begin, place->end);
+        while (count-- > 0)
+            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
+        pthread_mutex_unlock(&table->lock);
+    }
+    if (!done)
+        rex_add_process_reasons(claim->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
+}
+
+/* Finds the first loose entry that no call uses from *AT on, and before END. */
+static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
+                       struct rex_entry *found, unsigned *loosened)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    *loosened = table->loosened;
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
+        if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
+            *found = *entry;
+            is_found = true;
+        }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/* Takes out ENTRY unless a call has used it since the table was loosened so often. */
+static void take_out(struct rex_present_table *table, const struct rex_entry *gone,
+                     unsigned loosened)
+{
+    pthread_mutex_lock(&table->lock);
+    struct rex_entry *entry =
+        rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
+    if (table->loosened == loosened && entry != NULL && entry->users == 0 && entry->owner == NULL) {
+        entry->is_gone = true;
+        rex_entries_clean(table);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
+static void look_at_loose(struct rex_present_table *table, const struct rex_claim *begin)
+{
+    struct rex_entry entry;
+    unsigned loosened;
+    for (size_t i = 0; i < begin->count; i++)
+        for (uintptr_t at = begin->place[i].begin;
+             find_loose(table, at, begin->place[i].end, &entry, &loosened); at = entry.end)
+            if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
+                                    begin->number) == REX_ABSENT)
+                take_out(table, &entry, loosened);
 }
 
 /* ---- in and out ------------------------------------------------------------------------------ */
@@ -241,7 +309,7 @@ static bool lies_in_unseen(const struct rex_claim *claim)
  */
 static bool is_foreign(const struct call *own, const struct rex_map *map, int number)
 {
-    return own->begin != map->begin || own->claim.number != number;
+    return map->count > 0 && (own->begin != map->begin || own->claim.number != number);
 }
 
 static void enter_nested(struct call *own, enum rex_present_call call, const struct rex_map *map,
@@ -264,7 +332,8 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
         enter_nested(own, call, map, number);
         return NULL;
     }
-    if (rex_present_table(number) == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
+    struct rex_present_table *table = rex_present_table(number);
+    if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;
     if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
         come_without_claim(number);
@@ -273,6 +342,10 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     own->depth++;
     rex_shelter_begin();
     collect(own, call, map, number);
+    /* Relaxed: read once more under the lock. */
+    if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
+        __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) != 0)
+        look_at_loose(table, &own->claim);
     rex_present_pin(&own->claim);
     own->claim.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->claim);
@@ -280,44 +353,38 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
 }
 
 /*
- * Some of its memory may have been ended that its places do not tell. A claim of all memory has no
- * places. A row that deletes ends a whole mapping; the table may know only a part of it unless all
- * mappings are seen.
+ * Whether END may end mappings that its places do not tell. A claim of all memory has no places. A
+ * row that deletes ends a whole mapping; the table may know only a part of it unless all mappings
+ * are seen.
  */
 static bool ends_unknown(const struct rex_claim *end)
 {
     return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
 }
 
-static void settle_end(struct rex_claim *end, bool later)
+static void settle_end(struct rex_claim *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     if (ends_unknown(end))
         rex_mappings_forget();
-    else if (later)
-        rex_mapped_unseen(); /* entries go, though mappings with more references stay */
-    settle_all(table, end, later);
-    look_beside(table, end, later);
+    settle_all(table, end);
+    look_beside(table, end);
 }
 
 /*
  * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
  * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
- * something is present. LATER: the begin is not over yet, or has failed.
+ * something is present.
  */
-static void settle_begin(struct rex_claim *begin, bool later)
+static void settle_begin(struct rex_claim *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
     bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
          is_device = begin->number < rex_devices_known();
-    if (later)
-        rex_mapped_unseen();
     for (size_t i = 0; i < begin->count; i++) {
         struct rex_place *place = &begin->place[i];
         const void *at = (const void *)place->begin;
-        if (later)
-            place->counts = REX_COUNTS_UNKNOWN;
-        if (later || begin->is_unseen || !place->is_new)
+        if (begin->is_unseen || !place->is_new)
             continue;
         place->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
                                                         !rex_device_is_host(begin->number));
@@ -328,23 +395,36 @@ static void settle_begin(struct rex_claim *begin, bool later)
     }
 }
 
+static void settle_call(struct call *own, enum rex_present_end how)
+{
+    struct rex_claim *claim = &own->claim;
+    bool later = how == REX_CALL_LATER && claim->call != REX_CALL_UPDATES;
+    claim->is_refused = how == REX_CALL_REFUSED;
+    if (claim->is_refused)
+        return;
+    if (own->attaches && claim->call != REX_CALL_UPDATES)
+        note_attached(own);
+    if (later)
+        loosen(rex_present_table(claim->number), claim);
+    else if (claim->call == REX_CALL_BEGINS)
+        settle_begin(claim);
+    if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
+        settle_end(claim);
+}
+
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_end how)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     unsigned depth = own != NULL ? own->depth : 0;
-    bool later = how == REX_CALL_LATER;
-    if (depth == 1 && call != REX_CALL_UPDATES && how != REX_CALL_REFUSED)
-        note_unusual(own);
-    if (depth == 1 && call == REX_CALL_BEGINS) {
-        own->claim.is_refused = how == REX_CALL_REFUSED;
-        if (how != REX_CALL_REFUSED)
-            settle_begin(&own->claim, later);
+    if (depth == 1)
+        settle_call(own, how);
+    if (depth > 1 && is_foreign(own, map, number)) {
+        if (call == REX_CALL_ENDS)
+            rex_mappings_forget();
+        if (how == REX_CALL_LATER)
+            rex_add_process_reasons(REX_REASON_NOT_WAITED);
     }
-    if (depth == 1 && call == REX_CALL_ENDS)
-        settle_end(&own->claim, later);
-    if (depth > 1 && call == REX_CALL_ENDS && is_foreign(own, map, number))
-        rex_mappings_forget();
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
     if (depth == 1) {

@@ -8,19 +8,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "cuda/driver.h"
 #include "omp/search.h"
 #include "trace/trace.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* this thread is binding; constructors of libomptarget 16 to 18 may call a forwarder */
 static __thread bool binding;
 
@@ -30,11 +30,9 @@ static struct {
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
-    void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 
-    /* For a child of fork. */
-    bool at_work; /* a thread is binding */
-    bool torn;    /* a thread of the parent was, and left libomptarget half loaded */
+    /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
+    unsigned binder;
 } bound;
 
 const struct rex_release *rex_runtime(void)
@@ -63,19 +61,6 @@ const char *rex_runtime_doubt(void)
     return bound.doubt;
 }
 
-void rex_runtime_unmap_global(const void *address)
-{
-    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
-        if (rex_runtime_omp()->is_present(address, device))
-            rex_runtime_omp()->disassociate(address, device);
-}
-
-void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
-{
-    if (bound.push_trip_count != NULL)
-        bound.push_trip_count(loc, device, count);
-}
-
 /* ---- one candidate --------------------------------------------------------------------------- */
 
 static void point(void *function_pointer, void *handle, const char *symbol)
@@ -98,7 +83,6 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.copy, handle, "omp_target_memcpy");
     point(&memory.data_begin, handle, "__tgt_target_data_begin_mapper");
     point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
-    point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     rex_memory_calls_bind(&memory);
     rex_openmp_bind();
     rex_forward_to(handle, candidate->release->number);
@@ -225,13 +209,15 @@ static void log_passed_over(char *lines)
         rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
 }
 
-/* The loader reports errors only as text: the errno of a transient one, or 0. */
+/* The loader reports errors only as text, at its end: the errno of one that may pass, or 0. */
 static int error_in(const char *why)
 {
     static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (strstr(why, strerror(errors[i])) != NULL)
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        const char *text = strerror(errors[i]);
+        if (strlen(why) >= strlen(text) && strcmp(why + strlen(why) - strlen(text), text) == 0)
             return errors[i];
+    }
     return 0;
 }
 
@@ -301,21 +287,13 @@ static __attribute__((noinline)) int choose(void)
                : bind_best();
 }
 
-/*
- * A library may fork while it is loaded: the thread that binds goes on in the child, and holds the
- * lock.
- */
-static void begin_in_child(void)
+/* Whether a thread of the parent was binding at the fork, and left libomptarget half loaded. */
+static bool is_torn(void)
 {
-    if (binding)
-        return;
-    /* Relaxed: a child has no other thread, and the fork was after all that the thread did. */
-    if (__atomic_load_n(&bound.at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL)
-        bound.torn = true;
-    rex_fork_renew(&lock);
+    /* Relaxed: whoever forked has written it before; in the same process it changes nothing. */
+    unsigned binder = __atomic_load_n(&bound.binder, __ATOMIC_RELAXED);
+    return binder != 0 && binder != rex_forks() + 1;
 }
-
-REX_FORK_RENEWED(10, begin_in_child);
 
 int rex_runtime_bind(void)
 {
@@ -330,14 +308,14 @@ int rex_runtime_bind(void)
             REX_ENORUNTIME,
             "the program was linked with -static or -static-pie, and libomptarget "
             "cannot be loaded into it: link it without (librex.a itself may be linked in)");
-    if (bound.torn)
+    if (is_torn())
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
-    rex_lock(&lock);
-    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&bound.at_work, true, __ATOMIC_RELAXED);
+    rex_driver_lock();
     if (rex_runtime() == NULL) {
+        /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
+        __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
         binding = true;
@@ -345,10 +323,10 @@ int rex_runtime_bind(void)
                      ? choose()
                      : rex_fail(REX_ENOMEM, "out of memory for what librex does at a fork");
         binding = false;
+        /* Relaxed: as above. */
+        __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
-    /* Relaxed: only a child of fork reads it, in which no other thread runs. */
-    __atomic_store_n(&bound.at_work, false, __ATOMIC_RELAXED);
-    rex_unlock(&lock);
+    rex_driver_unlock();
     return result;
 }

@@ -23,14 +23,4 @@ const char *rex_runtime_chosen(void);
  */
 const char *rex_runtime_doubt(void);
 
-/*
- * Undo the mapping of a global's host address. The mapping is made when the image is loaded, and
- * outlives the unregistration. With it a global of an image loaded later would never be reached.
- * Does nothing if there is no mapping.
- */
-void rex_runtime_unmap_global(const void *address);
-
-/* __kmpc_push_target_tripcount_mapper of LLVM 14. */
-void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count);
-
 #endif

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <glob.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,45 +23,6 @@
 #include "image/elf.h"
 #include "omp/forward.h"
 #include "rex/offload.h"
-
-static void add(struct rex_report *report, const char *format, va_list arguments)
-{
-    size_t room = sizeof report->text - report->length;
-    char *added = report->text + report->length;
-    vsnprintf(added, room, format, arguments);
-    rex_escape(added, room);
-    report->length += strlen(added);
-}
-
-void rex_report_add(struct rex_report *report, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add(report, format, arguments);
-    va_end(arguments);
-}
-
-void rex_report_line(struct rex_report *report, const char *format, ...)
-{
-    static const char line[] = "\n  ";
-    va_list arguments;
-    if (sizeof report->text - report->length > sizeof line) {
-        memcpy(report->text + report->length, line, sizeof line);
-        report->length += strlen(line);
-    }
-    va_start(arguments, format);
-    add(report, format, arguments);
-    va_end(arguments);
-}
-
-void rex_folder_of(const char *path, char folder[PATH_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        snprintf(folder, PATH_MAX, ".");
-    else
-        snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
 
 /* ---- the release of a file ------------------------------------------------------------------- */
 
@@ -206,13 +166,6 @@ struct list {
     const char *openmp_folder;
     struct rex_report *report;
 };
-
-bool rex_same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
 
 /*
  * Notes an error that may pass: a candidate not seen for lack of descriptors or memory may be the

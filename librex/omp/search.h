@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "omp/release.h"
 
 struct rex_candidate {
@@ -17,19 +18,6 @@ struct rex_candidate {
     const struct rex_release *release;
     char doubt[256]; /* why it is newer than all releases that librex knows; "": it is not */
 };
-
-/* Text that grows up to a limit, escaped: the candidates tried, and why each was rejected. */
-struct rex_report {
-    size_t length;
-    int error; /* 0, or errno of a failure that may pass: there may be more candidates */
-    char text[3072];
-};
-void rex_report_add(struct rex_report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* The same on a new line, which begins with two spaces. */
-void rex_report_line(struct rex_report *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /*
  * Finds the candidates, the best first; the caller frees them. Those in OPENMP_FOLDER (may be NULL)
@@ -48,12 +36,6 @@ extern const char *const rex_search_folders[];
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);
-
-/* Whether both paths lead to one existing file. */
-bool rex_same_file(const char *a, const char *b);
-
-/* Folder of PATH, without the last '/'. */
-void rex_folder_of(const char *path, char folder[PATH_MAX]);
 
 /* ---- one libomp ------------------------------------------------------------------------------ */
 

@@ -17,7 +17,6 @@
 #include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
-#include "launch/launchcontext.h"
 #include "memory/staging.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
@@ -113,7 +112,7 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
 /* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
 static int hold_other(int number, int *ordinal, void **context)
 {
-    int result = rex_launch_context_ordinal(number, ordinal);
+    int result = rex_device_known_ordinal(number, ordinal);
     if (result == REX_OK && *ordinal < 0)
         result =
             rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU", number);

@@ -215,20 +215,15 @@ int rex_queue_destroy(struct rex_queue *queue)
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
-static int no_queue(const char *call)
-{
-    return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
-}
-
 int rex_queue_device(const struct rex_queue *queue)
 {
-    return queue != NULL ? queue->gpu.number : no_queue("rex_queue_device");
+    return queue != NULL ? queue->gpu.number : rex_fail_null("rex_queue_device", "queue");
 }
 
 bool rex_queue_is_synchronous(const struct rex_queue *queue)
 {
     if (queue == NULL)
-        no_queue("rex_queue_is_synchronous");
+        rex_fail_null("rex_queue_is_synchronous", "queue");
     return queue != NULL && queue->immediate;
 }
 

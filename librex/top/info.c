@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "cuda/gpu.h"

@@ -68,7 +68,7 @@ void rex_line_time(struct rex_line *line, const char *before, uint64_t nanosecon
 static size_t add_escaped(struct rex_line *line, const unsigned char *at)
 {
     size_t length = rex_utf8_length((const char *)at);
-    bool is_plain = *at == '"' || *at == '\\' || (*at >= 0x80 && length > 0);
+    bool is_plain = *at == '"' || *at == '\\' || length > 1;
     if (*at == '"' || *at == '\\')
         rex_line_text(line, "\\");
     if (is_plain) {

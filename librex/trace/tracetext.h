@@ -58,8 +58,6 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
                         int64_t direction);
 
-/* ---- the summary ----------------------------------------------------------------------------- */
-
 /* ---- the summary: not locked, trace.c does that ---------------------------------------------- */
 
 void rex_summary_add(const struct rex_slice *slice);

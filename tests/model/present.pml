@@ -1,7 +1,12 @@
 /*
- * present.pml - a Spin model of one present table for each device: the ranges of the host's memory
- * that are mapped, the calls that use them, and the calls that change them. librex has no such
- * table yet: librex/README.md describes its index, its claims and its addresses.
+ * present.pml - a Spin model of the present table of one device: the ranges of the host's memory
+ * that are mapped, the calls that use them, and the calls that change them.
+ *
+ * The table is in librex/omp: present.c, presentcalls.c and mappings.c. There `changing` is the
+ * entry's owner, `ends` is `awaited`, and temps and listed are the calls at work. librex differs:
+ * it does not count a queue's commands in the table, but asks each queue before an end enters; a
+ * call with a mapper takes all memory; an update of attached pointers does not go by the driver in
+ * any entry.
  *
  * The model has one device and two arrays, x and y. The values of an array are a set of increments,
  * one bit for each launch. libomptarget is a reference count, device memory and copies for each

@@ -4,12 +4,6 @@
 # both files anew; then ABI_NUMBER in tools/rex-info/abi.c grows, and CHANGELOG.md says why.
 . tests/support/lib.sh
 
-# like FILE MADE: MADE is what FILE has; UPDATE=1 writes that anew
-like() {
-    [ -z "${UPDATE-}" ] || cp "$2" "$1"
-    diff -u "$1" "$2" || fail "the ABI is not that of $1"
-}
-
 # ---- symbols
 
 # A version node is itself a symbol, absolute (A).

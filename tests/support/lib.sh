@@ -75,12 +75,13 @@ letters() { head -c "$1" /dev/zero | tr '\0' "${2-x}"; }
 # made FILE...: they are there
 made() { for file in "$@"; do [ -s "$file" ] || fail "there is no $file"; done; }
 
-# golden NAME FILE: FILE is tests/golden/NAME; UPDATE=1 writes that anew
-golden() {
-    [ -z "${UPDATE-}" ] || { mkdir -p "$top/tests/golden/${1%/*}" &&
-        cp "$2" "$top/tests/golden/$1"; }
-    diff -u "$top/tests/golden/$1" "$2" || fail "it is not what tests/golden/$1 says"
+# like FILE MADE: MADE is what FILE of the tree has. UPDATE=1 makes a new file of it: a copy of the tree may have the old one by a hard link
+like() {
+    [ -z "${UPDATE-}" ] || { mkdir -p "$top/${1%/*}" && cp "$2" "$top/$1.new" && mv "$top/$1.new" "$top/$1"; }
+    diff -u "$top/$1" "$2" || fail "it is not what $1 says"
 }
+# golden NAME MADE: MADE is tests/golden/NAME
+golden() { like "tests/golden/$1" "$2"; }
 # command_line TOOL: --help is the golden one, the manual has each option in it, --version tells the version
 command_line() {
     tool=$build/tools/$1

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -130,6 +131,8 @@ void refuses(int result, const char *what, ...)
 
 /* ---- the golden file: parts that begin with [program test], in the order of these ------------ */
 
+#define GOLDEN "tests/golden/messages/"
+
 static char *read_all(int file)
 {
     struct stat status;
@@ -156,16 +159,22 @@ static char *find_part(char *text, const char *head, char **end)
     return *end = text + strlen(text);
 }
 
+/* Into a new file: a copy of the tree may have the old one by a hard link. */
 static void write_part(const char *path, const char *head, const char *body)
 {
-    FILE *file = fopen(path, "a+e"); /* other programs write to it, too */
-    if (file == NULL || flock(fileno(file), LOCK_EX) != 0)
+    static const char made[] = GOLDEN "made";
+    int folder = open(GOLDEN, O_RDONLY | O_CLOEXEC), old = -1;
+    if (flock(folder, LOCK_EX) == 0) /* other programs write to it, too */
+        old = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+    FILE *file = old >= 0 ? fopen(made, "we") : NULL;
+    if (file == NULL)
         fail_msg("%s: %s", path, strerror(errno));
-    char *text = read_all(fileno(file)), *end, *begin = find_part(text, head, &end);
-    if (ftruncate(fileno(file), 0) != 0)
-        fail_msg("%s: %s", path, strerror(errno));
+    char *text = read_all(old), *end, *begin = find_part(text, head, &end);
     fprintf(file, "%.*s%s%s%s", (int)(begin - text), text, *body != '\0' ? head : "", body, end);
-    fclose(file);
+    if (fclose(file) != 0 || rename(made, path) != 0)
+        fail_msg("%s: %s", path, strerror(errno));
+    close(old);
+    close(folder);
     free(text);
 }
 
@@ -190,7 +199,7 @@ void check_messages(const char *test, bool has_ended)
     if (ftruncate(said, 0) != 0)
         abort();
     snprintf(head, sizeof head, "[%s %s]\n", program_invocation_short_name, test);
-    snprintf(path, sizeof path, "tests/golden/messages/%s.txt", messages.header);
+    snprintf(path, sizeof path, GOLDEN "%s.txt", messages.header);
     if (has_ended && getenv("UPDATE") != NULL)
         write_part(path, head, body);
     else if (has_ended) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "omp/forward.h"
 #include "omp/search.h"
@@ -282,7 +283,13 @@ void *__wrap_dlopen(const char *path, int flags)
         REFUSED(rex_runtime_bind()); /* as a constructor may */
         CHECK(pthread_create(&thread, NULL, fork_meanwhile, NULL) == 0 && pthread_join(thread, NULL) == 0);
     }
-    return __real_dlopen(fails ? "Too many open files" : path, flags); /* the loader's words have the name in them */
+    struct rlimit limit, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = (struct rlimit){fails ? 0 : limit.rlim_cur, limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    void *opened = __real_dlopen(path, flags);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    return opened;
 }
 
 bool no_handler(void); /* for locks/held.c */

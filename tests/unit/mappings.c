@@ -94,7 +94,7 @@ TEST_IN_CHILD(see_presence)
  *   !           behind such a step: the thread waits.
  *   a.bc        a's call leaves, and then b and c wait no more. a~bc: it leaves, and is over later.
  *   =mm.mm...   libomptarget has these cells from now on. It maps what a call begins when that leaves.
- *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone.
+ *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone, l it is loose.
  *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
  *   N           no launch goes by the driver for want of memory. S: libomptarget may have what the table lacks.
  */
@@ -198,11 +198,15 @@ static const char *const schedules[] = {
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
     "aB0-2 aD0-2 a. a. [11......] bD0-2 aU0-2 aD0-2 a. a. b.",
     "aB0-2 a. aB0-2 aB^ a. a. [22......] aE0-2 aE^ a. [11......] a. [11......]",
-    /* A call that is not over when it leaves may end or begin its mappings later. */
-    "aB0-2,3-5 a. aB0-2,3-5 a~ [??.??...] S",
-    "aB0-2 a~ [........] S",
-    "aB0-2 a. aE0-2 a~ [........] S",
-    "aB0-2,3-5 a. aE2-2 a~ [........] S",
+    /* The memory of a call that is not over when it leaves is loose, until a begin or a launch finds it absent. */
+    "aB0-2,3-5 a. aB0-2,3-5 a~ [ll.ll...] aB1-2 a. [ll.ll...] F [ll.ll...]",
+    "aB0-2 a~ [ll......] aE0-2 a. [ll......] =........ aB0-2 a. [11......]",
+    "aB0-2 a~ bL0-2 =........ aB0-2 a. [ll......] b. =........ aB1-3 a. [.11.....]",
+    "aB0-2 a. aE0-2 a~ =........ [ll......] aE0-2 a. [ll......] aL0-1 [........] a.",
+    "aB0-2,3-5 a. aE2-2 a~ [ll.ll...]",
+    "aB2-4 a. aL0-1,1-6 a~ [llllll..]",
+    "aD0-2 bL0-1 b~ [l.......] a.",
+    "# aL0-2 a~ [........] N",
     "aB7-8M a. aB0-2 a. aE4-5d a. [........] S",
     /* Without memory for its rows a call uses all memory; without memory of its own the thread waits for all. */
     "aB0-2,3-5 a. bL0-2 # aE0-2*! [??.??...] b.a [oo.oo...] =mm...... a. [........] S",
@@ -387,6 +391,7 @@ static void describe_table(char *text)
         text[i] = found == NULL                     ? '.'
                   : found->is_gone                  ? '-'
                   : found->owner != NULL            ? 'o'
+                  : found->is_loose                 ? 'l'
                   : found->refs == REX_REFS_UNKNOWN ? '?'
                   : found->refs > 9                 ? '+'
                                                     : (char)('0' + found->refs);
@@ -394,7 +399,7 @@ static void describe_table(char *text)
     pthread_mutex_unlock(&table->lock);
     for (int i = 0; i < CELLS; i++) { /* a look-up finds what stays for now, and its first byte */
         struct rex_mapping found;
-        bool stays = strchr(".-o", text[i]) == NULL;
+        bool stays = strchr(".-ol", text[i]) == NULL;
         CHECK_EQUAL(rex_mapping_find(bytes + i * CELL, CELL, 0, &found), stays);
         CHECK(!stays || (found.begin <= (uintptr_t)(bytes + i * CELL) && (uintptr_t)(bytes + i * CELL) < found.end));
     }

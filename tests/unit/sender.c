@@ -5,6 +5,7 @@
  */
 #include "bound.h"
 
+#include "module/adopt.h"
 #include "module/registration.h"
 #include "omp/backend.h"
 #include "rex/inspect.h"
@@ -126,24 +127,29 @@ TEST_OF_EACH(unified_by_entry, bool, is_new, false, true)
 }
 
 /* Exported beside those that rex_kmp.h declares. */
-void begin_nowait(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all, void *list,
-                  int32_t others, void *other_list) __asm__("__tgt_target_data_begin_nowait");
-int target_nowait(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all,
-                  void *list, int32_t others, void *other_list) __asm__("__tgt_target_nowait");
+void begin_nowait(ident_t *place, int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types,
+                  void **names, void **mappers, int32_t all, void *list, int32_t others,
+                  void *other_list) __asm__("__tgt_target_data_begin_nowait_mapper");
+int target_nowait(ident_t *place, int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes,
+                  int64_t *types, void **names, void **mappers, int32_t all, void *list, int32_t others,
+                  void *other_list) __asm__("__tgt_target_nowait_mapper");
 
-/* The program's own calls that are not waited for. */
+/* The program's own calls that are not waited for: only libomptarget knows what those with a mapper use. */
 TEST_OF_EACH(not_waited, bool, launches, false, true)
 {
     static char key;
-    void *base[] = {&key};
+    void *base[] = {&key}, *mappers[] = {NULL};
     int64_t sizes[] = {1}, types[] = {1};
     use_gpu(90);
-    expect_sender(THE_DRIVER);
-    if (launches)
-        target_nowait(0, &key, 1, base, base, sizes, types, 0, NULL, 0, NULL);
-    else
-        begin_nowait(0, 1, base, base, sizes, types, 0, NULL, 0, NULL);
-    expect_sender("libomptarget: the program has made launches or data calls that are not waited for");
+    for (int i = 0; i < 2; i++) {
+        expect_sender(THE_DRIVER);
+        mappers[0] = i == 0 ? NULL : &key;
+        if (launches)
+            target_nowait(NULL, 0, &key, 1, base, base, sizes, types, NULL, mappers, 0, NULL, 0, NULL);
+        else
+            begin_nowait(NULL, 0, 1, base, base, sizes, types, NULL, mappers, 0, NULL, 0, NULL);
+    }
+    expect_sender("libomptarget: the program has made calls with mappers that are not waited for");
 }
 
 static const struct library {

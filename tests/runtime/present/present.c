@@ -174,8 +174,8 @@ BESIDE(end_without_length, begins_twice, false, ends_without_length, WAITS, 1)
 BESIDE(end_by_another_part, begins_all, false, ends_by_a_part, WAITS, 0)
 BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
 /*
- * A call that is not waited for turns launches over to libomptarget; a kernel of the driver's at
- * work is waited for as before.
+ * A call that is not waited for leaves its memory to libomptarget; a kernel of the driver's at work
+ * there is waited for as before.
  */
 BESIDE(end_after_nowait, begins, true, ends, WAITS, 1)
 BESIDE(begin_after_nowait, NULL, true, begins, WAITS, 1)
@@ -671,8 +671,8 @@ static const struct sender {
     {NULL, launches, NULL, 1, NULL},
     {NULL, launches_raw, NULL, 1, "the program calls libomptarget itself"},
     {NULL, launches_nowait, NULL, 1, "it is not waited for"},
-    {NULL, launches, NULL, 1,
-     "the program has made launches or data calls that are not waited for"},
+    {NULL, launches, NULL, 1, "a call that is not waited for, or has failed, has used a row"},
+    {NULL, launches, NULL, 1, NULL},
 };
 enum { SENDERS = sizeof senders / sizeof *senders };
 

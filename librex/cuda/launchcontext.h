@@ -7,7 +7,7 @@
 #ifndef REX_INTERNAL_LAUNCHCONTEXT_H
 #define REX_INTERNAL_LAUNCHCONTEXT_H
 
-#include "launch/pack.h"
+#include "cuda/context.h"
 
 /* Bytes of staging memory, and of the arena: at first, and at most. */
 #define REX_STAGED_FIRST ((size_t)256 << 10)
@@ -16,15 +16,15 @@
 /* Bytes of arguments that are compared: a kernel with more is set anew for each launch. */
 #define REX_STAGED_VALUES 192
 
-/*
- * Bytes of the rows that one launch stages: of all rows; the end of those copied to the device;
- * begin and end of those copied back.
- */
-struct rex_staged {
-    size_t total, in, out_begin, out_end;
+/* Arguments in the form that cuLaunchKernel takes. All zeros at first. */
+struct rex_arguments {
+    void **address;        /* the address of each parameter's value */
+    unsigned char *values; /* in the layout of the kernel's parameters */
+    uint32_t room, bytes;
 };
+void rex_arguments_free(struct rex_arguments *arguments);
 
-/* A launch as a graph: copy in, kernel, copy out. */
+/* A launch as a graph: copy in, kernel, copy out. launch/launchgraph.c makes it. */
 struct rex_launch_graph {
     const struct rex_loaded_kernel *kernel;     /* NULL: the place is free */
     size_t in, out_begin, out_end;              /* bytes in; begin and end of bytes out */
@@ -36,10 +36,7 @@ struct rex_launch_graph {
     unsigned used;                              /* the context's `uses` at its last use */
 };
 #define REX_LAUNCH_GRAPHS 16
-
-/* Launches by single calls before a graph is made: with copies, and of a kernel alone. */
-#define REX_GRAPH_PAYS 16
-#define REX_GRAPH_PAYS_ALONE 64
+void rex_launch_graph_end(struct rex_launch_graph *graph);
 
 struct rex_launch_context {
     struct rex_launch_context *next;
@@ -57,17 +54,11 @@ struct rex_launch_context {
 };
 
 /*
- * Write the driver's number of libomptarget's device NUMBER to *ORDINAL; -1 if it is no GPU.
- * Returns 0 or an error.
+ * Take a context of GPU ORDINAL for this thread alone, and make the GPU's context current. Give it
+ * back with the value of *ENTERED. Returns 0, or an error that begins with WHAT; *TAKEN is NULL
+ * then.
  */
-int rex_launch_context_ordinal(int number, int *ordinal);
-
-/*
- * Take a context of device NUMBER for this thread alone, and make the GPU's context current. Give
- * it back with the value of *ENTERED. Returns 0 with *TAKEN, which is NULL if the device is no GPU,
- * or an error, which begins with WHAT.
- */
-int rex_launch_context_take(int number, const char *what, struct rex_launch_context **taken,
+int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_context **taken,
                             int *entered);
 void rex_launch_context_give(struct rex_launch_context *context, int entered);
 
@@ -75,10 +66,9 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered);
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what);
 
 /*
- * Put PACKED, whose rows are STAGED and whose arguments are in CONTEXT, in its stream as a graph.
- * False: no graph is made yet, or none is possible, and nothing was put there.
+ * End the idle contexts of GPU ORDINAL, whose context is current, and its device memory that is
+ * kept. No launch is at work.
  */
-bool rex_launch_context_graph(struct rex_launch_context *context, const struct rex_packed *packed,
-                              const struct rex_staged *staged);
+void rex_launch_contexts_end(int ordinal);
 
 #endif
