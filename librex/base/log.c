@@ -21,9 +21,34 @@
 #include "base/file.h"
 #include "base/settings.h"
 
-/* It guards the level as it changes, and where lines go. */
+/* It guards the level as it changes, where lines go, and all of a trace. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_TAKEN(90, NULL);
+
+void rex_output_lock(void)
+{
+    rex_log_hold();
+    if (rex_thread.outputs++ == 0)
+        pthread_mutex_lock(&lock);
+}
+
+void rex_output_unlock(void)
+{
+    if (--rex_thread.outputs == 0)
+        pthread_mutex_unlock(&lock);
+    rex_log_resume();
+}
+
+bool rex_output_lock_until(const struct timespec *until)
+{
+    rex_log_hold();
+    bool is_taken = pthread_mutex_timedlock(&lock, until) == 0;
+    if (is_taken)
+        rex_thread.outputs++;
+    else
+        rex_log_resume();
+    return is_taken;
+}
 
 static struct {
     char pattern[REX_SETTING_MAX]; /* of the file's name; "": standard error */
@@ -91,12 +116,10 @@ static __attribute__((noinline)) void write_line(enum rex_log_level level, const
     static const char *const names[] = {"off", "error", "warning", "info", "debug"};
     char line[REX_PRINTED_MAX + 32];
     snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
-    rex_shelter_begin();
-    pthread_mutex_lock(&lock);
+    rex_output_lock();
     if (!write_to_file(line))
         rex_file_say(line);
-    pthread_mutex_unlock(&lock);
-    rex_shelter_end();
+    rex_output_unlock();
 }
 
 /* ---- the level ------------------------------------------------------------------------------- */
@@ -107,14 +130,12 @@ int rex_log_decide(void)
 {
     char value[REX_SETTING_MAX];
     int error = errno;
-    rex_shelter_begin();
-    pthread_mutex_lock(&lock);
+    rex_output_lock();
     enum rex_log_level level = (enum rex_log_level)rex_setting_given(REX_OPTION_LOG, value);
     const char *colon = strchr(value, ':');
     use_file(colon != NULL ? colon + 1 : "");
     __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
-    pthread_mutex_unlock(&lock);
-    rex_shelter_end();
+    rex_output_unlock();
     rex_settings_review();
     errno = error;
     return (int)level;
@@ -136,14 +157,14 @@ struct lines {
 
 void rex_set_log_callback(rex_log_function *function, void *context)
 {
-    pthread_mutex_lock(&lock);
+    rex_output_lock();
     sink.context = context;
     /*
      * Relaxed: it is called under the lock alone; without the lock only its being there is looked
      * at.
      */
     __atomic_store_n(&sink.function, function, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    rex_output_unlock();
 }
 
 /*
@@ -164,10 +185,10 @@ static __attribute__((noinline)) void call_function(rex_log_function *function,
 
 static void hand_over(enum rex_log_level level, const char *message)
 {
-    pthread_mutex_lock(&lock);
+    rex_output_lock();
     rex_log_function *function = sink.function;
     void *context = sink.context;
-    pthread_mutex_unlock(&lock);
+    rex_output_unlock();
     if (function == NULL || rex_thread.in_function)
         write_line(level, message);
     else

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/process.h"
@@ -63,6 +64,16 @@ static inline void rex_log_resume(void)
     if (--rex_thread.holds == 0 && rex_thread.has_held_lines)
         rex_log_say_held();
 }
+
+/*
+ * The lock of all that librex writes, the log and a trace. A thread may take it again, as for a
+ * line about the file of a trace.
+ */
+void rex_output_lock(void);
+void rex_output_unlock(void);
+
+/* The same if it is free before UNTIL, of CLOCK_REALTIME, and not this thread's already. */
+bool rex_output_lock_until(const struct timespec *until);
 
 /* A lock under which something may be said. */
 static inline void rex_lock(pthread_mutex_t *mutex)

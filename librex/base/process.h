@@ -76,7 +76,8 @@ struct rex_thread {
     bool in_function;        /* of the program, for the log */
     bool has_held_lines;     /* of the log */
     uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
-    uint8_t loads;           /* and of rex_driver_lock() */
+    uint8_t loads;           /* of rex_driver_lock(), */
+    uint8_t outputs;         /* and of rex_output_lock() */
     int cancel_state;        /* as it was before the first of them */
 };
 extern __thread struct rex_thread rex_thread;

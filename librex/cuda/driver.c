@@ -18,7 +18,6 @@
 
 #include "base/log.h"
 #include "base/process.h"
-#include "cuda/gpu.h"
 
 struct rex_driver rex_driver;
 struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];

@@ -5,8 +5,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "cuda/gpu.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -20,7 +18,6 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "rex/device.h"
-#include "rex/inspect.h"
 
 /* CUdevice_attribute of cuda.h. */
 #define NONE 0

@@ -284,10 +284,10 @@ static int make_plan(struct rex_request *request, struct rex_plan *plan)
         result = rex_check_form(&request->target, arguments, (uint32_t)map->count, &plan->form);
     if (result != REX_OK)
         return result;
-    if (plan->claim.count > 0 && !rex_present_pin(&plan->claim)) {
-        request->reasons = REX_REASON_NESTED;
+    if (plan->claim.count > 0)
+        request->reasons = rex_present_pin(&plan->claim);
+    if (request->reasons != 0)
         return REX_OK;
-    }
     request->reasons = place_rows(plan);
     /* Another call may have added a reason while this one waited for its memory. */
     if (request->reasons == 0 && !plan->is_mapped)

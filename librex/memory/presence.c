@@ -276,8 +276,8 @@ static bool is_right(const struct rex_map *map, const struct rex_claim *claim,
          right = !claim->is_all && claim->count == (size_t)map->count &&
                  !(claim->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
     for (size_t i = 0; i < claim->count && right; i++)
-        right = !claim->place[i].is_loose &&
-                (claim->place[i].is_whole || (claim->place[i].is_new && may_be_new));
+        right = (claim->place[i].is_whole && !claim->place[i].is_loose) ||
+                (claim->place[i].is_new && may_be_new);
     return right;
 }
 

@@ -1,6 +1,8 @@
 /*
  * adopt.c - the exported registration: descriptors that come from other compilers' code.
  *
+ * Implements __tgt_register_lib() and __tgt_unregister_lib(), as rex_kmp.h declares them.
+ *
  * Where REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that suits
  * it, and the GPUs that the images are for get their wait policy first. The program's own
  * descriptor, images and entries lie in memory that may be read-only and are never written. Where
@@ -12,8 +14,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/adopt.h"
-
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>

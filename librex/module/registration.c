@@ -15,7 +15,6 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
-#include "module/adopt.h"
 #include "module/modules.h"
 #include "module/table.h"
 #include "omp/calls.h"

@@ -41,6 +41,7 @@
     X(LOOSE, "a call that is not waited for, or has failed, has used a row")                    \
     X(UNSEEN, "a row is mapped in part, or by what librex has not seen")                        \
     X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
+    X(BESIDE, "libomptarget launches with a row at the same time")                              \
     X(NESTED, "it is launched inside of a data call that may change its rows")                  \
     X(CALLED, "the program calls libomptarget itself")
 

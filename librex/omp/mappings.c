@@ -108,19 +108,26 @@ void rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
             table->entries[--to] = made[--count];
 }
 
+/* Makes an entry from BEGIN to the next one, at most to END. False: no memory. */
+static bool add_until_next(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
+{
+    struct rex_entry *made = rex_entries_room(table, 1);
+    if (made == NULL)
+        return false;
+    const struct rex_entry *next = rex_entry_touching(table, rex_entries_behind(table, begin), end);
+    *made = (struct rex_entry){
+        .begin = begin, .end = next != NULL ? next->begin : end, .born = ++table->made};
+    rex_entries_add(table, made, 1);
+    return true;
+}
+
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end)
 {
     for (uintptr_t at = begin; at < end;) {
-        struct rex_entry *entry = rex_entry_touching(table, rex_entries_behind(table, at), end);
-        if (entry == NULL || entry->begin > at) {
-            uintptr_t next = entry != NULL ? entry->begin : end;
-            struct rex_entry *rest = rex_entries_room(table, 1);
-            if (rest == NULL)
-                return false;
-            *rest = (struct rex_entry){.begin = at, .end = next, .born = ++table->made};
-            rex_entries_add(table, rest, 1);
-            entry = &table->entries[rex_entries_behind(table, at)];
-        }
+        bool is_mapped = rex_entry_touching(table, rex_entries_behind(table, at), at + 1) != NULL;
+        if (!is_mapped && !add_until_next(table, at, end))
+            return false;
+        struct rex_entry *entry = &table->entries[rex_entries_behind(table, at)];
         entry->device = 0;
         entry->refs = REX_REFS_UNKNOWN;
         entry->is_gone = false;

@@ -21,8 +21,10 @@
  */
 #include "omp/present.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/process.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
@@ -109,15 +111,17 @@ static bool meets(const struct rex_claim *claim, const struct rex_place *place,
     return false;
 }
 
-static bool meets_any(const struct rex_present_table *table, const struct rex_claim *claim)
+/* The first call at work that CLAIM meets; NULL if there is none. */
+static const struct rex_claim *find_met(const struct rex_present_table *table,
+                                        const struct rex_claim *claim)
 {
-    bool some = false;
     for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
-        for (size_t i = 0; i < claim->count && !some && other != claim; i++)
-            some = meets(claim, &claim->place[i], other, &first);
+        for (size_t i = 0; i < claim->count && other != claim; i++)
+            if (meets(claim, &claim->place[i], other, &first))
+                return other;
     }
-    return some;
+    return NULL;
 }
 
 static void take_out(struct rex_present_table *table, struct rex_claim *claim)
@@ -178,6 +182,7 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 /*
  * Looks up how the places are mapped. Whether the call has to wait: for an entry's owner, for an
  * end that would be the last and waits for the entry's users, or for a call without an entry.
+ * `met` of the claim becomes that call.
  */
 static bool look(const struct rex_present_table *table, struct rex_claim *claim)
 {
@@ -201,8 +206,8 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
         }
     }
     is_awaited = is_awaited && claim->call != REX_CALL_BEGINS;
-    return is_owned || ((is_awaited || (table->at_work != NULL && meets_any(table, claim))) &&
-                        is_in_force(table));
+    claim->met = table->at_work != NULL ? find_met(table, claim) : NULL;
+    return is_owned || ((is_awaited || claim->met != NULL) && is_in_force(table));
 }
 
 static int by_begin(const void *left, const void *right)
@@ -429,7 +434,46 @@ static bool has_to_wait(struct rex_present_table *table, struct rex_claim *end)
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
-bool rex_present_pin(struct rex_claim *claim)
+/*
+ * Fallback reasons of a launch by the driver that would have to wait. libomptarget's launches do
+ * not wait for each other, because a kernel may wait for another one.
+ */
+static unsigned reasons_not_to_wait(const struct rex_claim *launch)
+{
+    bool is_beside = launch->met != NULL && launch->met->call == REX_CALL_LAUNCHES;
+    return (rex_present_is_entered() ? REX_REASON_NESTED : 0u) |
+           (is_beside ? REX_REASON_BESIDE : 0u);
+}
+
+#define TOLD_AFTER 10 /* seconds */
+
+/*
+ * Waits until another call leaves. A long wait is told once, because a kernel may wait for this
+ * thread. The lock is not held then: the log's function may launch.
+ */
+static void wait_for_change(struct rex_present_table *table, struct rex_claim *claim)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (claim->told_at.tv_sec == 0)
+        claim->told_at = (struct timespec){now.tv_sec + TOLD_AFTER, now.tv_nsec};
+    if (claim->is_told)
+        pthread_cond_wait(&table->changed, &table->lock);
+    else if (pthread_cond_timedwait(&table->changed, &table->lock, &claim->told_at) == ETIMEDOUT) {
+        static const char *const names[] = {"a launch", "a launch", "an update", "a begin",
+                                            "an end"};
+        claim->is_told = true;
+        pthread_mutex_unlock(&table->lock);
+        rex_log(REX_LOG_WARN,
+                "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other "
+                "threads with the same memory",
+                names[claim->call], (size_t)(claim->place->end - claim->place->begin),
+                (void *)claim->place->begin, claim->number, TOLD_AFTER);
+        pthread_mutex_lock(&table->lock);
+    }
+}
+
+unsigned rex_present_pin(struct rex_claim *claim)
 {
     struct rex_present_table *table = rex_present_table(claim->number);
     bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
@@ -440,12 +484,13 @@ bool rex_present_pin(struct rex_claim *claim)
     while (ends ? has_to_wait(table, claim) : look(table, claim)) {
         if ((ends || begins) && !claim->is_waiting)
             push(table, claim);
-        if (claim->call == REX_CALL_BY_DRIVER && rex_present_is_entered()) {
+        unsigned reasons = claim->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(claim) : 0u;
+        if (reasons != 0) {
             pthread_mutex_unlock(&table->lock);
-            return false;
+            return reasons;
         }
         claim->is_waiting = true;
-        pthread_cond_wait(&table->changed, &table->lock);
+        wait_for_change(table, claim);
     }
     if (claim->is_listed)
         take_out(table, claim);
@@ -462,7 +507,7 @@ bool rex_present_pin(struct rex_claim *claim)
     table->by_driver += claim->call <= REX_CALL_UPDATES;
     claim->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
-    return true;
+    return 0;
 }
 
 void rex_present_unpin(struct rex_claim *claim)

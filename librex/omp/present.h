@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "rex/map.h"
 
@@ -74,6 +75,10 @@ struct rex_claim {
     bool is_waiting; /* a data call that waits */
     bool is_unseen;  /* libomptarget has mapped some of its new places before */
     bool is_refused; /* a begin that is not made: its new entries go */
+    /* while it waits, under the table's lock: */
+    const struct rex_claim *met; /* a call at work that it meets, or NULL */
+    struct timespec told_at;     /* when the log tells of the wait */
+    bool is_told;
 };
 
 /*
@@ -83,10 +88,11 @@ struct rex_claim {
  * copies them back. Read the fallback reasons after this call: then a reason that other threads act
  * on is seen.
  *
- * False: a launch by the driver would wait inside of a call of its own thread, possibly for that
- * call. It has pinned nothing.
+ * Returns 0, or fallback reasons if a launch by the driver does not wait: REX_REASON_NESTED inside
+ * of a call of its own thread, which it could wait for, REX_REASON_BESIDE if a launch by
+ * libomptarget uses the memory. Then nothing is pinned.
  */
-bool rex_present_pin(struct rex_claim *claim);
+unsigned rex_present_pin(struct rex_claim *claim);
 void rex_present_unpin(struct rex_claim *claim);
 
 /* ---- the index ------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
     }
 }
 
-/* Notes that a call has attached pointers. Those that a launch attaches stay mapped. */
+/* Notes that a call may attach pointers. Those that a launch attaches stay mapped. */
 static void note_attached(const struct call *own)
 {
     __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
@@ -146,8 +146,8 @@ static void come_without_claim(int number)
  * The entry of END in PLACE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
  * next one.
  */
-static bool settle(struct rex_present_table *table, const struct rex_claim *end,
-                   const struct rex_place *place, uintptr_t *at, bool stays)
+static bool settle_entry(struct rex_present_table *table, const struct rex_claim *end,
+                         const struct rex_place *place, uintptr_t *at, bool stays)
 {
     struct rex_entry *entry;
     uintptr_t next = 0;
@@ -172,7 +172,7 @@ static void settle_all(struct rex_present_table *table, const struct rex_claim *
     for (size_t i = 0; i < end->count && !end->is_all; i++) {
         uintptr_t at = 0;
         bool stays = false;
-        while (settle(table, end, &end->place[i], &at, stays))
+        while (settle_entry(table, end, &end->place[i], &at, stays))
             stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
 }
@@ -220,13 +220,12 @@ static void look_beside(struct rex_present_table *table, const struct rex_claim 
  * rows of no length have counted. The driver launches no more if the call does not tell its memory,
  * or if there is no memory for the entries.
  */
-static void loosen(struct rex_present_table *table, struct rex_claim *claim)
+static void loosen(struct rex_present_table *table, const struct rex_claim *claim)
 {
     bool done = !claim->is_all;
     for (size_t i = 0; i < claim->count && done; i++) {
-        struct rex_place *place = &claim->place[i];
+        const struct rex_place *place = &claim->place[i];
         uintptr_t begins[2];
-        place->counts = REX_COUNTS_UNKNOWN;
         size_t count = place->is_empty ? beside(table, place, begins) : 0;
         pthread_mutex_lock(&table->lock);
         if (!place->is_empty)
@@ -342,6 +341,8 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     own->depth++;
     rex_shelter_begin();
     collect(own, call, map, number);
+    if (own->attaches && call != REX_CALL_UPDATES)
+        note_attached(own);
     /* Relaxed: read once more under the lock. */
     if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
         __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) != 0)
@@ -395,18 +396,16 @@ static void settle_begin(struct rex_claim *begin)
     }
 }
 
-static void settle_call(struct call *own, enum rex_present_end how)
+/* The entries of CLAIM become what libomptarget has now, or loose. */
+static void settle(struct rex_claim *claim, enum rex_present_end how)
 {
-    struct rex_claim *claim = &own->claim;
     bool later = how == REX_CALL_LATER && claim->call != REX_CALL_UPDATES;
     claim->is_refused = how == REX_CALL_REFUSED;
-    if (claim->is_refused)
-        return;
-    if (own->attaches && claim->call != REX_CALL_UPDATES)
-        note_attached(own);
+    for (size_t i = 0; i < claim->count && later; i++)
+        claim->place[i].counts = REX_COUNTS_UNKNOWN;
     if (later)
         loosen(rex_present_table(claim->number), claim);
-    else if (claim->call == REX_CALL_BEGINS)
+    if (claim->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
         settle_begin(claim);
     if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
         settle_end(claim);
@@ -417,12 +416,13 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     unsigned depth = own != NULL ? own->depth : 0;
+    bool later = how == REX_CALL_LATER;
     if (depth == 1)
-        settle_call(own, how);
+        settle(&own->claim, how);
     if (depth > 1 && is_foreign(own, map, number)) {
         if (call == REX_CALL_ENDS)
             rex_mappings_forget();
-        if (how == REX_CALL_LATER)
+        if (later)
             rex_add_process_reasons(REX_REASON_NOT_WAITED);
     }
     if (call == REX_CALL_ENDS)

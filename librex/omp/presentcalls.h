@@ -11,7 +11,7 @@
 /* How a call leaves. */
 enum rex_present_end {
     REX_CALL_DONE,
-    REX_CALL_LATER,  /* it may return before it is done, or has failed */
+    REX_CALL_LATER,  /* it may return before it is done, or has failed: its memory is loose */
     REX_CALL_REFUSED /* a begin or an update; libomptarget was not called */
 };
 

@@ -17,7 +17,6 @@
 #include "base/file.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
-#include "cuda/gpu.h"
 #include "omp/backend.h"
 #include "omp/device.h"
 #include "omp/runtime.h"

@@ -35,16 +35,13 @@ __thread unsigned rex_trace_depth;
 #define DEVICES 64
 #define LANES 32 /* of a device, on which as many threads may call at once */
 
-/* It guards what is traced, the file and the summary. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 static struct {
     /* All three by atomics. */
     const char *(*name_of_key)(const void *key);
     uint32_t queues; /* tracks of queues */
     struct rex_track lanes[DEVICES][LANES];
 
-    /* Under the lock. */
+    /* Under the output's lock, like the summary. */
     bool is_started;
     char pattern[REX_SETTING_MAX]; /* of the file's name */
     struct rex_output file; /* opened before it is used; then without one nothing is written */
@@ -193,10 +190,11 @@ static void write_name(const char *head, uint32_t id, const char *name)
     end_line(&line, rex_trace_clock());
 }
 
-/* SLICE on TRACK; on a device's it has no details. */
-static void write_event(const struct rex_slice *slice, uint32_t track, bool on_device)
+/* SLICE on TRACK, with its DETAILS; NULL: on that of a device, where it has none. */
+static void write_event(const struct rex_slice *slice, uint32_t track,
+                        const struct rex_line *details)
 {
-    bool is_detailed = !on_device && slice->details != NULL;
+    bool on_device = details == NULL, is_detailed = !on_device && details->length > 0;
     struct rex_line line = new_line();
     rex_line_text(&line, ",{\"ph\":\"X\",\"cat\":\"");
     rex_line_text(&line, on_device ? "device" : slice->category);
@@ -207,7 +205,8 @@ static void write_event(const struct rex_slice *slice, uint32_t track, bool on_d
     rex_line_string(&line, ",\"name\":", slice->name);
     rex_line_text(&line, ",\"args\":{");
     if (is_detailed)
-        slice->details(&line, slice->context);
+        rex_line_bytes(&line, details->text, details->length);
+    line.full |= !on_device && details->full;
     if (slice->counted == REX_COUNTED_KERNEL || slice->counted == REX_COUNTED_TRANSFER) {
         rex_line_number(&line,
                         is_detailed ? ",\"bytes_to\":" : "\"bytes_to\":", (int64_t)slice->to);
@@ -269,12 +268,17 @@ static bool open_file(void)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
+struct own {
+    struct rex_track track;
+    char text[REX_LINE_MAX]; /* for the details of a slice */
+};
+
 /* The calling thread's; NULL where there is no memory for one. */
-static struct rex_track *own_track(void)
+static struct own *get_own(void)
 {
-    struct rex_track *own = rex_part(REX_PART_TRACK, sizeof *own);
-    if (own != NULL && own->id == 0)
-        own->id = (uint32_t)syscall(SYS_gettid);
+    struct own *own = rex_part(REX_PART_TRACK, sizeof *own);
+    if (own != NULL && own->track.id == 0)
+        own->track.id = (uint32_t)syscall(SYS_gettid);
     return own;
 }
 
@@ -297,31 +301,37 @@ static void announce(struct rex_track *track)
     write_name(",{\"ph\":\"M\",\"name\":\"thread_name", track->id, name);
 }
 
-static void write_slice(const struct rex_slice *slice)
+static void write_slice(const struct rex_slice *slice, struct rex_track *track,
+                        const struct rex_line *details)
 {
-    struct rex_track *track = slice->track != NULL ? slice->track : own_track();
-    if (track == NULL)
-        return;
     /* Relaxed: a thread may see it a call late; without a file nothing is written. */
     if (trace.is_parents && !open_file())
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     announce(track);
-    write_event(slice, track->id, false);
+    write_event(slice, track->id, details);
     if (slice->on == NULL)
         return;
     announce(slice->on);
-    write_event(slice, slice->on->id, true);
+    write_event(slice, slice->on->id, NULL);
 }
 
+/* Details are asked for before the lock is taken: they may take locks of lower ranks. */
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
-    rex_lock(&lock);
-    if (rex_tracing == REX_TRACE_TO_FILE)
-        write_slice(slice);
+    /* Relaxed: as in rex_trace_on(). */
+    bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
+    struct own *own = to_file ? get_own() : NULL;
+    struct rex_track *track = own != NULL && slice->track == NULL ? &own->track : slice->track;
+    struct rex_line details = {.text = own != NULL ? own->text : NULL};
+    if (own != NULL && slice->details != NULL)
+        slice->details(&details, slice->context);
+    rex_output_lock();
+    if (rex_tracing == REX_TRACE_TO_FILE && track != NULL)
+        write_slice(slice, track, &details);
     else if (rex_tracing == REX_TRACE_SUMMARY && slice->counted != REX_COUNTED_NOWHERE)
         rex_summary_add(slice);
-    rex_unlock(&lock);
+    rex_output_unlock();
     errno = error;
 }
 
@@ -374,7 +384,7 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
 
 void rex_trace_start(void)
 {
-    rex_lock(&lock);
+    rex_output_lock();
     if (!trace.is_started) {
         enum rex_trace_to to =
             (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
@@ -384,7 +394,7 @@ void rex_trace_start(void)
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
         trace.is_started = true;
     }
-    rex_unlock(&lock);
+    rex_output_unlock();
 }
 
 /* The parent keeps its events. A file is opened with the child's first slice. */
@@ -397,14 +407,13 @@ static void begin_in_child(void)
     }
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_forget();
-    struct rex_track *own = rex_part_if_any(REX_PART_TRACK);
+    struct own *own = rex_part_if_any(REX_PART_TRACK);
     if (own != NULL)
-        *own = (struct rex_track){0};
+        own->track = (struct rex_track){0};
     memset(trace.lanes, 0, sizeof trace.lanes); /* a child uses no device */
 }
 
-/* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */
-REX_FORK_TAKEN(52, begin_in_child);
+REX_FORK_WATCHED(97, NULL, NULL, begin_in_child);
 
 /* The end of the array. */
 static void end_file(void)
@@ -429,15 +438,13 @@ __attribute__((destructor)) static void finish(void)
         return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    rex_log_hold();
-    if (pthread_mutex_timedlock(&lock, &until) == 0) {
+    if (rex_output_lock_until(&until)) {
         if (rex_tracing == REX_TRACE_SUMMARY)
             rex_summary_print();
         else
             end_file();
         /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
-        pthread_mutex_unlock(&lock);
+        rex_output_unlock();
     }
-    rex_log_resume();
 }

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "cuda/context.h"
-#include "cuda/gpu.h"
+#include "cuda/driver.h"
 #include "cuda/pinned.h"
 #include "rex/device.h"
 #include "rex/inspect.h"

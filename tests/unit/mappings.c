@@ -7,6 +7,7 @@
  */
 #include "bound.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -96,6 +97,7 @@ TEST_IN_CHILD(see_presence)
  *   =mm.mm...   libomptarget has these cells from now on. It maps what a call begins when that leaves.
  *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone, l it is loose.
  *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
+ *   T           a wait takes 10 seconds from now on. W: the log has told of one.
  *   N           no launch goes by the driver for want of memory. S: libomptarget may have what the table lacks.
  */
 static const char *const schedules[] = {
@@ -114,8 +116,8 @@ static const char *const schedules[] = {
     "aD0-2c bD1-3! a.b b.",
     "aD0-2 bD1-3c! a.b b.",
     "aD1-3 bL0-2c! a.b b.",
-    "aL1-3c bD0-2! a.b b.",
-    "aL0-1p bD7-8! a.b b.",
+    "aL1-3c bD0-2 a. cD0-2c b. c.",
+    "aL0-1p bD7-8 b. a.",
     "aL0-2c bL0-2c a. b.",
     "aD0-2c bU0-2 b. a.",
     "aD0-2 bB1-3! a.b b. [.11.....]",
@@ -123,7 +125,7 @@ static const char *const schedules[] = {
     "aL0-2 bB2-4 b. a. [..11....]",
     "aL0-2 bE0-2! a.b b.",
     "aD4-6 bE0-2,5-7! a.b b.",
-    "aB0-2 a. bL0-2c,3-5c cD3-5! b.c c.",
+    "aB0-2 a. bL0-2c,3-5c cD3-5 b. c.",
     "aB0-2 a. bL0-2c aB0-2,3-4 a. cB4-5 c. b. [22.11...]",
     "aL0-4 bB0-2! a.b b. [11......]",
     "aL0-2 bB0-4! a.b b. [1111....]",
@@ -136,6 +138,8 @@ static const char *const schedules[] = {
     /* Before a data call that waits no launch by the driver begins; others do. */
     "aD0-2 bB0-2! cD0-2! dL0-2 d. a.b [oo......] b.c c.",
     "aD0-2 bE0-2! cD0-2! a.b b.c c.",
+    "T aD0-2c bB1-3! W a.b b.",
+    "T aB0-2 a. bU0-2 aE0-2! W b.a a. W",
     /* Many places, in order or not: calls between them wait for none. */
     "aD6-8c,2-4c bD4-6c cL0-2c dU5-6 d. a. b. c.",
     "aD6-8c,2-4c bD3-5! a.b b.",
@@ -177,7 +181,7 @@ static const char *const schedules[] = {
     "aB0-2,2-4,4-6 a. bB1-1 b. [????11..]",
     "aB0-4,1-1 a. [????....] aB5-5 a. [????....]",
     /* A call with a mapper may use all memory. */
-    "aL0-1M bD2-4! cB4-6! a.bc b. c. [....11..]",
+    "aL0-1M bD2-4 cB4-6! a.c b. c. [....11..]",
     "aB0-1M bD2-4! cL4-6c c. a.b b.",
     "aU0-1M bD2-4c cE4-6! b. a.c c.",
     "aE0-1M bL2-4! a.b b.",
@@ -233,12 +237,13 @@ static struct thread {
         int64_t sizes[ROWS], types[ROWS];
         struct rex_place place[ROWS];
         struct rex_claim claim;
-        bool is_pinned;
+        unsigned reasons;
     } call[CALLS];
 } threads[THREADS];
 static __thread struct thread *self;
 static int broadcasts = 1; /* atomic; it changes under the lock of the table */
-static bool is_full;
+static bool is_full, is_late;
+static int told;
 
 /* rules.mk leads librex's calls here. */
 #define LED_HERE(type, name, ...)        \
@@ -269,6 +274,13 @@ LED_HERE(int, pthread_cond_wait, pthread_cond_t *condition, pthread_mutex_t *loc
     return result;
 }
 
+/* Only T ends a wait. */
+LED_HERE(int, pthread_cond_timedwait, pthread_cond_t *condition, pthread_mutex_t *lock, const struct timespec *end)
+{
+    (void)end;
+    return is_late ? ETIMEDOUT : __wrap_pthread_cond_wait(condition, lock);
+}
+
 LED_HERE(int, pthread_cond_broadcast, pthread_cond_t *condition)
 {
     __atomic_add_fetch(&broadcasts, 1, __ATOMIC_SEQ_CST);
@@ -281,11 +293,11 @@ static void *work(void *thread)
         sem_wait(&self->go);
         struct call *call = &self->call[self->depth - 1];
         if (call->call == REX_CALL_BY_DRIVER && !self->leaves)
-            call->is_pinned = rex_present_pin(&call->claim);
-        else if (call->call == REX_CALL_BY_DRIVER && call->is_pinned)
+            call->reasons = rex_present_pin(&call->claim);
+        else if (call->call == REX_CALL_BY_DRIVER && call->reasons == 0)
             rex_present_unpin(&call->claim);
         else if (call->call == REX_CALL_BY_DRIVER)
-            CHECK(rex_present_is_entered());
+            CHECK((call->reasons == REX_REASON_NESTED) == rex_present_is_entered());
         else if (self->leaves)
             rex_present_leave(call->call, &call->map, 0, self->is_later);
         else
@@ -413,6 +425,12 @@ static bool is_new(const struct rex_present_table *table)
     return was_new && table->count == 1;
 }
 
+static void hear(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    told += strstr(message, " bytes at ") != NULL && strstr(message, " has waited 10 seconds for calls of other threads") != NULL;
+}
+
 static void take_step(const char *step)
 {
     struct thread *thread = &threads[(*step - 'a') & (THREADS - 1)];
@@ -432,6 +450,10 @@ static void take_step(const char *step)
         pthread_mutex_unlock(&rex_present_table(0)->lock);
     } else if (*step == '#')
         is_full = true;
+    else if (*step == 'T')
+        is_late = true;
+    else if (*step == 'W')
+        CHECK_EQUAL(told, 1);
     else if (*step == 'N')
         CHECK(rex_process_reasons() & REX_REASON_NO_MEMORY);
     else if (*step == 'S')
@@ -457,6 +479,7 @@ TEST_FOR_EACH(follow_schedule, given, schedules)
 {
     const struct rex_present_table *table = rex_present_table(0);
     pthread_t thread;
+    rex_set_log_callback(hear, NULL);
     start();
     for (int i = 0; i < THREADS; i++)
         CHECK(sem_init(&threads[i].go, 0, 0) == 0 && pthread_create(&thread, NULL, work, &threads[i]) == 0);

@@ -11,7 +11,6 @@
 #include "bound.h"
 
 #include "image/view.h"
-#include "module/adopt.h"
 #include "module/modules.h"
 #include "module/registration.h"
 #include "module/table.h"

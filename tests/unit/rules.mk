@@ -24,7 +24,7 @@ $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 # The program's own forwarders come before libomptarget's functions.
 $(foreach name,bydriver log queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: memory runs out where a test says so, which sees who waits.
-$(O)/tests/unit/mappings: unit_libs = -rdynamic $(foreach call,malloc calloc realloc pthread_cond_wait pthread_cond_broadcast,-Wl,--wrap=$(call))
+$(O)/tests/unit/mappings: unit_libs = -rdynamic $(foreach call,malloc calloc realloc pthread_cond_wait pthread_cond_timedwait pthread_cond_broadcast,-Wl,--wrap=$(call))
 # copies: no thread starts where a test says so.
 $(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
 # adopt: memory runs out where a test says so.
