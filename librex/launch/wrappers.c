@@ -134,11 +134,9 @@ static void pass_on(enum rex_data_call data, enum rex_present_call call, const c
                     int64_t device, const struct rex_map *map)
 {
     int number = rex_openmp_number(device);
-    if (map->count > 0)
-        rex_present_enter(call, map, number);
+    rex_present_enter(call, map, number);
     rex_call_data(data, name, device, map);
-    if (map->count > 0)
-        rex_present_leave(call, map, number, REX_CALL_DONE);
+    rex_present_leave(call, map, number, REX_CALL_DONE);
 }
 
 void rex___tgt_target_data_begin(MAP_P)

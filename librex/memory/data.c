@@ -69,21 +69,9 @@ static int check_mapped(const struct data_call *call)
     if (result != REX_OK)
         return result;
     rex_device_used();
-    if (rex_rows_wanted())
+    if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(call->what, call->device, call->map);
     return REX_OK;
-}
-
-static void enter(struct data_call *call, enum rex_present_call as)
-{
-    if (call->map->count > 0)
-        call->claim = rex_present_enter(as, call->map, call->number);
-}
-
-static void leave(const struct data_call *call, enum rex_present_call as, enum rex_present_end how)
-{
-    if (call->map->count > 0)
-        rex_present_leave(as, call->map, call->number, how);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -137,13 +125,13 @@ static int end(struct data_call *call)
         release->one_end_a_call || (release->one_delete_a_call && any_row_has(map, REX_MAP_DELETE));
     bool apart = aborts && map->count > 1 && share_a_mapping(map, call->number);
     struct rex_map ended = *map;
-    enter(call, REX_CALL_ENDS);
+    rex_present_enter(REX_CALL_ENDS, map, call->number);
     int64_t *types = rex_rows_copy_back(map, call->number);
     if (types != NULL)
         ended.types = types;
     int result = apart ? end_one_by_one(call, &ended)
                        : rex_call_data(REX_DATA_END, call->what, call->device, &ended);
-    leave(call, REX_CALL_ENDS, REX_CALL_DONE);
+    rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
         rex_returned_put_back(map);
@@ -170,7 +158,7 @@ static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct rex_returned *returned = NULL;
-    enter(call, REX_CALL_BEGINS);
+    call->claim = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM)) {
         rex_returned_put_back(map);
@@ -183,17 +171,17 @@ static int begin(struct data_call *call)
     }
     if (returned != NULL)
         rex_returned_add(returned);
-    leave(call, REX_CALL_BEGINS, how);
+    rex_present_leave(REX_CALL_BEGINS, map, call->number, how);
     return result;
 }
 
 static int update(struct data_call *call)
 {
-    enter(call, REX_CALL_UPDATES);
+    call->claim = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK)
         result = rex_rows_update(call->what, call->device, call->number, call->map);
-    leave(call, REX_CALL_UPDATES, REX_CALL_DONE);
+    rex_present_leave(REX_CALL_UPDATES, call->map, call->number, REX_CALL_DONE);
     return result;
 }
 

@@ -20,7 +20,6 @@
 #include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
-#include "omp/lookup.h"
 #include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -109,8 +108,8 @@ static void pass_on(enum rex_data_call call, int64_t device, const struct rex_ma
              map->mappers);
 }
 
-static void call_data(enum rex_data_call call, const char *name, int64_t device,
-                      const struct rex_map *map)
+static void observe_data(enum rex_data_call call, const char *name, int64_t device,
+                         const struct rex_map *map)
 {
     static const struct {
         const char *function;
@@ -118,25 +117,10 @@ static void call_data(enum rex_data_call call, const char *name, int64_t device,
     } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_MAP_TO},
                  [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
                  [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
-    if (!bound.observed) {
-        pass_on(call, device, map);
-        return;
-    }
     struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
     enter(&trace, name != NULL ? calls[call].function : NULL, device);
     pass_on(call, device, map);
     leave_data(&trace, name, calls[call].directions);
-}
-
-/*
- * Refuses a call on a lost device, because libomptarget would abort. The device may have been lost
- * while the call waited for a kernel. WHAT begins the message.
- */
-static int check_lost(int64_t device, const char *what)
-{
-    if (!rex_any_device_is_lost())
-        return REX_OK;
-    return rex_device_lost(rex_openmp_number(device), what);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
@@ -144,15 +128,21 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
 {
     /* A call without a name only looks at what is mapped. No release needs the device for that. */
     bool ends = call == REX_DATA_END && name != NULL;
-    int result = name != NULL ? check_lost(device, name) : REX_OK;
+    int result = REX_OK;
+    /* libomptarget would abort. The call may have waited for a kernel that lost the device. */
+    if (name != NULL && rex_any_device_is_lost())
+        result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
         result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    ends = ends && rex_ending_begin();
-    call_data(call, name, device, map);
+    ends = ends && rex_ending_begin(rex_openmp_number(device));
+    if (bound.observed)
+        observe_data(call, name, device, map);
+    else
+        pass_on(call, device, map);
     if (ends)
-        rex_ending_end();
+        rex_ending_end(rex_openmp_number(device));
     rex_flight_leave();
     return REX_OK;
 }
@@ -174,8 +164,11 @@ static int launch_claimed(ident_t *loc, int64_t device, const void *key,
                           struct __tgt_kernel_arguments *packet, struct rex_reason reason,
                           int *returned)
 {
-    const char *name = rex_any_device_is_lost() ? rex_trace_name(key) : NULL;
-    int result = check_lost(device, name != NULL ? name : "a launch");
+    int result = REX_OK;
+    if (rex_any_device_is_lost()) {
+        const char *name = rex_trace_name(key);
+        result = rex_device_lost(rex_openmp_number(device), name != NULL ? name : "a launch");
+    }
     if (result == REX_OK)
         *returned = launch(loc, device, key, packet, reason);
     return result;

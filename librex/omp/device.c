@@ -18,7 +18,7 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "omp/flight.h"
-#include "omp/lookup.h"
+#include "omp/present.h"
 #include "rex/device.h"
 #include "rex/map.h"
 #include "trace/trace.h"
@@ -64,7 +64,7 @@ static void *pointer_by_row(const void *address, int device)
     int64_t size = 0, type = REX_MAP_RETURN_PARAM;
     if (rex_flight_enter() != REX_OK)
         return NULL;
-    rex_lookup_begin();
+    rex_lookup_begin(device);
     rex_trace_depth++;
     if (own.is_present(address, device)) {
         own.data_begin(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
@@ -73,7 +73,7 @@ static void *pointer_by_row(const void *address, int device)
         own.data_end(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
     }
     rex_trace_depth--;
-    rex_lookup_end();
+    rex_lookup_end(device);
     rex_flight_leave();
     return result;
 }

@@ -19,7 +19,6 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/device.h"
-#include "omp/lookup.h"
 #include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
@@ -104,18 +103,23 @@ __asm__(".pushsection .text\n"
 REX_FORWARDED(FORWARD)
 #endif
 
-static void enter_end(const struct rex_map *map, int64_t device, const char *function)
+/* The result of rex_ending_begin(), for leave_end(). */
+static bool enter_end(const struct rex_map *map, int64_t device, const char *function)
 {
+    int number = rex_openmp_number(device);
     rex_unfinished_wait(map, device, function);
     if (rex_has_columns(map))
-        rex_present_enter(REX_CALL_ENDS, map, rex_openmp_number(device));
+        rex_present_enter(REX_CALL_ENDS, map, number);
+    return rex_ending_begin(number);
 }
 
-static void leave_end(const struct rex_map *map, int64_t device, bool later)
+static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool later)
 {
+    int number = rex_openmp_number(device);
+    if (ends)
+        rex_ending_end(number);
     if (rex_has_columns(map))
-        rex_present_leave(REX_CALL_ENDS, map, rex_openmp_number(device),
-                          later ? REX_CALL_LATER : REX_CALL_DONE);
+        rex_present_leave(REX_CALL_ENDS, map, number, later ? REX_CALL_LATER : REX_CALL_DONE);
 }
 
 /*
@@ -129,13 +133,10 @@ static void leave_end(const struct rex_map *map, int64_t device, bool later)
     void __tgt_##name parameters                                                \
     {                                                                           \
         struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
-        enter_end(&map, device, "__tgt_" #name);                                \
-        bool ends = rex_ending_begin();                                         \
+        bool ends = enter_end(&map, device, "__tgt_" #name);                    \
         REX_REAL(name)                                                          \
         arguments;                                                              \
-        if (ends)                                                               \
-            rex_ending_end();                                                   \
-        leave_end(&map, device, strstr(#name, "nowait") != NULL);               \
+        leave_end(&map, device, ends, strstr(#name, "nowait") != NULL);         \
     }
 #define FORWARD_ENDING_BARE(type, name, parameters, arguments, missing) \
     FORWARD_ENDING(name, parameters, arguments, NULL)

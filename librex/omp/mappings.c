@@ -23,6 +23,8 @@ static void forget_all(void)
         tables[i].count = 0;
         tables[i].at_work = NULL;
         tables[i].by_driver = 0;
+        tables[i].ends = 0;
+        tables[i].is_looking = false;
     }
 }
 
@@ -312,6 +314,65 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
         return REX_PRESENT_WHOLE;
     enum rex_presence presence = ask(address, size, number, &device);
     return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
+}
+
+/* ---- look-ups that take references ----------------------------------------------------------- */
+
+static bool look_ups_take_references; /* atomic */
+
+void rex_lookups_take_references(void)
+{
+    __atomic_store_n(&look_ups_take_references, true, __ATOMIC_RELEASE);
+}
+
+/* Locks the table of device NUMBER, or the first one if the device has none. */
+static struct rex_present_table *lock_table(int number)
+{
+    struct rex_present_table *table = rex_present_table(number);
+    table = table != NULL ? table : &tables[0];
+    pthread_mutex_lock(&table->lock);
+    return table;
+}
+
+static void wake(struct rex_present_table *table)
+{
+    pthread_cond_broadcast(&table->changed);
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_lookup_begin(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    while (table->ends > 0 || table->is_looking)
+        pthread_cond_wait(&table->changed, &table->lock);
+    table->is_looking = true;
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_lookup_end(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    table->is_looking = false;
+    wake(table);
+}
+
+bool rex_ending_begin(int number)
+{
+    if (!__atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE))
+        return false;
+    struct rex_present_table *table = lock_table(number);
+    while (table->is_looking)
+        pthread_cond_wait(&table->changed, &table->lock);
+    table->ends++;
+    pthread_mutex_unlock(&table->lock);
+    return true;
+}
+
+void rex_ending_end(int number)
+{
+    struct rex_present_table *table = lock_table(number);
+    table->ends--;
+    wake(table);
 }
 
 /* ---- mappings that the table lacks ----------------------------------------------------------- */

@@ -33,12 +33,14 @@ struct rex_entry {
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
 struct rex_present_table {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a call has left */
+    pthread_cond_t changed; /* a call or a look-up is over */
     struct rex_entry *entries;
     size_t count, room;
     uint64_t made;             /* entries so far */
     struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;          /* calls at work that may use the driver */
+    unsigned ends;             /* calls at work that end mappings, if look-ups take references */
+    bool is_looking;           /* a thread is in such a look-up */
     unsigned loosened;         /* how often memory was made loose; read by an atomic, too */
 };
 

@@ -134,12 +134,6 @@ static void take_out(struct rex_present_table *table, struct rex_claim *claim)
     claim->is_listed = false;
 }
 
-/* An update may be copied by the driver. */
-static bool uses_driver(const struct rex_claim *claim)
-{
-    return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_UPDATES;
-}
-
 /*
  * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
  * no call waits for users.
@@ -510,7 +504,7 @@ unsigned rex_present_pin(struct rex_claim *claim)
         make_entries(table, claim);
     if (claim->is_all || claim->known < claim->count)
         push(table, claim);
-    table->by_driver += uses_driver(claim);
+    table->by_driver += claim->call <= REX_CALL_UPDATES;
     claim->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
     return 0;
@@ -523,7 +517,7 @@ void rex_present_unpin(struct rex_claim *claim)
     bool some_are_gone = false, counts = claim->call == REX_CALL_BEGINS && !claim->is_refused;
     size_t last = 0;
     pthread_mutex_lock(&table->lock);
-    table->by_driver -= uses_driver(claim);
+    table->by_driver -= claim->call <= REX_CALL_UPDATES;
     for (size_t i = 0; i < claim->count; i++) {
         const struct rex_place *place = &claim->place[i];
         last = rex_entries_near(table, last, place->begin);

@@ -21,8 +21,8 @@
 
 enum rex_present_call {
     REX_CALL_BY_DRIVER, /* a launch; it pins its rows and does not enter */
+    REX_CALL_UPDATES,   /* the driver may copy for it; it uses the driver for none below */
     REX_CALL_LAUNCHES,
-    REX_CALL_UPDATES,
     REX_CALL_BEGINS,
     REX_CALL_ENDS
 };
@@ -147,6 +147,31 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
 
 /* The device address of present memory; NULL if absent. */
 void *rex_memory_address(const void *address, int number);
+
+/*
+ * LLVM 14 and 15 return the device address of mapped memory only from a data call, which takes a
+ * reference until its end. If another thread ends the mapping in between, that end is not the last:
+ * it copies nothing back, and the mapping may stay. So no mapping on a device ends during such a
+ * look-up.
+ */
+
+/* A libomptarget is bound whose look-ups take references. */
+void rex_lookups_take_references(void);
+
+/* Begin and end such a look-up. rex_lookup_begin() waits for calls at work that end mappings. */
+void rex_lookup_begin(int number);
+void rex_lookup_end(int number);
+
+/*
+ * Begin and end a call of libomptarget that ends mappings: no look-up has a reference meanwhile.
+ * False if look-ups take no references: then the caller ends nothing. A thread may be inside
+ * several, because LLVM 15's functions call each other through the forwarders.
+ *
+ * A thread that counts its calls in flight (flight.h) counts them first. So no thread waits for a
+ * registration between these two; a registration waits for all calls in flight.
+ */
+bool rex_ending_begin(int number);
+void rex_ending_end(int number);
 
 /* ---- mappings that the index lacks ----------------------------------------------------------- */
 

@@ -33,7 +33,7 @@ struct call {
     void *const *begin; /* its column; libomptarget passes the same one on */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
-    bool has_mapper;
+    bool has_mapper, attaches;
 };
 
 bool rex_present_is_entered(void)
@@ -109,6 +109,7 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
             add_row(claim, map, i);
     }
     claim->is_all |= own->has_mapper;
+    own->attaches = own->has_mapper || (claim->types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
     if (claim->is_all) {
         claim->count = 1;
         claim->place[0] = (struct rex_place){
@@ -116,14 +117,11 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
     }
 }
 
-/* Notes whether the call has attached pointers, or mapped memory that its rows do not tell. */
-static void note_unusual(const struct call *own)
+/* Notes that a call may attach pointers. Those that a launch attaches stay mapped. */
+static void note_attached(const struct call *own)
 {
-    bool attaches = own->has_mapper || (own->claim.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
-    if (attaches)
-        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    /* pointers that a launch attaches stay mapped */
-    if (own->has_mapper || (attaches && own->claim.call == REX_CALL_LAUNCHES))
+    __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    if (own->has_mapper || own->claim.call == REX_CALL_LAUNCHES)
         rex_mapped_unseen();
 }
 
@@ -273,14 +271,10 @@ static void take_out(struct rex_present_table *table, const struct rex_entry *go
 }
 
 /* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
-static void look_at_loose(const struct rex_claim *begin)
+static void look_at_loose(struct rex_present_table *table, const struct rex_claim *begin)
 {
-    struct rex_present_table *table = rex_present_table(begin->number);
     struct rex_entry entry;
     unsigned loosened;
-    /* Relaxed: read once more under the lock. */
-    if (__atomic_load_n(&table->loosened, __ATOMIC_RELAXED) == 0)
-        return;
     for (size_t i = 0; i < begin->count; i++)
         for (uintptr_t at = begin->place[i].begin;
              find_loose(table, at, begin->place[i].end, &entry, &loosened); at = entry.end)
@@ -314,7 +308,7 @@ static bool lies_in_unseen(const struct rex_claim *claim)
  */
 static bool is_foreign(const struct call *own, const struct rex_map *map, int number)
 {
-    return own->begin != map->begin || own->claim.number != number;
+    return map->count > 0 && (own->begin != map->begin || own->claim.number != number);
 }
 
 static void enter_nested(struct call *own, enum rex_present_call call, const struct rex_map *map,
@@ -337,7 +331,8 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
         enter_nested(own, call, map, number);
         return NULL;
     }
-    if (rex_present_table(number) == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
+    struct rex_present_table *table = rex_present_table(number);
+    if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;
     if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
         come_without_claim(number);
@@ -346,10 +341,12 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     own->depth++;
     rex_shelter_begin();
     collect(own, call, map, number);
-    if (call != REX_CALL_UPDATES)
-        note_unusual(own);
-    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
-        look_at_loose(&own->claim);
+    if (own->attaches && call != REX_CALL_UPDATES)
+        note_attached(own);
+    /* Relaxed: read once more under the lock. */
+    if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
+        __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) != 0)
+        look_at_loose(table, &own->claim);
     rex_present_pin(&own->claim);
     own->claim.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->claim);
@@ -357,9 +354,9 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
 }
 
 /*
- * Some of its memory may have been ended that its places do not tell. A claim of all memory has no
- * places. A row that deletes ends a whole mapping; the table may know only a part of it unless all
- * mappings are seen.
+ * Whether END may end mappings that its places do not tell. A claim of all memory has no places. A
+ * row that deletes ends a whole mapping; the table may know only a part of it unless all mappings
+ * are seen.
  */
 static bool ends_unknown(const struct rex_claim *end)
 {

@@ -9,7 +9,7 @@
 #include "refused.h"
 
 #include "memory/rowcheck.h"
-#include "omp/lookup.h"
+#include "omp/present.h"
 #include "omp/unfinished.h"
 #include "plain.h"
 #include "rex/device.h"
@@ -274,12 +274,12 @@ TEST_IN_CHILD(check_raw_calls)
 TEST_ON_FAKES(end_beside_look_up, 14, 15, 16)
 {
     start(release);
-    CHECK_EQUAL(rex_ending_begin(), release < 16);
-    CHECK_IN_FORK((alarm(9), rex_lookup_begin(), true));
+    CHECK_EQUAL(rex_ending_begin(0), release < 16);
+    CHECK_IN_FORK((alarm(9), rex_lookup_begin(0), true));
     if (release < 16)
-        rex_ending_end();
-    rex_lookup_begin();
-    CHECK_IN_FORK((alarm(9), rex_ending_begin()) == (release < 16));
+        rex_ending_end(0);
+    rex_lookup_begin(0);
+    CHECK_IN_FORK((alarm(9), rex_ending_begin(0)) == (release < 16));
 }
 
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */
