@@ -113,7 +113,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
 {
     int32_t row = place->row;
     int64_t type = plan->map->types[row], size = plan->map->sizes[row];
-    if (place->is_loose)
+    /* libomptarget's own begin has waited for copies that were not over. */
+    if (place->is_loose && !plan->is_mapped)
         return REX_REASON_LOOSE;
     if (plan->is_mapped) {
         void *begin = plan->map->begin[row];

@@ -123,7 +123,7 @@ static int call_with_row(const struct rex_request *request, struct __tgt_kernel_
 /* Fallback reasons of rows that disappear if libomptarget maps the rows by a data call. */
 #define REASONS_OF_MAPPING                                                      \
     ((unsigned)(REX_REASON_UNSEEN_CALLS | REX_REASON_MAPPER | REX_REASON_TYPE | \
-                REX_REASON_BESIDE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
+                REX_REASON_BESIDE | REX_REASON_LOOSE | REX_REASON_UNSEEN | REX_REASON_OVERLAP))
 
 /*
  * Writes the rows of MAP that are mapped to *MAPPED; the caller frees its bases. 0 or REX_ENOMEM. A
