@@ -541,6 +541,7 @@ TEST_OF_EACH(choose_grids, bool, by_driver, false, true)
 /* Exported for code that includes no header. */
 int rex___tgt_target_teams(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t teams,
                            int32_t threads);
+int rex___tgt_target(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);
 
 /* What a packet leaves open its call says, if it says anything; else it is chosen. */
 TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
@@ -562,7 +563,9 @@ TEST_OF_EACH(complete_packets, bool, by_driver, false, true)
         CHECK_EQUAL(by_driver ? last_block[0] : last_call(FAKE_KERNEL)->block[0], asked[i].block);
         REFUSED(rex_module_launch(&module, 9, 0, 0, &nothing_id, &packet), REX_EDEVICE, "device number 9");
     }
-    /* The wrapper without a packet. */
+    /* The wrappers without a packet. */
+    CHECK_EQUAL(rex___tgt_target(0, &nothing_id, 0, NULL, NULL, NULL, NULL), 0);
+    CHECK_EQUAL(by_driver ? last_grid[0] * last_block[0] : last_call(FAKE_KERNEL)->grid[0] * last_call(FAKE_KERNEL)->block[0], 1);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex___tgt_target_teams(0, &nothing_id, 0, NULL, NULL, NULL, NULL, 3 * i, 32 * i), 0);
         CHECK_EQUAL(by_driver ? last_grid[0] : last_call(FAKE_KERNEL)->grid[0], i == 0 ? 128u : 3u);

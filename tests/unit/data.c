@@ -161,7 +161,7 @@ static const struct {
     const char *words; /* "": no error */
     bool launches;
     int32_t count;
-    struct rex_row rows[3];
+    struct rex_row rows[4];
 } overlaps[] = {
     /* LLVM 14 to 16 map an object from the multiple of 8 below it, where members of it follow. */
     {14, "map row 0, 20 bytes at ", false, 2, {AT(4, 16, 0), AT(8, 4, MEMBER)}},
@@ -185,14 +185,15 @@ static const struct {
     /* Rows that touch do not overlap, also where an implicit one lies over both. */
     {22, "", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, IMPLICIT), AT(96, 32, REX_MAP_TO)}},
     {22, "", false, 3, {AT(96, 32, REX_MAP_TO), AT(80, 32, IMPLICIT), AT(64, 32, REX_MAP_TO)}},
-    {22, "map row 1, 32 bytes at ", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, REX_MAP_TO), AT(96, 32, REX_MAP_TO)}}};
+    {22, "map row 1, 32 bytes at ", false, 3, {AT(64, 32, REX_MAP_TO), AT(80, 32, REX_MAP_TO), AT(96, 32, REX_MAP_TO)}},
+    {22, "map row 3, 16 bytes at ", false, 4, {AT(64, 16, REX_MAP_TO), AT(72, 16, IMPLICIT), AT(80, 16, REX_MAP_TO), AT(88, 16, REX_MAP_TO)}}};
 
 TEST_FOR_EACH(overlap, given, overlaps)
 {
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
     start(given->release);
     map_bytes(0, 0, 1, 0x10000000);
-    REX_MAP(map, REX_VALUE(1), REX_IS_DEVICE_PTR(bytes), given->rows[0], given->rows[1], given->rows[2]);
+    REX_MAP(map, REX_VALUE(1), REX_IS_DEVICE_PTR(bytes), given->rows[0], given->rows[1], given->rows[2], given->rows[3]);
     const struct rex_map rows = rex_rows_from(&map, 2, given->count);
     map.count = 2 + given->count;
     int result = given->launches ? rex_module_launch_map(&module, &launch, &map) : rex_module_data_enter(&module, 0, &rows);

@@ -98,6 +98,7 @@ TEST_IN_CHILD(see_presence)
  *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone, l it is loose.
  *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
  *   T           a wait takes 10 seconds from now on. W: the log has told of one.
+ *   Rb          b's launch goes to libomptarget, beside another one.
  *   N           no launch goes by the driver for want of memory. S: libomptarget may have what the table lacks.
  */
 static const char *const schedules[] = {
@@ -116,8 +117,8 @@ static const char *const schedules[] = {
     "aD0-2c bD1-3! a.b b.",
     "aD0-2 bD1-3c! a.b b.",
     "aD1-3 bL0-2c! a.b b.",
-    "aL1-3c bD0-2 a. cD0-2c b. c.",
-    "aL0-1p bD7-8 b. a.",
+    "aL1-3c bD0-2 Rb a. cD0-2c b. c.",
+    "aL0-1p bD7-8 Rb b. a.",
     "aL0-2c bL0-2c a. b.",
     "aD0-2c bU0-2 b. a.",
     "aD0-2 bB1-3! a.b b. [.11.....]",
@@ -201,6 +202,7 @@ static const char *const schedules[] = {
     /* A call inside of another one claims nothing. If its rows are others, the table does not know what they do. */
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
     "aB0-2 aD0-2 a. a. [11......] bD0-2 aU0-2 aD0-2 a. a. b.",
+    "aU0-2 aL4-5 a. a. S",
     "aB0-2 a. aB0-2 aB^ a. a. [22......] aE0-2 aE^ a. [11......] a. [11......]",
     /* The memory of a call that is not over when it leaves is loose, until a begin or a launch finds it absent. */
     "aB0-2,3-5 a. aB0-2,3-5 a~ [ll.ll...] aB1-2 a. [ll.ll...] F [ll.ll...]",
@@ -454,6 +456,8 @@ static void take_step(const char *step)
         is_late = true;
     else if (*step == 'W')
         CHECK_EQUAL(told, 1);
+    else if (*step == 'R')
+        CHECK_EQUAL(threads[step[1] - 'a'].call[0].reasons, REX_REASON_BESIDE);
     else if (*step == 'N')
         CHECK(rex_process_reasons() & REX_REASON_NO_MEMORY);
     else if (*step == 'S')

@@ -79,8 +79,8 @@ static void say_of_queues(struct rex_queue *queue)
     BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16),
            "a copy from the device: %s");
     BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
-    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 16), "a fill: %s");
-    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 16), "a fill: %s");
+    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill: %s");
+    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill: %s");
     BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "a call from a queue: %s");
     BROKEN("cuLaunchKernel", launch(queue), LAUNCHED ": %s");
     CHECK_EQUAL(rex_queue_query(queue), 1);
