@@ -15,7 +15,7 @@ struct rex_loaded_kernel {
     const struct rex_kernel *facts;
     const char *name;
     void *function; /* the driver's; NULL until it could be loaded */
-    /* most dynamic memory that the driver was told to allow; written under the images' lock */
+    /* most dynamic memory that the driver was told to allow; written under the driver's lock */
     uint32_t dynamic_memory;
 };
 
@@ -28,7 +28,7 @@ struct rex_loaded_image {
     const struct rex_registration *registration;
     int ordinal;
     void *context, *module;
-    /* graphs, and the registration until it ends; under the lock of all images */
+    /* graphs, and the registration until it ends; under the driver's lock */
     uint32_t holders;
     bool has_globals;                  /* the module has entries for globals */
     struct rex_loaded_kernel kernel[]; /* indexed like the table's entries */
