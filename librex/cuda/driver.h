@@ -250,7 +250,8 @@ void rex_cuda_keep(int change);
 
 /*
  * The lock of what is loaded: libomptarget is bound under it, the driver starts, contexts are
- * activated and released, and images are loaded. A thread may take it again: what it loads may call librex.
+ * activated and released, and images are loaded. A thread may take it again: what it loads may call
+ * librex.
  */
 void rex_driver_lock(void);
 void rex_driver_unlock(void);
