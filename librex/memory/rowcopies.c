@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#include "memory/presence.h"
 #include "memory/copies.h"
+#include "memory/presence.h"
 #include "omp/backend.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"

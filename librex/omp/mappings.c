@@ -157,12 +157,6 @@ void rex_entries_clean(struct rex_present_table *table)
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* Whether the entry is a mapping that stays for now. */
-static bool is_settled(const struct rex_entry *entry)
-{
-    return entry->owner == NULL && !entry->is_gone && !entry->is_loose;
-}
-
 /* Copies the first entry that has one of these bytes. */
 static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
 {
@@ -182,7 +176,7 @@ static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_en
 static bool find_settled(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
 {
     bool is_found = find_first(begin, end, number, found);
-    while (is_found && !is_settled(found))
+    while (is_found && !rex_entry_is_settled(found))
         is_found = found->end < end && find_first(found->end, end, number, found);
     return is_found;
 }
@@ -196,7 +190,7 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    if (!find_first(at, end, number, &entry) || !is_settled(&entry) ||
+    if (!find_first(at, end, number, &entry) || !rex_entry_is_settled(&entry) ||
         !rex_entry_has(&entry, at, end))
         return false;
     *found = mapping_of(&entry);
@@ -217,7 +211,7 @@ static bool divides(const void *begin, size_t size, int number)
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    return find_first(at, end, number, &entry) && is_settled(&entry) &&
+    return find_first(at, end, number, &entry) && rex_entry_is_settled(&entry) &&
            !rex_entry_has(&entry, at, end);
 }
 

@@ -71,6 +71,12 @@ static inline bool rex_entry_has(const struct rex_entry *entry, uintptr_t begin,
     return entry->begin <= begin && end <= entry->end;
 }
 
+/* Whether the entry is a mapping that stays for now. */
+static inline bool rex_entry_is_settled(const struct rex_entry *entry)
+{
+    return entry->owner == NULL && !entry->is_gone && !entry->is_loose;
+}
+
 /*
  * Room for COUNT new entries behind the others; NULL: no memory. The caller fills it in order, with
  * entries that touch no other, and then adds as many as it has made.

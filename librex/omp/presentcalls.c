@@ -177,7 +177,7 @@ static void settle_all(struct rex_present_table *table, const struct rex_claim *
     }
 }
 
-/* Copies the entries on both sides of PLACE, which lies in none; returns their number. */
+/* Copies the begins of the mappings on both sides of PLACE, if it lies in none; their number. */
 static size_t beside(struct rex_present_table *table, const struct rex_place *place,
                      uintptr_t begins[2])
 {
@@ -186,7 +186,7 @@ static size_t beside(struct rex_present_table *table, const struct rex_place *pl
     size_t next = rex_entries_behind(table, place->begin);
     for (size_t i = next > 0 ? next - 1 : 0;
          rex_entry_touching(table, next, place->end) == NULL && i <= next && i < table->count; i++)
-        if (table->entries[i].owner == NULL && !table->entries[i].is_gone)
+        if (rex_entry_is_settled(&table->entries[i]))
             begins[count++] = table->entries[i].begin;
     pthread_mutex_unlock(&table->lock);
     return count;
@@ -293,7 +293,7 @@ static bool lies_in_unseen(const struct rex_claim *claim)
 {
     bool some = false;
     void *device;
-    for (size_t i = 0; i < claim->count && !some && !rex_all_mappings_are_seen(); i++) {
+    for (size_t i = 0; i < claim->count && !some; i++) {
         const struct rex_place *place = &claim->place[i];
         some =
             place->is_new && rex_memory_find((const void *)place->begin, place->end - place->begin,
@@ -319,7 +319,8 @@ static void enter_nested(struct call *own, enum rex_present_call call, const str
         return;
     rex_mapped_unseen();
     for (int32_t i = 0; i < map->count && call != REX_CALL_UPDATES; i++)
-        if (map->mappers != NULL || (map->types[i] & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH)))
+        if ((map->mappers != NULL && map->mappers[i] != NULL) ||
+            (map->types[i] & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH)))
             __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
 }
 
@@ -401,8 +402,6 @@ static void settle(struct rex_claim *claim, enum rex_present_end how)
 {
     bool later = how == REX_CALL_LATER && claim->call != REX_CALL_UPDATES;
     claim->is_refused = how == REX_CALL_REFUSED;
-    for (size_t i = 0; i < claim->count && later; i++)
-        claim->place[i].counts = REX_COUNTS_UNKNOWN;
     if (later)
         loosen(rex_present_table(claim->number), claim);
     if (claim->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
