@@ -77,33 +77,18 @@ static void end_context(struct rex_launch_context *context)
 /* ---- idle contexts --------------------------------------------------------------------------- */
 
 /*
- * A place is emptied or filled by one atomic, and so a context has one owner at any time. These
- * atomics are in one order with those of `ends`: a context that is put in a place while all are
- * ended is found there, or by the thread that put it there.
+ * Takes out an idle context. A place is emptied or filled by one atomic, and so a context has one
+ * owner at any time. These atomics are in one order with those of `ends`: a context that is put in
+ * a place while all are ended is found there, or by the thread that put it there.
  */
-static struct rex_launch_context *take_out(struct rex_launch_context **place)
+static struct rex_launch_context *take_idle(struct rex_device *device)
 {
-    return __atomic_load_n(place, __ATOMIC_SEQ_CST) != NULL
-               ? __atomic_exchange_n(place, NULL, __ATOMIC_SEQ_CST)
-               : NULL;
-}
-
-static bool was_ended(const struct rex_device *device, unsigned ends)
-{
-    return __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST) != ends;
-}
-
-static struct rex_launch_context *find_idle(struct rex_device *device)
-{
+    struct rex_launch_context *context = NULL, **idle = device->idle;
     size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE);
-    for (size_t i = 0; i < most; i++) {
-        struct rex_launch_context *context = take_out(&device->idle[i]);
-        if (context != NULL && !was_ended(device, context->ends))
-            return context;
-        if (context != NULL)
-            end_context(context);
-    }
-    return NULL;
+    for (size_t i = 0; i < most && context == NULL; i++)
+        if (__atomic_load_n(&idle[i], __ATOMIC_SEQ_CST) != NULL)
+            context = __atomic_exchange_n(&idle[i], NULL, __ATOMIC_SEQ_CST);
+    return context;
 }
 
 /* Prefers its last place: so a thread that is alone always takes the context with its graphs. */
@@ -123,11 +108,9 @@ static bool is_put_in_place(struct rex_launch_context *context)
 
 static void end_idle(struct rex_device *device)
 {
-    for (size_t i = 0; i < REX_IDLE_MOST; i++) {
-        struct rex_launch_context *context = take_out(&device->idle[i]);
-        if (context != NULL)
-            end_context(context);
-    }
+    struct rex_launch_context *context;
+    while ((context = take_idle(device)) != NULL)
+        end_context(context);
 }
 
 void rex_launch_contexts_end(int ordinal)
@@ -157,13 +140,15 @@ static void no_memory(const char *what)
         rex_fail_memory(sizeof(struct rex_launch_context), "a launch by the driver");
 }
 
+/* Sets it once: no context is in a place behind it. */
 static void set_idle_most(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t most = processors < IDLE_LEAST      ? IDLE_LEAST
-                  : processors > REX_IDLE_MOST ? REX_IDLE_MOST
-                                               : (size_t)processors;
-    __atomic_store_n(&idle_most, most, __ATOMIC_RELEASE);
+    size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
+                             : processors > REX_IDLE_MOST ? REX_IDLE_MOST
+                                                          : (size_t)processors;
+    __atomic_compare_exchange_n(&idle_most, &unset, most, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
 }
 
 static struct rex_launch_context *new_context(int ordinal, const char *what)
@@ -176,6 +161,8 @@ static struct rex_launch_context *new_context(int ordinal, const char *what)
     context->ordinal = ordinal;
     context->device = &rex_devices[ordinal];
     context->ends = __atomic_load_n(&context->device->ends, __ATOMIC_SEQ_CST);
+    if (!rex_contexts_are_kept()) /* asked after `ends` is read: the last unhold may come between */
+        context->ends--;
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
         free(context);
         failed(what);
@@ -199,8 +186,13 @@ static struct rex_launch_context *new_context(int ordinal, const char *what)
 int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_context **taken,
                             int *entered)
 {
+    struct rex_device *device = &rex_devices[ordinal];
+    struct rex_launch_context *context;
     *taken = NULL;
-    struct rex_launch_context *context = find_idle(&rex_devices[ordinal]);
+    /* One with other `ends` was put in a place while all were ended. */
+    while ((context = take_idle(device)) != NULL &&
+           context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
+        end_context(context);
     if (context == NULL && (context = new_context(ordinal, what)) == NULL)
         return what == NULL ? REX_ECUDA : rex_last_error_code();
     *entered = rex_context_enter(context->cuda);
@@ -220,7 +212,7 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     rex_context_leave(entered);
     if (context->is_broken || !is_put_in_place(context))
         end_context(context);
-    else if (was_ended(device, ends) || !rex_contexts_are_kept())
+    else if (ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
         end_idle(device);
 }
 

@@ -240,7 +240,7 @@ static int check(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return REX_OK;
     }
-    int result = rex_check_grid(&request->target, NULL, &request->grid);
+    int result = rex_check_limits(&request->target, &request->grid);
     if (result != REX_OK)
         return result;
     plan->packed.grid = request->grid;
@@ -349,8 +349,7 @@ static int launch(struct rex_request *request, bool is_mapped)
     if (result == REX_OK && request->reasons == 0)
         place_rows(request, &plan);
     if (result == REX_OK && request->reasons == 0) {
-        result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
-                                                                : rex_plan_run(&plan);
+        result = rex_launches_are_told() ? run_and_report(request, &plan) : rex_plan_run(&plan);
         if (plan.claim.count > 0)
             rex_present_unpin(&plan.claim);
     }

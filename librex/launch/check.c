@@ -284,12 +284,37 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
                : REX_OK;
 }
 
-/* Limits of every GPU; libomptarget aborts if the driver refuses a block or a grid. */
-static int check_limits(const struct rex_target *target, const struct rex_grid *grid)
+static int check_range(const struct rex_target *target, const struct rex_grid *grid)
+{
+    return (grid->teams[0] | grid->threads[0]) > INT32_MAX
+               ? rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads",
+                          target->name, grid->teams[0], grid->threads[0])
+               : REX_OK;
+}
+
+/* LLVM 22 aborts if the driver refuses more. */
+static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
+{
+    uint32_t fixed = target->kernel->shared_memory;
+    uint64_t most = rex_gpu_most(REX_GPU_SHARED_MEMORY);
+    if (most > 0 && (uint64_t)dynamic + fixed > most)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
+                        "block of the GPU has at most %llu",
+                        target->name, dynamic, fixed, (unsigned long long)most);
+    return REX_OK;
+}
+
+/* libomptarget aborts if the driver refuses a block or a grid. */
+int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid)
 {
     const uint32_t *teams = grid->teams, *threads = grid->threads;
     uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
+    if ((teams[0] | threads[0]) > INT32_MAX)
+        return check_range(target, grid);
+    if (grid->dynamic_memory > 0 && check_block_memory(target, grid->dynamic_memory) != REX_OK)
+        return REX_EUNSUPPORTED;
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
         return rex_fail(REX_EINVAL,
                         "kernel \"%s\": a grid of %u x %u x %u teams, and a GPU has at most %u in "
@@ -306,19 +331,6 @@ static int check_limits(const struct rex_target *target, const struct rex_grid *
                         "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u "
                         "in z",
                         target->name, threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
-    return REX_OK;
-}
-
-/* LLVM 22 aborts if the driver refuses more. */
-static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
-{
-    uint32_t fixed = target->kernel->shared_memory;
-    uint64_t most = rex_gpu_most(REX_GPU_SHARED_MEMORY);
-    if (most > 0 && (uint64_t)dynamic + fixed > most)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
-                        "block of the GPU has at most %llu",
-                        target->name, dynamic, fixed, (unsigned long long)most);
     return REX_OK;
 }
 
@@ -342,7 +354,7 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
                         "%d launches nothing with more than %u",
                         target->name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
-    return check_block_memory(target, dynamic);
+    return REX_OK;
 }
 
 /* Refuses a grid that the release cannot pass on to the GPU. */
@@ -372,15 +384,10 @@ static int check_grid_of_release(const struct rex_target *target,
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct rex_grid *grid)
 {
-    int result = REX_OK;
-    if ((grid->teams[0] | grid->threads[0]) > INT32_MAX)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", target->name,
-                        grid->teams[0], grid->threads[0]);
-    if (rule != NULL && rex_registration_on_host(target->registration))
-        return REX_OK; /* the host device runs the kernel once for any grid */
-    if (rule != NULL)
-        result = check_grid_of_release(target, rule, grid);
-    else if (grid->dynamic_memory > 0)
-        result = check_block_memory(target, grid->dynamic_memory);
-    return result == REX_OK ? check_limits(target, grid) : result;
+    int result = check_range(target, grid);
+    /* the host device runs the kernel once for any grid */
+    if (result != REX_OK || rex_registration_on_host(target->registration))
+        return result;
+    result = check_grid_of_release(target, rule, grid);
+    return result == REX_OK ? rex_check_limits(target, grid) : result;
 }

@@ -23,10 +23,11 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
 /* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 
-/*
- * Check the grid and the dynamic shared memory for a launch of TARGET by libomptarget, whose packet
- * RULE describes, or by the driver (NULL): 0 or an error.
+/* Compare GRID and its dynamic shared memory with the limits of TARGET and of GPUs: 0 or an error.
  */
+int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid);
+
+/* The same for a launch by libomptarget, whose packet RULE describes. */
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct rex_grid *grid);
 

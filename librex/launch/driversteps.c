@@ -2,10 +2,15 @@
  * driversteps.c - the driver's steps for one launch: copies, the kernel, the wait.
  *
  * Up to REX_STAGED_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
- * the driver copies that to the arena; copies back go the same way. With a few small rows the
- * number of driver calls counts. So they go as a graph of three nodes, whose kernel gets new
- * arguments each time. Larger memory, and memory that the driver knows, is copied row by row from
- * its place; threads copy large rows.
+ * the driver copies that to the arena; copies back go the same way. Larger memory, and memory that
+ * the driver knows, is copied row by row from its place; threads copy large rows.
+ *
+ * With a few small rows the number of driver calls counts. So they go as a graph of three nodes:
+ * copy in, kernel, copy out. On an H100 a launch of 80 bytes in and 40 out takes 11 us as a graph,
+ * and 16 by single calls; a kernel alone saves a microsecond or two. Making a graph costs as much
+ * as many launches save: 15 us, and 150 for the first one in a process. So a graph is made after
+ * enough launches of a kernel with about as many bytes (within an eighth). It always copies the
+ * larger number. A graph that the driver refuses goes by single calls.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -70,8 +75,16 @@ static int copy(const struct rex_plan *plan, uint64_t device, uintptr_t host, si
                : failed(plan, one.to_host ? "a copy from the device" : "a copy to the device");
 }
 
+/* Copies the staged rows together, others one by one. */
 static int copy_own(const struct rex_plan *plan, int64_t direction)
 {
+    const struct rex_staged *staged = &plan->staged;
+    size_t begin = direction == REX_MAP_TO ? 0 : staged->out_begin,
+           end = direction == REX_MAP_TO ? staged->in : staged->out_end;
+    if (plan->is_staged)
+        return begin < end ? copy(plan, plan->context->arena + begin,
+                                  (uintptr_t)plan->context->staging + begin, end - begin, direction)
+                           : REX_OK;
     int result = REX_OK;
     for (size_t i = 0; i < plan->own_count && result == REX_OK; i++) {
         const struct rex_own_row *own = &plan->own[i];
@@ -96,7 +109,7 @@ static int copy_updates(const struct rex_plan *plan, int64_t direction)
     return result;
 }
 
-/* ---- row by row ------------------------------------------------------------------------------ */
+/* ---- device memory --------------------------------------------------------------------------- */
 
 static void free_blocks(const struct rex_plan *plan)
 {
@@ -143,55 +156,152 @@ static int take_blocks(struct rex_plan *plan)
                           plan->packed.kernel->name, failed->row, size_of(failed), rex_cuda_why());
 }
 
-/* Packs the arguments. The own rows have their memory. */
-static int pack(const struct rex_plan *plan)
-{
-    for (size_t i = 0; i < plan->own_count; i++) {
-        const struct rex_own_row *own = &plan->own[i], *outer = &plan->own[own->outer];
-        plan->device[own->row] = (uintptr_t)outer->device + (own->begin - outer->begin);
-    }
-    return rex_pack_arguments(&plan->context->arguments, plan->packed.kernel, plan->form, plan->map,
-                              plan->device);
-}
-
-static int launch_kernel(const struct rex_plan *plan)
-{
-    const struct rex_launch_context *context = plan->context;
-    return rex_packed_put(&plan->packed, &context->arguments, context->stream) == 0
-               ? REX_OK
-               : rex_packed_failed(&plan->packed);
-}
-
-static int do_by_rows(const struct rex_plan *plan)
-{
-    int result = copy_updates(plan, REX_MAP_TO);
-    if (result == REX_OK)
-        result = copy_own(plan, REX_MAP_TO);
-    if (result == REX_OK)
-        result = launch_kernel(plan);
-    if (result == REX_OK)
-        result = copy_own(plan, REX_MAP_FROM);
-    if (result == REX_OK)
-        result = copy_updates(plan, REX_MAP_FROM);
-    return result == REX_OK ? wait(plan) : give_up(plan, result);
-}
-
-static int launch_by_rows(struct rex_plan *plan)
-{
-    int result = take_blocks(plan);
-    if (result != REX_OK)
-        return result;
-    result = pack(plan);
-    if (result == REX_OK)
-        result = do_by_rows(plan);
-    free_blocks(plan);
-    return result;
-}
-
-/* ---- staged ---------------------------------------------------------------------------------- */
+/* ---- a graph --------------------------------------------------------------------------------- */
 
 /* Most bytes of small rows that go with the kernel as one graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
+
+/* CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads do not end the capture. */
+#define CAPTURE_RELAXED 2
+
+/*
+ * The graph for KERNEL and STAGED, or the place for a new one. Its bytes are rounded up to steps.
+ * The room of a context is a multiple of each step, so that they stay inside.
+ */
+static struct rex_launch_graph *find(struct rex_launch_context *context,
+                                     const struct rex_loaded_kernel *kernel,
+                                     const struct rex_staged *staged)
+{
+    struct rex_launch_graph *oldest = &context->graph[0];
+    size_t step = 512, in, out_begin = 0, out_end = 0;
+    while (step < staged->out_end / 8)
+        step *= 2;
+    in = (staged->in + step - 1) / step * step;
+    if (staged->out_end > staged->out_begin) {
+        out_begin = staged->out_begin / step * step;
+        out_end = (staged->out_end + step - 1) / step * step;
+    }
+    context->uses++;
+    for (size_t i = 0; i < REX_LAUNCH_GRAPHS; i++) {
+        struct rex_launch_graph *graph = &context->graph[i];
+        if (graph->kernel == kernel && graph->in == in && graph->out_begin == out_begin &&
+            graph->out_end == out_end) {
+            graph->used = context->uses;
+            return graph;
+        }
+        if (context->uses - graph->used > context->uses - oldest->used)
+            oldest = graph;
+    }
+    rex_launch_graph_end(oldest);
+    *oldest = (struct rex_launch_graph){.kernel = kernel,
+                                        .in = in,
+                                        .out_begin = out_begin,
+                                        .out_end = out_end,
+                                        .used = context->uses};
+    return oldest;
+}
+
+static bool capture_nodes(struct rex_launch_context *context, const struct rex_packed *packed,
+                          struct rex_launch_graph *graph)
+{
+    int status = 0;
+    uint64_t id;
+    void *captured, *const *last = NULL;
+    size_t count = 0;
+    if (graph->in > 0 && REX_CUDA(cuMemcpyHtoDAsync, context->arena, context->staging, graph->in,
+                                  context->stream) != 0)
+        return false;
+    if (rex_packed_put(packed, &context->arguments, context->stream) != 0 ||
+        REX_CUDA(cuStreamGetCaptureInfo, context->stream, &status, &id, &captured, &last, &count) !=
+            0 ||
+        count != 1)
+        return false;
+    graph->node = last[0];
+    return graph->out_end == 0 || REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
+                                           context->arena + graph->out_begin,
+                                           graph->out_end - graph->out_begin, context->stream) == 0;
+}
+
+static bool make(struct rex_launch_context *context, const struct rex_packed *packed,
+                 struct rex_launch_graph *graph)
+{
+    if (REX_CUDA(cuStreamBeginCapture, context->stream, CAPTURE_RELAXED) != 0)
+        return false;
+    bool captured = capture_nodes(context, packed, graph);
+    if (REX_CUDA(cuStreamEndCapture, context->stream, &graph->graph) != 0) {
+        graph->graph = NULL;
+        return false;
+    }
+    if (!captured || REX_CUDA(cuGraphInstantiate, &graph->executable, graph->graph, 0) != 0)
+        graph->executable = NULL;
+    return graph->executable != NULL;
+}
+
+static bool has_all(const struct rex_launch_graph *graph, const struct rex_packed *packed,
+                    const unsigned char *values)
+{
+    uint32_t bytes = packed->kernel->facts->layout->bytes;
+    return memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
+           bytes <= REX_STAGED_VALUES && memcmp(graph->values, values, bytes) == 0;
+}
+
+static void remember(struct rex_launch_graph *graph, const struct rex_packed *packed,
+                     const unsigned char *values)
+{
+    uint32_t bytes = packed->kernel->facts->layout->bytes;
+    graph->grid = packed->grid;
+    if (bytes <= REX_STAGED_VALUES)
+        memcpy(graph->values, values, bytes);
+}
+
+/* Sets the kernel node only if it changes, because the driver takes a microsecond. */
+static bool launch_as(struct rex_launch_context *context, const struct rex_packed *packed,
+                      struct rex_launch_graph *graph)
+{
+    const struct rex_arguments *arguments = &context->arguments;
+    bool is_new = graph->executable == NULL;
+    if (is_new && !make(context, packed, graph))
+        return false;
+    bool is_set = has_all(graph, packed, arguments->values);
+    if (!is_set)
+        remember(graph, packed, arguments->values);
+    if (!is_new && !is_set &&
+        rex_packed_set(packed, arguments, graph->executable, graph->node) != 0)
+        return false;
+    return REX_CUDA(cuGraphLaunch, graph->executable, context->stream) == 0;
+}
+
+/*
+ * Whether the launch goes as a graph, now in the stream. If not, nothing is there. Launches are
+ * counted only until a graph pays.
+ */
+static bool launch_as_graph(const struct rex_plan *plan)
+{
+    const struct rex_staged *staged = &plan->staged;
+    struct rex_launch_context *context = plan->context;
+    if (!plan->is_staged || plan->has_updates || staged->in > GRAPH_MOST ||
+        staged->out_end - staged->out_begin > GRAPH_MOST)
+        return false;
+    struct rex_launch_graph *graph = find(context, plan->packed.kernel, staged);
+    unsigned enough = graph->in > 0 || graph->out_end > 0 ? REX_GRAPH_PAYS : REX_GRAPH_PAYS_ALONE;
+    if (graph->is_refused || graph->launches < enough) {
+        graph->launches += !graph->is_refused;
+        return false;
+    }
+    if (launch_as(context, &plan->packed, graph))
+        return true;
+    const struct rex_launch_graph refused = {.kernel = graph->kernel,
+                                             .in = graph->in,
+                                             .out_begin = graph->out_begin,
+                                             .out_end = graph->out_end,
+                                             .is_refused = true,
+                                             .used = context->uses};
+    rex_launch_graph_end(graph);
+    *graph = refused;
+    return false;
+}
+
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 static void stage(const struct rex_plan *plan, int64_t direction)
 {
@@ -209,43 +319,56 @@ static void stage(const struct rex_plan *plan, int64_t direction)
 
 static int put_in_stream(const struct rex_plan *plan)
 {
-    const struct rex_staged *staged = &plan->staged;
     const struct rex_launch_context *context = plan->context;
-    size_t out = staged->out_end - staged->out_begin;
     int result = plan->has_updates ? copy_updates(plan, REX_MAP_TO) : REX_OK;
-    if (result == REX_OK && staged->in > 0)
-        result = copy(plan, context->arena, (uintptr_t)context->staging, staged->in, REX_MAP_TO);
-    if (result == REX_OK)
-        result = launch_kernel(plan);
-    if (result == REX_OK && out > 0)
-        result = copy(plan, context->arena + staged->out_begin,
-                      (uintptr_t)context->staging + staged->out_begin, out, REX_MAP_FROM);
+    if (result == REX_OK && plan->own_count > 0)
+        result = copy_own(plan, REX_MAP_TO);
+    if (result == REX_OK &&
+        rex_packed_put(&plan->packed, &context->arguments, context->stream) != 0)
+        result = rex_packed_failed(&plan->packed);
+    if (result == REX_OK && plan->own_count > 0)
+        result = copy_own(plan, REX_MAP_FROM);
     return result == REX_OK && plan->has_updates ? copy_updates(plan, REX_MAP_FROM) : result;
+}
+
+/* The own rows have their memory. */
+static int run(const struct rex_plan *plan)
+{
+    int result = REX_OK;
+    for (size_t i = 0; i < plan->own_count; i++) {
+        const struct rex_own_row *own = &plan->own[i], *outer = &plan->own[own->outer];
+        uint64_t device = plan->is_staged ? plan->context->arena + outer->offset : outer->device;
+        plan->device[own->row] = (uintptr_t)device + (own->begin - outer->begin);
+    }
+    result = rex_pack_arguments(&plan->context->arguments, plan->packed.kernel, plan->form,
+                                plan->map, plan->device);
+    if (result != REX_OK)
+        return result;
+    bool stages = plan->is_staged && plan->own_count > 0;
+    if (stages)
+        stage(plan, REX_MAP_TO);
+    if (!launch_as_graph(plan))
+        result = put_in_stream(plan);
+    result = result == REX_OK ? wait(plan) : give_up(plan, result);
+    if (result == REX_OK && stages)
+        stage(plan, REX_MAP_FROM);
+    return result;
 }
 
 int rex_plan_run(struct rex_plan *plan)
 {
-    const struct rex_staged *staged = &plan->staged;
     struct rex_launch_context *context = plan->context;
+    size_t total = plan->staged.total;
     int result = REX_OK;
-    if (staged->total > REX_STAGED_MOST || plan->is_exact || !plan->is_pageable)
-        return launch_by_rows(plan);
-    if (staged->total > context->room)
-        result = rex_launch_context_make_room(context, staged->total, plan->packed.kernel->name);
+    plan->is_staged = total <= REX_STAGED_MOST && !plan->is_exact && plan->is_pageable;
+    if (!plan->is_staged)
+        result = take_blocks(plan);
+    else if (total > context->room)
+        result = rex_launch_context_make_room(context, total, plan->packed.kernel->name);
     if (result != REX_OK)
         return result;
-    for (size_t i = 0; i < plan->own_count; i++)
-        plan->own[i].device = context->arena + plan->own[i].offset;
-    result = pack(plan);
-    if (result != REX_OK)
-        return result;
-    stage(plan, REX_MAP_TO);
-    bool is_for_graph = !plan->has_updates && staged->in <= GRAPH_MOST &&
-                        staged->out_end - staged->out_begin <= GRAPH_MOST;
-    if (!is_for_graph || !rex_launch_as_graph(context, &plan->packed, staged))
-        result = put_in_stream(plan);
-    result = result == REX_OK ? wait(plan) : give_up(plan, result);
-    if (result == REX_OK)
-        stage(plan, REX_MAP_FROM);
+    result = run(plan);
+    if (!plan->is_staged)
+        free_blocks(plan);
     return result;
 }

@@ -6,8 +6,20 @@
 #ifndef REX_INTERNAL_DRIVERSTEPS_H
 #define REX_INTERNAL_DRIVERSTEPS_H
 
-#include "launch/launchgraph.h"
+#include "launch/pack.h"
 #include "omp/present.h"
+
+/*
+ * Bytes of the rows that one launch stages: of all rows; the end of those copied to the device;
+ * begin and end of those copied back.
+ */
+struct rex_staged {
+    size_t total, in, out_begin, out_end;
+};
+
+/* Launches by single calls before a graph is made: with copies, and of a kernel alone. */
+#define REX_GRAPH_PAYS 16
+#define REX_GRAPH_PAYS_ALONE 64
 
 /* A row that has device memory for the time of the launch. */
 struct rex_own_row {
@@ -16,7 +28,7 @@ struct rex_own_row {
     int32_t row;
     uint32_t outer;  /* the own row in which it lies; its own index if in no other */
     size_t offset;   /* in the staged memory */
-    uint64_t device; /* its device address, after the memory is allocated */
+    uint64_t device; /* its device memory, if it is not staged */
 };
 
 /* A launch whose rows are pinned, with all that the driver needs. */
@@ -35,6 +47,7 @@ struct rex_plan {
     bool has_private; /* some rows are private */
     bool has_updates; /* some mapped rows are copied at every launch (always) */
     bool is_pageable; /* so are all own rows that are copied; the driver copies others in place */
+    bool is_staged;   /* the own rows are staged; set as the plan runs */
 };
 
 /* Launch as PLAN says, and wait: 0 or an error. */

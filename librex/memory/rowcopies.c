@@ -100,9 +100,12 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-static bool is_large(const struct rex_map *map, int32_t i)
+static bool has_large(const struct rex_map *map)
 {
-    return map->sizes[i] >= (int64_t)REX_COPY_LARGE;
+    bool some = false;
+    for (int32_t i = 0; i < map->count; i++)
+        some |= map->sizes[i] >= (int64_t)REX_COPY_LARGE;
+    return some;
 }
 
 /*
@@ -112,7 +115,7 @@ static bool is_large(const struct rex_map *map, int32_t i)
 static bool is_new(const struct rex_map *map, int32_t i, int number)
 {
     size_t size = (size_t)map->sizes[i];
-    return is_large(map, i) && rex_mapping_is_new(map->begin[i], size, number) &&
+    return size >= REX_COPY_LARGE && rex_mapping_is_new(map->begin[i], size, number) &&
            rex_presence_after_load(map->begin[i], size, number) == REX_ABSENT;
 }
 
@@ -145,14 +148,6 @@ static int copy_made(const char *what, int64_t device, int number, const struct 
     return copy_by_threads(map, i, number, (uintptr_t)there, false)
                ? REX_OK
                : rex_call_data(REX_DATA_UPDATE, what, device, &row);
-}
-
-static bool has_large(const struct rex_map *map)
-{
-    bool some = false;
-    for (int32_t i = 0; i < map->count; i++)
-        some |= is_large(map, i);
-    return some;
 }
 
 /* Makes the copies of rows that libomptarget has just mapped, and whose type in TYPES differs. */

@@ -42,9 +42,11 @@ struct rex_present_table *rex_present_table(int number)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at)
+size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at)
 {
-    size_t low = 0;
+    size_t low = 0, next = last + 1;
+    if (next < table->count && table->entries[last].end <= at && at < table->entries[next].end)
+        return next;
     for (size_t count = table->count; count > 0;) {
         size_t half = count / 2;
         bool before = table->entries[low + half].end <= at;
@@ -52,14 +54,6 @@ size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at)
         count = before ? count - half - 1 : half;
     }
     return low;
-}
-
-size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at)
-{
-    size_t next = last + 1;
-    bool is_next =
-        next < table->count && table->entries[last].end <= at && at < table->entries[next].end;
-    return is_next ? next : rex_entries_behind(table, at);
 }
 
 static void set_count(struct rex_present_table *table, size_t count)

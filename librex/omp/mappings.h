@@ -49,14 +49,17 @@ struct rex_present_table *rex_present_table(int number);
 
 /* The caller holds the lock of TABLE for all of these. */
 
-/* The index of the first entry that ends behind AT. */
-size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at);
-
 /*
- * The same. LAST is the result of such a call. The entry behind it is tried first, because rows
- * often come in the order of their addresses.
+ * The index of the first entry that ends behind AT. LAST is the result of such a call. The entry
+ * behind it is tried first, because rows often come in the order of their addresses.
  */
 size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at);
+
+/* The same without an earlier call. */
+static inline size_t rex_entries_behind(const struct rex_present_table *table, uintptr_t at)
+{
+    return rex_entries_near(table, table->count, at);
+}
 
 /* The entry at INDEX if it has a byte before END, else NULL. */
 static inline struct rex_entry *rex_entry_touching(const struct rex_present_table *table,

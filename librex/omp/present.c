@@ -191,18 +191,17 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
     for (size_t i = 0; i < claim->count && !is_owned; i++) {
         struct rex_place *place = &claim->place[i];
         last = place->at = rex_entries_near(table, last, place->begin);
-        const struct rex_entry *entry = rex_entry_touching(table, last, place->end);
-        place->is_mapped = entry != NULL;
-        place->is_loose = false;
-        place->is_whole =
-            entry != NULL && !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
-        place->device = place->is_whole && entry->device != 0
-                            ? entry->device + (place->begin - entry->begin)
-                            : 0;
+        const struct rex_entry *entry;
+        place->is_mapped = place->is_whole = place->is_loose = false;
+        place->device = 0;
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
             is_owned |= entry->owner != NULL;
             is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
+            place->is_mapped = true;
             place->is_loose |= entry->is_loose;
+            place->is_whole |= !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
+            if (place->is_whole && entry->device != 0)
+                place->device = entry->device + (place->begin - entry->begin);
         }
     }
     is_awaited = is_awaited && claim->call != REX_CALL_BEGINS;
@@ -225,9 +224,8 @@ static void put_in_order(struct rex_claim *claim)
     claim->is_ordered = true;
     for (size_t i = 1; i < claim->count && claim->is_ordered; i++)
         claim->is_ordered = by_begin(&claim->place[i - 1], &claim->place[i]) <= 0;
-    if (claim->is_ordered || (claim->count <= FEW && claim->call != REX_CALL_BEGINS))
-        return;
-    qsort(claim->place, claim->count, sizeof *claim->place, by_begin);
+    if (!claim->is_ordered)
+        qsort(claim->place, claim->count, sizeof *claim->place, by_begin);
     claim->is_ordered = true;
 }
 
@@ -478,7 +476,7 @@ unsigned rex_present_pin(struct rex_claim *claim)
     struct rex_present_table *table = rex_present_table(claim->number);
     bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
     claim->is_ordered = claim->count < 2;
-    if (!claim->is_ordered)
+    if (claim->count > FEW || (begins && claim->count > 1))
         put_in_order(claim);
     pthread_mutex_lock(&table->lock);
     while (ends ? has_to_wait(table, claim) : look(table, claim)) {

@@ -10,7 +10,7 @@
 #include "computing.h"
 
 #include "inqueue.h"
-#include "launch/launchgraph.h"
+#include "launch/driversteps.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
