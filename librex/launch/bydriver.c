@@ -127,7 +127,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
         bool updated = (type & REX_MAP_ALWAYS) && (type & REX_MAP_TOFROM) && size > 0;
         plan->device[row] = place->device;
         plan->has_updates |= updated;
-        return updated && rex_pointers_are_attached() ? REX_REASON_UNSEEN : 0u;
+        return updated && (place->is_attached || rex_pointers_are_attached()) ? REX_REASON_UNSEEN
+                                                                              : 0u;
     }
     if (place->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
         return REX_REASON_UNSEEN;

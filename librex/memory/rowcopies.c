@@ -37,7 +37,10 @@ static bool may_copy(const struct rex_map *map)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Row I as a copy in one direction; its size is 0 if the index does not know where it is mapped. */
+/*
+ * Row I as a copy in one direction; its size is 0 if the index does not know where it is mapped, or
+ * if a pointer is attached there.
+ */
 static struct rex_copy copy_of(const struct rex_map *map, int32_t i, int number)
 {
     int64_t direction = map->types[i] & REX_MAP_TOFROM;
@@ -45,7 +48,8 @@ static struct rex_copy copy_of(const struct rex_map *map, int32_t i, int number)
     struct rex_copy none = {.size = 0};
     struct rex_mapping found;
     if (size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
-        !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0)
+        !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0 ||
+        found.is_attached)
         return none;
     return (struct rex_copy){.host = map->begin[i],
                              .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
@@ -187,7 +191,8 @@ static bool copy_back(const struct rex_map *map, int32_t i, int number)
     struct rex_mapping found;
     return (map->types[i] & REX_MAP_FROM) && !(map->types[i] & REX_MAP_OMPX_HOLD) &&
            rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
-           found.device != 0 && copy_by_threads(map, i, number, found.device, true);
+           found.device != 0 && !found.is_attached &&
+           copy_by_threads(map, i, number, found.device, true);
 }
 
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number)

@@ -177,7 +177,7 @@ static bool find_settled(uintptr_t begin, uintptr_t end, int number, struct rex_
 
 static struct rex_mapping mapping_of(const struct rex_entry *entry)
 {
-    return (struct rex_mapping){entry->begin, entry->end, entry->device};
+    return (struct rex_mapping){entry->begin, entry->end, entry->device, entry->is_attached};
 }
 
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found)

@@ -22,12 +22,14 @@ struct rex_entry {
     uint64_t born;    /* the number of the entry, in the order in which entries are made */
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
     uint32_t users;   /* shared calls at work */
+    uint32_t updates; /* those of them that are updates, which the driver may copy for */
     uint32_t awaited; /* rows of ends that wait for the users */
     uint32_t needed;  /* references that the largest of these ends takes */
     uint32_t taken;   /* references that the end takes that is just being looked at */
     const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
     bool is_gone;                  /* it leaves the table when no call uses it any more */
     bool is_loose;                 /* only libomptarget launches and copies here, see present.h */
+    bool is_attached;              /* a row has attached a pointer in the memory */
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */

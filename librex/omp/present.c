@@ -181,7 +181,8 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 
 /*
  * Looks up how the places are mapped. Whether the call has to wait: for an entry's owner, for an
- * end that would be the last and waits for the entry's users, or for a call without an entry.
+ * update where it attaches a pointer, for an end that would be the last and waits for the entry's
+ * users, or for a call without an entry.
  * `met` of the claim becomes that call.
  */
 static bool look(const struct rex_present_table *table, struct rex_claim *claim)
@@ -192,13 +193,15 @@ static bool look(const struct rex_present_table *table, struct rex_claim *claim)
         struct rex_place *place = &claim->place[i];
         last = place->at = rex_entries_near(table, last, place->begin);
         const struct rex_entry *entry;
-        place->is_mapped = place->is_whole = place->is_loose = false;
+        place->is_mapped = place->is_whole = place->is_loose = place->is_attached = false;
         place->device = 0;
         for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
-            is_owned |= entry->owner != NULL;
+            is_owned |= entry->owner != NULL ||
+                        (place->attaches && !entry->is_attached && entry->updates > 0);
             is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
             place->is_mapped = true;
             place->is_loose |= entry->is_loose;
+            place->is_attached |= entry->is_attached;
             place->is_whole |= !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
             if (place->is_whole && entry->device != 0)
                 place->device = entry->device + (place->begin - entry->begin);
@@ -245,6 +248,7 @@ static void use_entries(struct rex_present_table *table, struct rex_claim *claim
             forget_refs_around(table, place);
         if (place->is_shared) {
             table->entries[place->at].users++;
+            table->entries[place->at].updates += claim->call == REX_CALL_UPDATES;
             claim->known++;
         }
     }
@@ -312,6 +316,16 @@ static void make_entries(struct rex_present_table *table, struct rex_claim *clai
     rex_entries_add(table, made, count);
     if (table->at_work != NULL)
         forget_listed(table, claim);
+}
+
+/* The memory of a pointer that the call attaches differs from the host's from now on. */
+static void note_attached(struct rex_present_table *table, const struct rex_claim *claim)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < claim->count; i++)
+        if (claim->place[i].attaches)
+            REX_EACH_ENTRY(table, entry, &claim->place[i])
+    entry->is_attached = true;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -500,6 +514,8 @@ unsigned rex_present_pin(struct rex_claim *claim)
         use_entries(table, claim);
     if (begins && claim->known < claim->count && !claim->is_all)
         make_entries(table, claim);
+    if (claim->types & REX_MAP_PTR_AND_OBJ)
+        note_attached(table, claim);
     if (claim->is_all || claim->known < claim->count)
         push(table, claim);
     table->by_driver += claim->call <= REX_CALL_UPDATES;
@@ -528,6 +544,7 @@ void rex_present_unpin(struct rex_claim *claim)
                 entry->owner = NULL;
             some_are_gone |= entry->is_gone;
             entry->users -= place->is_shared;
+            entry->updates -= place->is_shared && claim->call == REX_CALL_UPDATES;
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && place->is_mapped && !place->is_new)
                 add_refs(entry, place->is_shared ? place->counts : REX_COUNTS_UNKNOWN);

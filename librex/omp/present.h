@@ -49,14 +49,16 @@ struct rex_place {
     uint64_t marked;  /* by an end that waits for the users of older entries; 0: it does not wait */
     int32_t row;      /* the row of the call's map */
     enum rex_counts counts;
-    bool is_mapped;  /* some bytes are mapped */
-    bool is_whole;   /* one mapping has all bytes, and no other call is about to end it */
-    bool is_changed; /* the call copies the memory back if it is not mapped */
-    bool is_empty;   /* the row has no length, and the place one byte */
-    bool is_shared;  /* the call is a user of the mapping */
-    bool is_new;     /* the call makes the mapping */
-    bool needs_all;  /* the call, an end, has to have the mapping for itself */
-    bool is_loose;   /* some bytes are loose */
+    bool is_mapped;   /* some bytes are mapped */
+    bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */
+    bool is_changed;  /* the call copies the memory back if it is not mapped */
+    bool is_empty;    /* the row has no length, and the place one byte */
+    bool is_shared;   /* the call is a user of the mapping */
+    bool is_new;      /* the call makes the mapping */
+    bool needs_all;   /* the call, an end, has to have the mapping for itself */
+    bool is_loose;    /* some bytes are loose */
+    bool attaches;    /* the place is a pointer that the call attaches */
+    bool is_attached; /* the mappings have attached pointers */
 };
 
 /* The memory that one launch or one data call uses until it ends. */
@@ -105,6 +107,7 @@ void rex_present_unpin(struct rex_claim *claim);
 struct rex_mapping {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0 if no launch goes by the driver */
+    bool is_attached; /* it has pointers that differ on the device: only libomptarget copies */
 };
 
 /* Finds the mapping that has all SIZE bytes at BEGIN on device NUMBER; false if there is none. */

@@ -24,7 +24,7 @@ bool rex_pointers_are_attached(void)
 
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
-#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer */
+#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
 #define PLACES 32                   /* places without an allocation; a row has at most two */
 
 /* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
@@ -33,7 +33,7 @@ struct call {
     void *const *begin; /* its column; libomptarget passes the same one on */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
-    bool has_mapper, attaches;
+    bool has_mapper;
 };
 
 bool rex_present_is_entered(void)
@@ -78,7 +78,8 @@ static void add_row(struct rex_claim *claim, const struct rex_map *map, int32_t 
             (struct rex_place){.begin = (uintptr_t)map->base[i],
                                .end = rex_end_of(map->base[i], sizeof(void *)),
                                .counts = REX_COUNTS_UNKNOWN,
-                               .is_changed = true};
+                               .is_changed = true,
+                               .attaches = true};
 }
 
 /*
@@ -109,7 +110,6 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
             add_row(claim, map, i);
     }
     claim->is_all |= own->has_mapper;
-    own->attaches = own->has_mapper || (claim->types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH));
     if (claim->is_all) {
         claim->count = 1;
         claim->place[0] = (struct rex_place){
@@ -117,11 +117,17 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
     }
 }
 
-/* Notes that a call may attach pointers. Those that a launch attaches stay mapped. */
+/*
+ * Notes that a call may attach pointers somewhere. The table knows those of its rows, unless they
+ * are clang 22's. Pointers that a launch attaches stay mapped.
+ */
 static void note_attached(const struct call *own)
 {
-    __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    if (own->has_mapper || own->claim.call == REX_CALL_LAUNCHES)
+    bool by_row = (own->claim.types & REX_MAP_PTR_AND_OBJ) != 0,
+         launches = own->claim.call == REX_CALL_LAUNCHES;
+    if (own->has_mapper || (own->claim.types & TYPE_ATTACH) || (by_row && own->claim.is_all))
+        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    if (own->has_mapper || (launches && by_row))
         rex_mapped_unseen();
 }
 
@@ -342,7 +348,7 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     own->depth++;
     rex_shelter_begin();
     collect(own, call, map, number);
-    if (own->attaches && call != REX_CALL_UPDATES)
+    if (call != REX_CALL_UPDATES)
         note_attached(own);
     /* Relaxed: read once more under the lock. */
     if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&

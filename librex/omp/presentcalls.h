@@ -38,8 +38,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
 bool rex_present_is_entered(void);
 
 /*
- * Whether a call has attached a pointer to mapped memory: the pointer's bytes on the device differ
- * from the host's.
+ * Whether a call may have attached a pointer in memory that the table does not know: a mapper tells
+ * its rows to libomptarget alone. The pointer's bytes on the device differ from the host's.
  */
 bool rex_pointers_are_attached(void);
 

@@ -112,6 +112,8 @@ static const char *const schedules[] = {
     "aB0-2 a. bL0-2 cD0-2 dU0-2 aB0-2 a. [22......] b. c. d.",
     "aL0-1p bB7-8 b. a. [.......?]",
     "aB0-1p bL7-8! a.b b. [?......?]",
+    /* Before a pointer is attached its memory's updates are over; later they are libomptarget's. */
+    "aB7-8 a. bU7-8 aB0-1p! b.a [o......1] a. [?......?] bU7-8 aB2-3p a. b.",
     /* Without an entry two launches, one by the driver, exclude each other if either copies back. */
     "aD0-2 bD0-2 cL0-2 a. b. c.",
     "aD0-2c bD1-3! a.b b.",
