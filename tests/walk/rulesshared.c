@@ -1,28 +1,28 @@
 /*
- * rulesshared.c - two arrays that all threads map and a kernel adds to. In which order they do is
- * not known; what comes out is, since sums have no order. It is compared when all are over.
+ * rulesshared.c - arrays that all threads map, and a kernel adds to them. The order of the launches is
+ * not known, but sums have no order: they are compared when all threads are over.
  *
- * The copies of X are always the same numbers. Y on the host may be any sum on the way.
+ * X, Z and their copies are always the same numbers. Y on the host may be any sum on the way; each
+ * device has one. X and Y are mapped throughout. Z is mapped by the threads, and by launches: a row
+ * of it is present, absent, or present in part, which is refused.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "exported.h"
 #include "inqueue.h"
 #include "rules.h"
 
-enum { SHARED = 256 };
+enum { SHARED = 256, SHARERS = 2, PARTS = 4 };
 
-static int64_t x[SHARED], y[SHARED];
-static uint64_t sums[SHARED];
+static int64_t x[SHARED], z[SHARED], y[SHARERS][SHARED];
+static uint64_t sums[SHARERS][SHARED];
 static bool is_used;
+static int devices;
 static struct rex_queue *queue; /* of all threads */
-static _Thread_local int entered; /* how often this thread has mapped them */
-
-static struct rex_launch_config launch_of(struct rex_queue *in)
-{
-    struct rex_launch_config launch = {.key = walk_share_key(), .device = 0, .queue = in,
-                                       .teams = {1, 1, 1}, .threads = {1, 1, 1}};
-    return launch;
-}
+static _Thread_local int entered; /* how often this thread has mapped X and Y */
+static _Thread_local struct {
+    int at, count;
+} part[PARTS]; /* of Z, mapped by this thread; COUNT is 0: free */
 
 static void must(const char *what, int result)
 {
@@ -36,9 +36,12 @@ void walk_share_begin(bool use)
     if (!use)
         return;
     for (int i = 0; i < SHARED; i++)
-        x[i] = i + 1;
-    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
-    must("a region", rex_module_data_enter(&walk_modules[0], 0, &region));
+        x[i] = z[i] = i + 1;
+    devices = rex_device_count() < SHARERS ? rex_device_count() : SHARERS;
+    for (int i = 0; i < devices; i++) {
+        REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[i], SHARED));
+        must("a region", rex_module_data_enter(&walk_modules[0], i, &region));
+    }
     must("a queue", rex_module_queue_create(&queue, &walk_modules[0], 0, "shared", 0, NULL));
 }
 
@@ -47,28 +50,40 @@ void walk_share_end(void)
     if (!is_used)
         return;
     must("a wait for the queue", rex_queue_destroy(queue));
-    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
-    must("the end", rex_module_region_end(&walk_modules[0], 0, &region));
-    for (int i = 0; i < SHARED; i++)
-        if ((uint64_t)y[i] != sums[i])
-            walk_found("the sum of all threads at %d is %lld, and should be %lld", i,
-                       (long long)y[i], (long long)sums[i]);
+    for (int of = 0; of < devices; of++) {
+        REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[of], SHARED));
+        must("the end", rex_module_region_end(&walk_modules[0], of, &region));
+        for (int i = 0; i < SHARED; i++)
+            if ((uint64_t)y[of][i] != sums[of][i])
+                walk_found("the sum of all threads at %d on device %d is %lld, and should be %lld", i, of,
+                           (long long)y[of][i], (long long)sums[of][i]);
+    }
+}
+
+static void leave_part(int which)
+{
+    REX_MAP(row, REX_TO(z + part[which].at, part[which].count));
+    if (part[which].count > 0)
+        must("the end of a part", rex_module_data_exit(&walk_modules[0], 0, &row));
+    part[which].count = 0;
 }
 
 void walk_share_leave(void)
 {
-    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
+    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[0], SHARED));
     while (entered > 0) {
         int result = rex_module_region_end(&walk_modules[0], 0, &region);
         must("an end", result == REX_EBUSY ? rex_queue_sync(queue) : result);
         entered -= result == REX_OK;
     }
+    for (int i = 0; i < PARTS; i++)
+        leave_part(i);
 }
 
 OWN_RULE(share_enter, "", 1)
 {
     (void)call;
-    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
+    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[0], SHARED));
     if (!is_used)
         return;
     must("a begin", rex_module_data_enter(&walk_modules[0], 0, &region));
@@ -79,7 +94,7 @@ OWN_RULE(share_enter, "", 1)
 OWN_RULE(share_exit, "", 1)
 {
     (void)call;
-    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
+    REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[0], SHARED));
     if (entered == 0)
         return;
     int result = rex_module_region_end(&walk_modules[0], 0, &region);
@@ -88,29 +103,71 @@ OWN_RULE(share_exit, "", 1)
     entered -= result == REX_OK;
 }
 
-static void launch(const struct call *call, struct rex_queue *in)
+OWN_RULE(share_enter_part, "Pn", 2)
 {
-    int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
-    if (!is_used || n > SHARED)
+    int at = 16 * ((int)walk_integer(call, 0) & 7), count = (int)walk_integer(call, 1), i = 0;
+    REX_MAP(row, REX_TO(z + at, count));
+    while (i < PARTS && part[i].count > 0)
+        i++;
+    if (!is_used || i == PARTS || count == 0 || at + count > SHARED)
         return;
-    struct rex_launch_config config = launch_of(in);
-    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(x, SHARED), REX_TOFROM(y, SHARED));
     walk_before();
-    int result = rex_module_launch_map(&walk_modules[0], &config, &rows);
-    if (!walk_judge_int(call, result, walk_may_refuse() && in == NULL ? EITHER : MUST_WORK))
-        return;
-    for (int64_t i = 0; i < n; i++)
-        __atomic_fetch_add(&sums[i], (uint64_t)a * (uint64_t)(i + 1), __ATOMIC_RELAXED);
+    if (walk_judge_int(call, rex_module_data_enter(&walk_modules[0], 0, &row), EITHER)) {
+        part[i].at = at;
+        part[i].count = count;
+    }
 }
 
-OWN_RULE(share_add, "ni", 3)
+OWN_RULE(share_exit_part, "P", 2)
 {
-    launch(call, NULL);
+    leave_part((int)walk_integer(call, 0) & (PARTS - 1));
+}
+
+enum way { CHECKED, ASYNCHRONOUS, PACKET, EXPORTED, WAYS };
+
+static int send(const struct rex_map *map, int device, enum way way)
+{
+    void *key = (void *)(uintptr_t)walk_share_key();
+    struct rex_launch_config config = {.key = key, .device = device, .queue = way == ASYNCHRONOUS ? queue : NULL,
+                                       .teams = {1, 1, 1}, .threads = {1, 1, 1}};
+    struct __tgt_kernel_arguments packet = {.Version = 3, .NumArgs = map->count, .ArgsBase = map->base, .Args = map->begin,
+                                            .ArgSizes = map->sizes, .ArgTypes = map->types, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+    return way == PACKET     ? rex_module_launch(&walk_modules[0], device, 1, 1, key, &packet)
+           : way == EXPORTED ? exported_target_kernel(device, 1, 1, key, &packet)
+                             : rex_module_launch_map(&walk_modules[0], &config, map);
+}
+
+/* Adds A times FROM, which is X or Z, from cell AT on. Without a check libomptarget aborts at a part of a mapping. */
+static void launch(const struct call *call, int64_t *from, int at, int device, enum way way)
+{
+    int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
+    bool may_fail = from == z || way >= PACKET || (walk_may_refuse() && way != ASYNCHRONOUS);
+    if (!is_used || at + n > SHARED || device >= devices || (from == z && way != CHECKED))
+        return;
+    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, n), REX_TOFROM(y[device] + at, n));
+    walk_before();
+    int result = send(&rows, device, way);
+    if (!walk_judge(call, result != 0, result < 0 ? result : 0, may_fail ? EITHER : MUST_WORK))
+        return;
+    for (int64_t i = 0; i < n; i++)
+        __atomic_fetch_add(&sums[device][at + i], (uint64_t)a * (uint64_t)(at + i + 1), __ATOMIC_RELAXED);
+}
+
+OWN_RULE(share_add, "ni", 2)
+{
+    launch(call, x, 0, 0, CHECKED);
+}
+
+OWN_RULE(share_add_part, "niPPP", 3)
+{
+    bool is_z = walk_integer(call, 2) & 1;
+    launch(call, is_z ? z : x, 16 * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
+           (enum way)(walk_integer(call, 4) & (WAYS - 1)));
 }
 
 OWN_RULE(share_add_in_queue, "ni", 2)
 {
-    launch(call, queue);
+    launch(call, x, 0, 0, ASYNCHRONOUS);
 }
 
 /* What goes to the device is what is there. */
@@ -132,6 +189,6 @@ OWN_RULE(share_sync, "", 1)
 OWN_RULE(share_ask, "", 1)
 {
     (void)call;
-    if (is_used && (!rex_target_is_present(y, sizeof y, 0) || rex_mapped_ptr(x, 0) == NULL))
+    if (is_used && (!rex_target_is_present(y[0], sizeof y[0], 0) || rex_mapped_ptr(x, 0) == NULL))
         walk_found("what threads share is not mapped: %s", rex_last_error());
 }
