@@ -245,10 +245,10 @@ void rex_threads_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool rex_threads_are_in_flight(void)
+bool rex_threads_are_inside(void)
 {
     for (const struct rex_thread *thread = all; thread != NULL; thread = thread->next)
-        if (thread != &rex_thread && __atomic_load_n(&thread->in_flight, __ATOMIC_SEQ_CST) > 0)
+        if (thread != &rex_thread && __atomic_load_n(&thread->inside, __ATOMIC_SEQ_CST) > 0)
             return true;
     return false;
 }
@@ -279,7 +279,7 @@ static void end(void *unused)
         link = &(*link)->next;
     *link = rex_thread.next;
     rex_threads_unlock();
-    rex_thread.in_flight = 0;
+    rex_thread.inside = 0;
     rex_thread.part = NULL;
     for (size_t i = 0; i < REX_PARTS; i++)
         free(part[i]);

@@ -69,14 +69,14 @@ enum rex_part {
 struct rex_thread {
     void **part;             /* REX_PARTS of them; NULL: no memory yet */
     struct rex_thread *next; /* in the list of all threads that have parts */
-    uint32_t in_flight;      /* its calls of libomptarget: omp/flight.h; atomic */
+    uint32_t inside;         /* its calls of libomptarget: omp/gate.h; atomic */
     uint16_t holds;          /* calls of rex_log_hold() that have not been undone */
     uint8_t ends;            /* how often the end of this thread has freed its parts */
     bool has_no_room;        /* the last error came when there was no memory for its text */
     bool in_function;        /* of the program, for the log */
     bool has_held_lines;     /* of the log */
     uint8_t shelters;        /* calls of rex_shelter_begin() that have not been undone */
-    uint8_t loads;           /* of rex_driver_lock(), */
+    uint8_t loads;           /* of rex_load_lock(), */
     uint8_t outputs;         /* and of rex_output_lock() */
     int cancel_state;        /* as it was before the first of them */
 };
@@ -100,7 +100,7 @@ static inline void *rex_part_if_any(enum rex_part part)
 
 /*
  * Whether this thread has parts. Then it is in the list of threads, until its end frees the parts
- * and sets `in_flight` to 0. False if there is no memory for them; it may be tried again.
+ * and sets `inside` to 0. False if there is no memory for them; it may be tried again.
  */
 bool rex_thread_list(void);
 
@@ -108,7 +108,7 @@ bool rex_thread_list(void);
  * Whether another thread has calls of libomptarget in flight. Call it under the lock of the list,
  * which a fork takes last: no thread ends, and none joins the list, meanwhile.
  */
-bool rex_threads_are_in_flight(void);
+bool rex_threads_are_inside(void);
 void rex_threads_lock(void);
 void rex_threads_unlock(void);
 

@@ -118,31 +118,31 @@ void rex_context_activate(unsigned architecture, bool later)
         return;
     for (int i = 0; i < rex_cuda_devices(); i++)
         wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
-    rex_driver_lock();
+    rex_load_lock();
     add_users(1);
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
         activate(wanted);
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 void rex_context_activate_one(int number)
 {
-    rex_driver_lock();
+    rex_load_lock();
     add_users(1);
     activate(UINT64_C(1) << number);
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 /* The bit goes last: who does not see it any more goes on to libomptarget. */
 void rex_context_activate_later(int number)
 {
     uint64_t bit = UINT64_C(1) << number;
-    rex_driver_lock();
+    rex_load_lock();
     activate(rex_contexts_later & bit);
     __atomic_fetch_and(&rex_contexts_later, ~bit, __ATOMIC_RELEASE);
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 /* No GPU is started for pinned memory where another one is at work. */
@@ -160,7 +160,7 @@ static int choose_home(void)
 void rex_context_hold(void)
 {
     unsigned flags = 0;
-    rex_driver_lock();
+    rex_load_lock();
     add_users(1);
     if (contexts.home == 0)
         __atomic_store_n(&contexts.home, choose_home() + 1, __ATOMIC_RELEASE);
@@ -171,7 +171,7 @@ void rex_context_hold(void)
         device->is_held =
             retain_with_flags(number,
                               state > 0 ? flags : flags_of[rex_setting_read(REX_OPTION_WAIT)]) == 0;
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 int rex_context_held(void)
@@ -188,7 +188,7 @@ bool rex_context_undo_hold(void)
 {
     if (rex_cuda_devices() == 0)
         return false;
-    rex_driver_lock();
+    rex_load_lock();
     bool is_last = add_users(-1) == 0;
     if (is_last) {
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
@@ -199,7 +199,7 @@ bool rex_context_undo_hold(void)
                 rex_devices[i].is_held = false;
             }
     }
-    rex_driver_unlock();
+    rex_load_unlock();
     return is_last;
 }
 

@@ -62,13 +62,13 @@ static void begin_in_child(void)
 }
 REX_FORK_RENEWED(30, begin_in_child);
 
-void rex_driver_lock(void)
+void rex_load_lock(void)
 {
     if (rex_thread.loads++ == 0)
         rex_lock(&lock);
 }
 
-void rex_driver_unlock(void)
+void rex_load_unlock(void)
 {
     if (--rex_thread.loads == 0)
         rex_unlock(&lock);
@@ -276,10 +276,10 @@ static void start_after(unsigned before)
 {
     if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || is_decided())
         return;
-    rex_driver_lock();
+    rex_load_lock();
     if (driver.starts == before && !is_decided())
         start();
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 int rex_cuda_devices(void)

@@ -253,8 +253,8 @@ void rex_cuda_keep(int change);
  * activated and released, and images are loaded. A thread may take it again: what it loads may call
  * librex.
  */
-void rex_driver_lock(void);
-void rex_driver_unlock(void);
+void rex_load_lock(void);
+void rex_load_unlock(void);
 
 /* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
 const char *rex_cuda_why(void);

@@ -24,7 +24,7 @@
 #include "memory/presence.h"
 #include "omp/callreport.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/presentcalls.h"
 #include "trace/trace.h"
 
@@ -69,7 +69,7 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
 {
     const struct rex_map *map = plan->map;
-    struct rex_claim *claim = &plan->claim;
+    struct rex_range_lock *ranges = &plan->ranges;
     unsigned reasons = 0;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i], size = map->sizes[i];
@@ -77,8 +77,8 @@ static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
         *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
         plan->has_private |= (type & REX_MAP_PRIVATE) != 0;
         if (!(type & REX_MAP_NOT_MAPPED))
-            claim->place[claim->count++] =
-                (struct rex_place){.begin = (uintptr_t)map->begin[i],
+            ranges->range[ranges->count++] =
+                (struct rex_range){.begin = (uintptr_t)map->begin[i],
                                    .end = rex_end_of(map->begin[i], (size_t)size),
                                    .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
                                    .row = i};
@@ -105,32 +105,32 @@ static bool is_absent(const struct rex_plan *plan, int32_t row)
 {
     const struct rex_map *map = plan->map;
     return rex_all_mappings_are_seen() ||
-           rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], plan->claim.number) ==
+           rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], plan->ranges.number) ==
                REX_ABSENT;
 }
 
-static unsigned place_row(struct rex_plan *plan, const struct rex_place *place)
+static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
-    int32_t row = place->row;
+    int32_t row = range->row;
     int64_t type = plan->map->types[row], size = plan->map->sizes[row];
     /* libomptarget's own begin has waited for copies that were not over. */
-    if (place->is_loose && !plan->is_mapped)
+    if (range->is_loose && !plan->is_mapped)
         return REX_REASON_LOOSE;
     if (plan->is_mapped) {
         void *begin = plan->map->begin[row];
-        void *device = rex_memory_address(begin, plan->claim.number);
+        void *device = rex_memory_address(begin, plan->ranges.number);
         /* For a section of size 0 LLVM 16 and later pass the host's address. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
         return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
     }
-    if (place->device != 0) {
+    if (range->device != 0) {
         bool updated = (type & REX_MAP_ALWAYS) && (type & REX_MAP_TOFROM) && size > 0;
-        plan->device[row] = place->device;
+        plan->device[row] = range->device;
         plan->has_updates |= updated;
-        return updated && (place->is_attached || rex_pointers_are_attached()) ? REX_REASON_UNSEEN
+        return updated && (range->is_attached || rex_pointers_are_attached()) ? REX_REASON_UNSEEN
                                                                               : 0u;
     }
-    if (place->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
+    if (range->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
         return REX_REASON_UNSEEN;
     add_own(plan, row);
     return 0;
@@ -230,12 +230,12 @@ static int check(struct rex_request *request, struct rex_plan *plan)
     struct rex_launch_context *context = plan->context;
     uint32_t arguments = 0;
     size_t count = (size_t)plan->map->count;
-    size_t row = sizeof *plan->own + sizeof *plan->claim.place + sizeof *plan->device;
+    size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
     if ((count + 1) * row > context->rows_size && make_room(context, (count + 1) * row) != REX_OK)
         return REX_ENOMEM;
     plan->own = context->rows;
-    plan->claim.place = (void *)(plan->own + count);
-    plan->device = (void *)(plan->claim.place + count);
+    plan->ranges.range = (void *)(plan->own + count);
+    plan->device = (void *)(plan->ranges.range + count);
     unsigned reasons = read_rows(plan, &arguments);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
@@ -258,13 +258,13 @@ static int check(struct rex_request *request, struct rex_plan *plan)
  */
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
-    unsigned reasons = plan->claim.count > 0 ? rex_present_pin(&plan->claim) : 0;
+    unsigned reasons = plan->ranges.count > 0 ? rex_present_pin(&plan->ranges) : 0;
     if (reasons != 0) {
         request->reasons = reasons;
         return;
     }
-    for (size_t i = 0; i < plan->claim.count; i++)
-        reasons |= place_row(plan, &plan->claim.place[i]);
+    for (size_t i = 0; i < plan->ranges.count; i++)
+        reasons |= place_row(plan, &plan->ranges.range[i]);
     if (plan->own_count > 1)
         reasons |= unite(plan);
     for (int32_t i = 0; plan->has_private && i < plan->map->count && reasons == 0; i++)
@@ -275,8 +275,8 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
     /* Another call may have added a reason while this one waited for its memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();
-    if (reasons != 0 && plan->claim.count > 0)
-        rex_present_unpin(&plan->claim);
+    if (reasons != 0 && plan->ranges.count > 0)
+        rex_present_unpin(&plan->ranges);
     request->reasons = reasons;
 }
 
@@ -331,7 +331,7 @@ static int launch(struct rex_request *request, bool is_mapped)
 {
     const struct rex_target *target = &request->target;
     struct rex_plan plan = {.map = request->map,
-                            .claim = {.number = request->number},
+                            .ranges = {.number = request->number},
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .is_pageable = true};
@@ -351,8 +351,8 @@ static int launch(struct rex_request *request, bool is_mapped)
         place_rows(request, &plan);
     if (result == REX_OK && request->reasons == 0) {
         result = rex_launches_are_told() ? run_and_report(request, &plan) : rex_plan_run(&plan);
-        if (plan.claim.count > 0)
-            rex_present_unpin(&plan.claim);
+        if (plan.ranges.count > 0)
+            rex_present_unpin(&plan.ranges);
     }
     rex_launch_context_give(plan.context, entered);
     return result;
@@ -365,10 +365,10 @@ int rex_launch_by_driver(struct rex_request *request, bool is_mapped)
     if (request->reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
         request->reasons = REX_REASON_DEVICE;
-    int result = request->reasons == 0 ? rex_flight_enter() : REX_OK;
+    int result = request->reasons == 0 ? rex_gate_enter() : REX_OK;
     if (result != REX_OK || request->reasons != 0)
         return result;
     result = launch(request, is_mapped);
-    rex_flight_leave();
+    rex_gate_leave();
     return result;
 }

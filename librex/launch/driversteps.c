@@ -40,7 +40,7 @@ static int lost(const struct rex_plan *plan)
     char why[256], name[80];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
     snprintf(name, sizeof name, "kernel \"%s\"", plan->packed.kernel->name);
-    rex_device_lose(plan->context->ordinal, plan->claim.number, name, why);
+    rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why);
     return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
                     plan->packed.kernel->name, teams[0], teams[1], teams[2], threads[0], threads[1],
                     threads[2], why);
@@ -99,12 +99,12 @@ static int copy_updates(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_map *map = plan->map;
     int result = REX_OK;
-    for (size_t i = 0; plan->has_updates && i < plan->claim.count && result == REX_OK; i++) {
-        const struct rex_place *place = &plan->claim.place[i];
-        int32_t row = place->row;
-        if (place->device != 0 && (map->types[row] & REX_MAP_ALWAYS) &&
+    for (size_t i = 0; plan->has_updates && i < plan->ranges.count && result == REX_OK; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        int32_t row = range->row;
+        if (range->device != 0 && (map->types[row] & REX_MAP_ALWAYS) &&
             (map->types[row] & direction) && map->sizes[row] > 0)
-            result = copy(plan, place->device, place->begin, (size_t)map->sizes[row], direction);
+            result = copy(plan, range->device, range->begin, (size_t)map->sizes[row], direction);
     }
     return result;
 }

@@ -36,9 +36,9 @@ struct rex_plan {
     struct rex_launch_context *context; /* its GPU's context is current */
     const struct rex_map *map;
     enum rex_kernel_form form;
-    struct rex_packed packed; /* its arguments are in the launch context */
-    struct rex_claim claim;   /* of the rows that may be mapped */
-    struct rex_own_row *own;  /* OWN_COUNT rows */
+    struct rex_packed packed;     /* its arguments are in the launch context */
+    struct rex_range_lock ranges; /* of the rows that may be mapped */
+    struct rex_own_row *own;      /* OWN_COUNT rows */
     size_t own_count;
     uintptr_t *device; /* the device address of each row of the map */
     struct rex_staged staged;

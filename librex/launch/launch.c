@@ -21,7 +21,7 @@
 #include "memory/presence.h"
 #include "omp/calls.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -183,7 +183,7 @@ static void prepare(struct rex_registration *registration)
     int number, ordinal, entered;
     struct rex_launch_context *context = NULL;
     if ((rex_process_reasons() | registration->reasons) != 0 ||
-        rex_device_offload(-1, &number) != REX_OK || rex_flight_enter() != REX_OK)
+        rex_device_offload(-1, &number) != REX_OK || rex_gate_enter() != REX_OK)
         return;
     if (rex_device_known_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
         rex_launch_context_take(ordinal, registration->image_path, &context, &entered);
@@ -192,7 +192,7 @@ static void prepare(struct rex_registration *registration)
             rex_launch_context_make_room(context, 1, registration->image_path);
         rex_launch_context_give(context, entered);
     }
-    rex_flight_leave();
+    rex_gate_leave();
 }
 
 int rex_module_init(struct rex_module *module)

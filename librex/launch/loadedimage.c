@@ -39,16 +39,16 @@ static void discard(struct rex_loaded_image *image)
 
 void rex_loaded_image_hold(struct rex_loaded_image *image)
 {
-    rex_driver_lock();
+    rex_load_lock();
     image->holders++;
-    rex_driver_unlock();
+    rex_load_unlock();
 }
 
 void rex_loaded_image_drop(struct rex_loaded_image *image)
 {
-    rex_driver_lock();
+    rex_load_lock();
     bool last = --image->holders == 0;
-    rex_driver_unlock();
+    rex_load_unlock();
     if (last)
         discard(image);
 }
@@ -173,14 +173,14 @@ static struct rex_loaded_image *find(const struct rex_registration *registration
 static struct rex_loaded_image *find_or_load(struct rex_registration *registration, int ordinal,
                                              void *context)
 {
-    rex_driver_lock();
+    rex_load_lock();
     struct rex_loaded_image *image = find(registration, ordinal);
     if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
         image->next = registration->loaded_images;
         registration->unload = unload;
         __atomic_store_n(&registration->loaded_images, image, __ATOMIC_RELEASE);
     }
-    rex_driver_unlock();
+    rex_load_unlock();
     return image;
 }
 
@@ -206,7 +206,7 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
 static int allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
-    rex_driver_lock();
+    rex_load_lock();
     if (bytes > kernel->dynamic_memory) {
         int set = bytes > INT32_MAX /* the driver takes an int */
                       ? rex_cuda_note(REX_CUDA_INVALID_VALUE, "cuFuncSetAttribute")
@@ -218,7 +218,7 @@ static int allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
             result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
                               kernel->name, bytes, rex_cuda_why());
     }
-    rex_driver_unlock();
+    rex_load_unlock();
     return result;
 }
 

@@ -11,13 +11,13 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "memory/presence.h"
-#include "memory/returned.h"
+#include "memory/usedeviceptr.h"
 #include "memory/rowcopies.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/presentcalls.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
@@ -30,7 +30,7 @@ struct data_call {
     const struct rex_map *map;
     enum rex_purpose purpose;
     const char *what;
-    const struct rex_claim *claim; /* what the present table has of the rows, or NULL */
+    const struct rex_range_lock *ranges; /* what the present table has of the rows, or NULL */
 };
 
 static bool any_row_has(const struct rex_map *map, int64_t bits)
@@ -50,7 +50,7 @@ static int prepare(struct rex_module *module, struct data_call *call)
     int result = call->map != NULL ? rex_module_ready_for_data(module, call->what)
                                    : rex_fail_null(call->what, "map");
     if (result == REX_OK)
-        result = rex_flight_check();
+        result = rex_gate_check();
     if (result == REX_OK)
         result = rex_check_rows(call->map, call->purpose, call->what);
     if (result == REX_OK)
@@ -63,7 +63,7 @@ static int prepare(struct rex_module *module, struct data_call *call)
 static int check_mapped(const struct data_call *call)
 {
     int result =
-        rex_check_presence(call->map, call->purpose, call->number, call->what, call->claim);
+        rex_check_presence(call->map, call->purpose, call->number, call->what, call->ranges);
     if (result == REX_OK && call->purpose == REX_FOR_END)
         result = rex_before_unmap(call->map, call->number, call->what);
     if (result != REX_OK)
@@ -134,7 +134,7 @@ static int end(struct data_call *call)
     rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
-        rex_returned_put_back(map);
+        rex_use_device_ptr_put_back(map);
     return result;
 }
 
@@ -157,12 +157,12 @@ static int check_and_end(struct data_call *call)
 static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct rex_returned *returned = NULL;
-    call->claim = rex_present_enter(REX_CALL_BEGINS, map, call->number);
+    struct rex_use_device_ptr *returned = NULL;
+    call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM)) {
-        rex_returned_put_back(map);
-        result = rex_returned_prepare(map, &returned);
+        rex_use_device_ptr_put_back(map);
+        result = rex_use_device_ptr_prepare(map, &returned);
     }
     enum rex_present_end how = REX_CALL_REFUSED;
     if (result == REX_OK) {
@@ -170,14 +170,14 @@ static int begin(struct data_call *call)
         how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
     }
     if (returned != NULL)
-        rex_returned_add(returned);
+        rex_use_device_ptr_add(returned);
     rex_present_leave(REX_CALL_BEGINS, map, call->number, how);
     return result;
 }
 
 static int update(struct data_call *call)
 {
-    call->claim = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
+    call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK)
         result = rex_rows_update(call->what, call->device, call->number, call->map);
@@ -274,7 +274,7 @@ __attribute__((destructor)) static void warn_of_regions(void)
 int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
                         const int64_t *sizes, const int64_t *types)
 {
-    if (rex_flight_check() != REX_OK)
+    if (rex_gate_check() != REX_OK)
         return rex_last_error_code();
     if (count < 0)
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);

@@ -15,7 +15,7 @@
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
@@ -25,7 +25,7 @@
 
 static int none_registered(const char *what)
 {
-    int result = rex_flight_check();
+    int result = rex_gate_check();
     return result != REX_OK
                ? result
                : rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled",

@@ -268,28 +268,29 @@ static int check_rows(struct look *look)
  * memory without an entry, and where the driver does not launch, so that the table does not follow
  * all calls.
  */
-static bool is_right(const struct rex_map *map, const struct rex_claim *claim,
+static bool is_right(const struct rex_map *map, const struct rex_range_lock *ranges,
                      enum rex_purpose purpose)
 {
-    bool may_be_new = purpose == REX_FOR_BEGIN && claim->is_alone && rex_all_mappings_are_seen() &&
+    bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone && rex_all_mappings_are_seen() &&
                       rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
-         right = !claim->is_all && claim->count == (size_t)map->count &&
-                 !(claim->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
-    for (size_t i = 0; i < claim->count && right; i++)
-        right = (claim->place[i].is_whole && !claim->place[i].is_loose) ||
-                (claim->place[i].is_new && may_be_new);
+         right =
+             !ranges->is_all && ranges->count == (size_t)map->count &&
+             !(ranges->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
+    for (size_t i = 0; i < ranges->count && right; i++)
+        right = (ranges->range[i].is_whole && !ranges->range[i].is_loose) ||
+                (ranges->range[i].is_new && may_be_new);
     return right;
 }
 
 #define NEW_ON_STACK 16
 
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what, const struct rex_claim *claim)
+                       const char *what, const struct rex_range_lock *ranges)
 {
     struct rex_new_row on_stack[NEW_ON_STACK];
     struct look look = {
         .map = map, .purpose = purpose, .number = number, .what = what, .new_rows = on_stack};
-    if (map == NULL || (claim != NULL && is_right(map, claim, purpose)))
+    if (map == NULL || (ranges != NULL && is_right(map, ranges, purpose)))
         return REX_OK;
     look.release = rex_runtime();
     size_t size = 2 * (size_t)map->count * sizeof *look.new_rows; /* a row and its pointer */

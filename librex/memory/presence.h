@@ -11,10 +11,10 @@
 
 /*
  * Check MAP against the mappings on device NUMBER: 0, REX_EABSENT, REX_EOVERLAP or REX_ENOMEM.
- * CLAIM is what the present table has of the rows, if the call has entered it, or NULL.
+ * RANGES is what the present table has of the rows, if the call has entered it, or NULL.
  */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what, const struct rex_claim *claim);
+                       const char *what, const struct rex_range_lock *ranges);
 
 /* Fails with REX_EABSENT: row ROW, SIZE bytes at BEGIN, is not present whole. */
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,

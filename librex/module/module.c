@@ -26,7 +26,7 @@
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
@@ -78,7 +78,7 @@ static int check_thread(const struct rex_registration *registration)
     if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) == &rex_thread)
         return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
                                     "being registered or ended");
-    return rex_flight_check_outside(name != NULL ? name : "a module");
+    return rex_gate_check_outside(name != NULL ? name : "a module");
 }
 
 /* Register the module, at work on it; its failure is kept for the threads that wait. */
@@ -272,7 +272,7 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    int result = rex_flight_check();
+    int result = rex_gate_check();
     if (result != REX_OK)
         return result;
     struct rex_kernel *kernel = rex_table_find(&registration->table, key);
@@ -325,7 +325,7 @@ static void end_registration(struct rex_registration *registration)
         (&registration->descriptor->given);
         rex_modules_unclaim(registration);
     }
-    rex_flight_registered();
+    rex_gate_registered();
     rex_mapping_ended_unseen();
     if (!rex_registration_on_host(registration))
         rex_context_unhold();
@@ -335,7 +335,7 @@ int rex_module_fini(struct rex_module *module)
 {
     int result = rex_module_check(module, "rex_module_fini");
     struct rex_registration *registration = result == REX_OK ? rex_registration_of(module) : NULL;
-    if (registration == NULL || rex_flight_is_over())
+    if (registration == NULL || rex_gate_is_over())
         return result; /* the process ends, and libomptarget ends the module */
     if ((result = check_thread(registration)) != REX_OK)
         return result;
@@ -343,7 +343,7 @@ int rex_module_fini(struct rex_module *module)
         return REX_OK; /* another thread is ending it */
     result = rex_before_unload(registration, is_last(registration));
     if (result == REX_OK) /* then the thread is alone, if the release wants that */
-        result = rex_flight_register(registration->image_path);
+        result = rex_gate_register(registration->image_path);
     if (result == REX_OK)
         end_registration(registration);
     end_work(registration, result == REX_OK ? REX_MODULE_UNREGISTERED : REX_MODULE_REGISTERED);

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/runtime.h"
 
 struct rex_module *rex_first_module;
@@ -39,7 +39,7 @@ static void end_in_child(void)
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         struct rex_registration *registration = module->registration;
         bool registered = module->packet_rules != 0;
-        bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
+        bool usable = rex_registration_on_host(registration) && !rex_gate_is_torn();
         if ((!registered || usable) && module->state != REX_MODULE_BUSY)
             continue;
         if (registered)

@@ -19,7 +19,7 @@
 #include "module/table.h"
 #include "omp/calls.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -145,7 +145,7 @@ static int not_accepted(const struct rex_registration *registration,
 static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
                      struct rex_descriptor *descriptor)
 {
-    int result = rex_flight_register(image->path);
+    int result = rex_gate_register(image->path);
     if (result != REX_OK)
         return result;
     descriptor->previous = registration->descriptor;
@@ -162,7 +162,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
         for (int device = 0; device < rex_devices_known(); device++)
             rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     }
-    rex_flight_registered();
+    rex_gate_registered();
     return is_accepted ? REX_OK : not_accepted(registration, image);
 }
 
@@ -220,7 +220,7 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * For all launches alike: librex's own load of the image does not see what that of libomptarget has
  * written. No call names what the loading of a global maps.
  */
-static void judge(struct rex_registration *registration)
+static void classify(struct rex_registration *registration)
 {
     static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
                                        [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
@@ -275,7 +275,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         registration->view = image->view;
         memset(&image->view, 0, sizeof image->view);
     }
-    judge(registration);
+    classify(registration);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
             registration->table.count);
     return REX_OK;
@@ -284,12 +284,12 @@ static int register_image(struct rex_registration *registration, struct rex_modu
 static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_module_image image;
-    if (registration->forked && !rex_flight_is_torn())
+    if (registration->forked && !rex_gate_is_torn())
         return rex_fail(REX_EFORK,
                         "this process was forked after its parent registered %s for a GPU, or "
                         "began to: start the child with exec, or fork first",
                         registration->image_path != NULL ? registration->image_path : "a module");
-    int result = rex_flight_check();
+    int result = rex_gate_check();
     if (result == REX_OK)
         result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)

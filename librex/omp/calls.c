@@ -18,7 +18,7 @@
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/device.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/grid.h"
 #include "omp/presentcalls.h"
 #include "omp/runtime.h"
@@ -133,7 +133,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     if (name != NULL && rex_any_device_is_lost())
         result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
-        result = rex_flight_enter();
+        result = rex_gate_enter();
     if (result != REX_OK)
         return result;
     ends = ends && rex_ending_begin(rex_openmp_number(device));
@@ -143,7 +143,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         pass_on(call, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
-    rex_flight_leave();
+    rex_gate_leave();
     return REX_OK;
 }
 
@@ -160,7 +160,7 @@ static int launch(ident_t *loc, int64_t device, const void *key,
     return leave_launch(&trace, key, result);
 }
 
-static int launch_claimed(ident_t *loc, int64_t device, const void *key,
+static int launch_entered(ident_t *loc, int64_t device, const void *key,
                           struct __tgt_kernel_arguments *packet, struct rex_reason reason,
                           int *returned)
 {
@@ -177,14 +177,14 @@ static int launch_claimed(ident_t *loc, int64_t device, const void *key,
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
-    int result = rex_flight_enter();
+    int result = rex_gate_enter();
     if (result != REX_OK)
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
     bool entered = enter_table(REX_CALL_LAUNCHES, &rows, device);
-    result = launch_claimed(loc, device, key, packet, reason, returned);
+    result = launch_entered(loc, device, key, packet, reason, returned);
     leave_table(entered, REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
-    rex_flight_leave();
+    rex_gate_leave();
     return result;
 }
 

@@ -33,7 +33,7 @@ bool rex_calls_logged(void);
  * mapping. A trace has a data call as NAME (NULL: not traced). It has a launch by the name of its
  * kernel, with the grid of PACKET and the REASON for which libomptarget launches.
  *
- * Both are in flight (flight.h). They return 0 or why the call was not made; *RETURNED is
+ * Both are in flight (gate.h). They return 0 or why the call was not made; *RETURNED is
  * libomptarget's result of a launch. A launch, and a data call with a name, fails with REX_ECUDA if
  * the device is lost.
  */

@@ -17,7 +17,7 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "omp/present.h"
 #include "rex/device.h"
 #include "rex/map.h"
@@ -32,10 +32,10 @@ static struct rex_omp own, counted;
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \
     {                                                         \
-        if (rex_flight_enter() != REX_OK)                     \
+        if (rex_gate_enter() != REX_OK)                       \
             return refused;                                   \
         type result = own.name arguments;                     \
-        rex_flight_leave();                                   \
+        rex_gate_leave();                                     \
         return result;                                        \
     }
 IN_FLIGHT(int, device_count, (void), (), 0)
@@ -62,7 +62,7 @@ static void *pointer_by_row(const void *address, int device)
 {
     void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
     int64_t size = 0, type = REX_MAP_RETURN_PARAM;
-    if (rex_flight_enter() != REX_OK)
+    if (rex_gate_enter() != REX_OK)
         return NULL;
     rex_lookup_begin(device);
     rex_trace_depth++;
@@ -74,16 +74,16 @@ static void *pointer_by_row(const void *address, int device)
     }
     rex_trace_depth--;
     rex_lookup_end(device);
-    rex_flight_leave();
+    rex_gate_leave();
     return result;
 }
 
 static void free_memory(void *memory, int device)
 {
-    if (rex_flight_enter() != REX_OK)
+    if (rex_gate_enter() != REX_OK)
         return;
     own.free(memory, device);
-    rex_flight_leave();
+    rex_gate_leave();
 }
 
 void rex_memory_calls_bind(const struct rex_omp *functions)

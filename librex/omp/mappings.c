@@ -201,7 +201,7 @@ bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex
 }
 
 /* Whether a mapping begins or ends inside of these bytes. */
-static bool divides(const void *begin, size_t size, int number)
+static bool overlaps_partly(const void *begin, size_t size, int number)
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
@@ -266,7 +266,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
         return REX_ABSENT; /* the mapping has ended meanwhile */
     if (distance > 0 &&
         ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
-         divides(address, size, number)))
+         overlaps_partly(address, size, number)))
         return REX_PRESENT_IN_PART;
     *device = on_device;
     return REX_PRESENT_WHOLE;

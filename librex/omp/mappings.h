@@ -26,10 +26,11 @@ struct rex_entry {
     uint32_t awaited; /* rows of ends that wait for the users */
     uint32_t needed;  /* references that the largest of these ends takes */
     uint32_t taken;   /* references that the end takes that is just being looked at */
-    const struct rex_claim *owner; /* the exclusive call that makes or ends the mapping, or NULL */
-    bool is_gone;                  /* it leaves the table when no call uses it any more */
-    bool is_loose;                 /* only libomptarget launches and copies here, see present.h */
-    bool is_attached;              /* a row has attached a pointer in the memory */
+    const struct rex_range_lock
+        *owner;       /* the exclusive call that makes or ends the mapping, or NULL */
+    bool is_gone;     /* it leaves the table when no call uses it any more */
+    bool is_loose;    /* only libomptarget launches and copies here, see present.h */
+    bool is_attached; /* a row has attached a pointer in the memory */
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
@@ -38,12 +39,12 @@ struct rex_present_table {
     pthread_cond_t changed; /* a call or a look-up is over */
     struct rex_entry *entries;
     size_t count, room;
-    uint64_t made;             /* entries so far */
-    struct rex_claim *at_work; /* calls that use memory without an entry, or wait for it */
-    size_t by_driver;          /* calls at work that may use the driver */
-    unsigned ends;             /* calls at work that end mappings, if look-ups take references */
-    bool is_looking;           /* a thread is in such a look-up */
-    unsigned loosened;         /* how often memory was made loose; read by an atomic, too */
+    uint64_t made;                  /* entries so far */
+    struct rex_range_lock *at_work; /* calls that use memory without an entry, or wait for it */
+    size_t by_driver;               /* calls at work that may use the driver */
+    unsigned ends;     /* calls at work that end mappings, if look-ups take references */
+    bool is_looking;   /* a thread is in such a look-up */
+    unsigned loosened; /* how often memory was made loose; read by an atomic, too */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
@@ -89,10 +90,10 @@ static inline bool rex_entry_is_settled(const struct rex_entry *entry)
 struct rex_entry *rex_entries_room(struct rex_present_table *table, size_t count);
 void rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count);
 
-/* All entries that PLACE touches, one after the other. */
-#define REX_EACH_ENTRY(table, entry, place)                      \
-    for (size_t at_ = rex_entries_behind(table, (place)->begin); \
-         ((entry) = rex_entry_touching(table, at_, (place)->end)) != NULL; at_++)
+/* All entries that RANGE touches, one after the other. */
+#define REX_EACH_ENTRY(table, entry, range)                      \
+    for (size_t at_ = rex_entries_behind(table, (range)->begin); \
+         ((entry) = rex_entry_touching(table, at_, (range)->end)) != NULL; at_++)
 
 /*
  * Make the memory from BEGIN to END loose: the entries that it touches, and new ones for the rest.

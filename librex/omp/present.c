@@ -34,104 +34,105 @@
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
 
-static bool is_launch(const struct rex_claim *claim)
+static bool is_launch(const struct rex_range_lock *ranges)
 {
-    return claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_LAUNCHES;
+    return ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_LAUNCHES;
 }
 
 /*
- * Whether CLAIM cannot go on with PLACE beside OTHER, which uses all memory, because a mapper tells
- * its rows to libomptarget alone.
+ * Whether RANGES cannot go on with RANGE beside OTHER, which uses all memory, because a mapper
+ * tells its rows to libomptarget alone.
  */
-static bool excludes_all(const struct rex_claim *claim, const struct rex_place *place,
-                         const struct rex_claim *other)
+static bool excludes_all(const struct rex_range_lock *ranges, const struct rex_range *range,
+                         const struct rex_range_lock *other)
 {
-    bool maps = claim->call == REX_CALL_BY_DRIVER || claim->call == REX_CALL_BEGINS;
-    return other->call == REX_CALL_ENDS || claim->call == REX_CALL_ENDS ||
-           (maps && !place->is_whole && other->call != REX_CALL_UPDATES);
+    bool maps = ranges->call == REX_CALL_BY_DRIVER || ranges->call == REX_CALL_BEGINS;
+    return other->call == REX_CALL_ENDS || ranges->call == REX_CALL_ENDS ||
+           (maps && !range->is_whole && other->call != REX_CALL_UPDATES);
 }
 
 /*
  * A begin may go on beside a launch by libomptarget of the same memory: libomptarget counts both.
  * If the launch has mapped more, or less, the table would not know the mapping.
  */
-static bool excludes_begin(const struct rex_place *place, const struct rex_claim *other,
-                           const struct rex_place *with)
+static bool excludes_begin(const struct rex_range *range, const struct rex_range_lock *other,
+                           const struct rex_range *with)
 {
-    return !place->is_whole && (other->call != REX_CALL_LAUNCHES || place->begin != with->begin ||
-                                place->end != with->end);
+    return !range->is_whole && (other->call != REX_CALL_LAUNCHES || range->begin != with->begin ||
+                                range->end != with->end);
 }
 
-/* Whether CLAIM cannot go on with PLACE beside OTHER, which has listed WITH: the same memory. */
-static bool excludes(const struct rex_claim *claim, const struct rex_place *place,
-                     const struct rex_claim *other, const struct rex_place *with)
+/* Whether RANGES cannot go on with RANGE beside OTHER, which has listed WITH: the same memory. */
+static bool excludes(const struct rex_range_lock *ranges, const struct rex_range *range,
+                     const struct rex_range_lock *other, const struct rex_range *with)
 {
-    bool by_driver = claim->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
-    if (claim->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS)
+    bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
+    if (ranges->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS)
         return true;
-    if (claim->call == REX_CALL_BEGINS)
-        return excludes_begin(place, other, with);
+    if (ranges->call == REX_CALL_BEGINS)
+        return excludes_begin(range, other, with);
     if (other->call == REX_CALL_BEGINS)
-        return !place->is_whole && claim->call != REX_CALL_LAUNCHES;
-    return is_launch(claim) && is_launch(other) && by_driver && !place->is_whole &&
-           (place->is_changed || with->is_changed);
+        return !range->is_whole && ranges->call != REX_CALL_LAUNCHES;
+    return is_launch(ranges) && is_launch(other) && by_driver && !range->is_whole &&
+           (range->is_changed || with->is_changed);
 }
 
 /*
- * Whether CLAIM gives way to OTHER, a data call that waits. Otherwise launches that follow each
+ * Whether RANGES gives way to OTHER, a data call that waits. Otherwise launches that follow each
  * other closely would keep it waiting for good.
  */
-static bool gives_way(const struct rex_claim *claim, const struct rex_place *place,
-                      const struct rex_place *with)
+static bool gives_way(const struct rex_range_lock *ranges, const struct rex_range *range,
+                      const struct rex_range *with)
 {
-    return claim->call == REX_CALL_BY_DRIVER && !place->is_whole && !with->is_whole;
+    return ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole;
 }
 
 /*
- * Whether CLAIM cannot go on with PLACE beside OTHER. *FIRST is 0 for the first place of CLAIM. If
- * the places are in order, the loop skips those that end before PLACE, or begin behind it.
+ * Whether RANGES cannot go on with RANGE beside OTHER. *FIRST is 0 for the first one of RANGES. If
+ * they are in order, the loop skips those that end before RANGE, or begin behind it.
  */
-static bool meets(const struct rex_claim *claim, const struct rex_place *place,
-                  const struct rex_claim *other, size_t *first)
+static bool meets(const struct rex_range_lock *ranges, const struct rex_range *range,
+                  const struct rex_range_lock *other, size_t *first)
 {
     if (other->is_all && !other->is_waiting)
-        return excludes_all(claim, place, other);
-    while (claim->is_ordered && *first < other->count && other->place[*first].end <= place->begin)
+        return excludes_all(ranges, range, other);
+    while (ranges->is_ordered && *first < other->count && other->range[*first].end <= range->begin)
         ++*first;
     for (size_t i = *first; i < other->count; i++) {
-        const struct rex_place *with = &other->place[i];
-        if (other->is_ordered && with->begin >= place->end)
+        const struct rex_range *with = &other->range[i];
+        if (other->is_ordered && with->begin >= range->end)
             break;
-        if (with->is_shared || with->is_new || with->begin >= place->end ||
-            place->begin >= with->end)
+        if (with->is_shared || with->is_new || with->begin >= range->end ||
+            range->begin >= with->end)
             continue;
-        if (other->is_waiting ? gives_way(claim, place, with) : excludes(claim, place, other, with))
+        if (other->is_waiting ? gives_way(ranges, range, with)
+                              : excludes(ranges, range, other, with))
             return true;
     }
     return false;
 }
 
-/* The first call at work that CLAIM meets; NULL if there is none. */
-static const struct rex_claim *find_met(const struct rex_present_table *table,
-                                        const struct rex_claim *claim)
+/* The first call at work that RANGES meets; NULL if there is none. */
+static const struct rex_range_lock *find_met(const struct rex_present_table *table,
+                                             const struct rex_range_lock *ranges)
 {
-    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
-        for (size_t i = 0; i < claim->count && other != claim; i++)
-            if (meets(claim, &claim->place[i], other, &first))
+        for (size_t i = 0; i < ranges->count && other != ranges; i++)
+            if (meets(ranges, &ranges->range[i], other, &first))
                 return other;
     }
     return NULL;
 }
 
-static void take_out(struct rex_present_table *table, struct rex_claim *claim)
+static void take_out(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    struct rex_claim **at = &table->at_work;
-    while (*at != NULL && *at != claim)
+    struct rex_range_lock **at = &table->at_work;
+    while (*at != NULL && *at != ranges)
         at = &(*at)->next;
     if (*at != NULL)
-        *at = claim->next;
-    claim->is_listed = false;
+        *at = ranges->next;
+    ranges->is_listed = false;
 }
 
 /*
@@ -169,9 +170,9 @@ static void forget_refs(struct rex_present_table *table, size_t index)
  * A row of no length may change the count of the mapping that it lies in, or of one beside it: LLVM
  * 15 to 24 search from each mapping's base, which need not lie in the mapping.
  */
-static void forget_refs_around(struct rex_present_table *table, const struct rex_place *place)
+static void forget_refs_around(struct rex_present_table *table, const struct rex_range *range)
 {
-    size_t at = rex_entries_behind(table, place->begin);
+    size_t at = rex_entries_behind(table, range->begin);
     forget_refs(table, at - 1); /* before the first one there is none: an index beyond all */
     forget_refs(table, at);
     forget_refs(table, at + 1);
@@ -180,87 +181,87 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
 /*
- * Looks up how the places are mapped. Whether the call has to wait: for an entry's owner, for an
+ * Looks up how the ranges are mapped. Whether the call has to wait: for an entry's owner, for an
  * update where it attaches a pointer, for an end that would be the last and waits for the entry's
  * users, or for a call without an entry.
- * `met` of the claim becomes that call.
+ * `met` of RANGES becomes that call.
  */
-static bool look(const struct rex_present_table *table, struct rex_claim *claim)
+static bool look(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     bool is_owned = false, is_awaited = false;
     size_t last = 0;
-    for (size_t i = 0; i < claim->count && !is_owned; i++) {
-        struct rex_place *place = &claim->place[i];
-        last = place->at = rex_entries_near(table, last, place->begin);
+    for (size_t i = 0; i < ranges->count && !is_owned; i++) {
+        struct rex_range *range = &ranges->range[i];
+        last = range->at = rex_entries_near(table, last, range->begin);
         const struct rex_entry *entry;
-        place->is_mapped = place->is_whole = place->is_loose = place->is_attached = false;
-        place->device = 0;
-        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
+        range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
+        range->device = 0;
+        for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
             is_owned |= entry->owner != NULL ||
-                        (place->attaches && !entry->is_attached && entry->updates > 0);
+                        (range->attaches && !entry->is_attached && entry->updates > 0);
             is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
-            place->is_mapped = true;
-            place->is_loose |= entry->is_loose;
-            place->is_attached |= entry->is_attached;
-            place->is_whole |= !entry->is_gone && rex_entry_has(entry, place->begin, place->end);
-            if (place->is_whole && entry->device != 0)
-                place->device = entry->device + (place->begin - entry->begin);
+            range->is_mapped = true;
+            range->is_loose |= entry->is_loose;
+            range->is_attached |= entry->is_attached;
+            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end);
+            if (range->is_whole && entry->device != 0)
+                range->device = entry->device + (range->begin - entry->begin);
         }
     }
-    is_awaited = is_awaited && claim->call != REX_CALL_BEGINS;
-    claim->met = table->at_work != NULL ? find_met(table, claim) : NULL;
-    return is_owned || ((is_awaited || claim->met != NULL) && is_in_force(table));
+    is_awaited = is_awaited && ranges->call != REX_CALL_BEGINS;
+    ranges->met = table->at_work != NULL ? find_met(table, ranges) : NULL;
+    return is_owned || ((is_awaited || ranges->met != NULL) && is_in_force(table));
 }
 
 static int by_begin(const void *left, const void *right)
 {
-    const struct rex_place *a = left, *b = right;
+    const struct rex_range *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
     return (a->end < b->end) - (a->end > b->end); /* what contains others comes before them */
 }
 
-#define FEW 8 /* places that are compared faster than sorted */
+#define FEW 8 /* ranges that are compared faster than sorted */
 
-static void put_in_order(struct rex_claim *claim)
+static void put_in_order(struct rex_range_lock *ranges)
 {
-    claim->is_ordered = true;
-    for (size_t i = 1; i < claim->count && claim->is_ordered; i++)
-        claim->is_ordered = by_begin(&claim->place[i - 1], &claim->place[i]) <= 0;
-    if (!claim->is_ordered)
-        qsort(claim->place, claim->count, sizeof *claim->place, by_begin);
-    claim->is_ordered = true;
+    ranges->is_ordered = true;
+    for (size_t i = 1; i < ranges->count && ranges->is_ordered; i++)
+        ranges->is_ordered = by_begin(&ranges->range[i - 1], &ranges->range[i]) <= 0;
+    if (!ranges->is_ordered)
+        qsort(ranges->range, ranges->count, sizeof *ranges->range, by_begin);
+    ranges->is_ordered = true;
 }
 
-static void push(struct rex_present_table *table, struct rex_claim *claim)
+static void push(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    claim->next = table->at_work;
-    table->at_work = claim;
-    claim->is_listed = true;
+    ranges->next = table->at_work;
+    table->at_work = ranges;
+    ranges->is_listed = true;
 }
 
-static void use_entries(struct rex_present_table *table, struct rex_claim *claim)
+static void use_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    for (size_t i = 0; i < claim->count; i++) {
-        struct rex_place *place = &claim->place[i];
-        place->is_shared = place->is_whole;
-        if (place->is_empty && claim->call != REX_CALL_UPDATES)
-            forget_refs_around(table, place);
-        if (place->is_shared) {
-            table->entries[place->at].users++;
-            table->entries[place->at].updates += claim->call == REX_CALL_UPDATES;
-            claim->known++;
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct rex_range *range = &ranges->range[i];
+        range->is_shared = range->is_whole;
+        if (range->is_empty && ranges->call != REX_CALL_UPDATES)
+            forget_refs_around(table, range);
+        if (range->is_shared) {
+            table->entries[range->at].users++;
+            table->entries[range->at].updates += ranges->call == REX_CALL_UPDATES;
+            ranges->known++;
         }
     }
 }
 
 /* ---- begins ---------------------------------------------------------------------------------- */
 
-/* The counts of all entries that PLACE touches are not known any more. */
-static void touch(struct rex_present_table *table, const struct rex_place *place)
+/* The counts of all entries that RANGE touches are not known any more. */
+static void touch(struct rex_present_table *table, const struct rex_range *range)
 {
     struct rex_entry *entry;
-    REX_EACH_ENTRY(table, entry, place)
+    REX_EACH_ENTRY(table, entry, range)
     entry->refs = REX_REFS_UNKNOWN;
 }
 
@@ -268,15 +269,15 @@ static void touch(struct rex_present_table *table, const struct rex_place *place
  * A launch that has listed the memory of a new entry may have a reference to the mapping. An end
  * meets whatever is listed there.
  */
-static void forget_listed(struct rex_present_table *table, const struct rex_claim *claim)
+static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
-    struct rex_claim as_end = *claim;
+    struct rex_range_lock as_end = *ranges;
     as_end.call = REX_CALL_ENDS;
-    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
-        for (size_t i = 0; i < claim->count; i++)
-            if (claim->place[i].is_new && meets(&as_end, &claim->place[i], other, &first))
-                touch(table, &claim->place[i]);
+        for (size_t i = 0; i < ranges->count; i++)
+            if (ranges->range[i].is_new && meets(&as_end, &ranges->range[i], other, &first))
+                touch(table, &ranges->range[i]);
     }
 }
 
@@ -285,58 +286,58 @@ static void forget_listed(struct rex_present_table *table, const struct rex_clai
  * needs none. Without memory for entries nothing keeps launches by the driver away: none goes that
  * way any more.
  */
-static void make_entries(struct rex_present_table *table, struct rex_claim *claim)
+static void make_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    struct rex_entry *made = rex_entries_room(table, claim->count);
+    struct rex_entry *made = rex_entries_room(table, ranges->count);
     size_t count = 0;
     if (made == NULL) {
         rex_add_process_reasons(REX_REASON_NO_MEMORY);
         rex_mapped_unseen();
         return;
     }
-    for (size_t i = 0; i < claim->count; i++) {
-        struct rex_place *place = &claim->place[i];
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct rex_range *range = &ranges->range[i];
         struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
-        bool touches = last != NULL && place->begin < last->end;
-        if (place->is_mapped || (place->is_empty && !touches))
+        bool touches = last != NULL && range->begin < last->end;
+        if (range->is_mapped || (range->is_empty && !touches))
             continue;
         if (touches) {
-            add_refs(last, place->end <= last->end ? place->counts : REX_COUNTS_UNKNOWN);
+            add_refs(last, range->end <= last->end ? range->counts : REX_COUNTS_UNKNOWN);
             continue;
         }
-        place->is_new = true;
+        range->is_new = true;
         made[count++] =
-            (struct rex_entry){.begin = place->begin,
-                               .end = place->end,
+            (struct rex_entry){.begin = range->begin,
+                               .end = range->end,
                                .born = ++table->made,
-                               .refs = place->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
-                               .owner = claim};
+                               .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
+                               .owner = ranges};
     }
-    claim->known += count;
+    ranges->known += count;
     rex_entries_add(table, made, count);
     if (table->at_work != NULL)
-        forget_listed(table, claim);
+        forget_listed(table, ranges);
 }
 
 /* The memory of a pointer that the call attaches differs from the host's from now on. */
-static void note_attached(struct rex_present_table *table, const struct rex_claim *claim)
+static void note_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
     struct rex_entry *entry;
-    for (size_t i = 0; i < claim->count; i++)
-        if (claim->place[i].attaches)
-            REX_EACH_ENTRY(table, entry, &claim->place[i])
+    for (size_t i = 0; i < ranges->count; i++)
+        if (ranges->range[i].attaches)
+            REX_EACH_ENTRY(table, entry, &ranges->range[i])
     entry->is_attached = true;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Counts the references that the end takes of each entry. Whether another call changes one. */
-static bool count_taken(struct rex_present_table *table, const struct rex_claim *end)
+static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
     struct rex_entry *entry;
     bool is_changing = false;
     for (size_t i = 0; i < end->count; i++)
-        REX_EACH_ENTRY(table, entry, &end->place[i])
+        REX_EACH_ENTRY(table, entry, &end->range[i])
         {
             if (entry->owner == NULL)
                 entry->taken = 0;
@@ -344,79 +345,79 @@ static bool count_taken(struct rex_present_table *table, const struct rex_claim 
                 is_changing = true;
         }
     for (size_t i = 0; i < end->count && !is_changing; i++) {
-        const struct rex_place *place = &end->place[i];
-        REX_EACH_ENTRY(table, entry, place)
-        if (place->counts == REX_COUNTS_UNKNOWN || entry->taken == REX_REFS_UNKNOWN ||
-            !rex_entry_has(entry, place->begin, place->end))
+        const struct rex_range *range = &end->range[i];
+        REX_EACH_ENTRY(table, entry, range)
+        if (range->counts == REX_COUNTS_UNKNOWN || entry->taken == REX_REFS_UNKNOWN ||
+            !rex_entry_has(entry, range->begin, range->end))
             entry->taken = REX_REFS_UNKNOWN;
         else
-            entry->taken += place->counts == REX_COUNTS_ONE;
+            entry->taken += range->counts == REX_COUNTS_ONE;
     }
     return is_changing;
 }
 
-/* The entries of PLACE are awaited from now on; those older than its last mark are already. */
-static void mark(struct rex_present_table *table, struct rex_place *place)
+/* The entries of RANGE are awaited from now on; those older than its last mark are already. */
+static void mark(struct rex_present_table *table, struct rex_range *range)
 {
     struct rex_entry *entry;
-    REX_EACH_ENTRY(table, entry, place)
+    REX_EACH_ENTRY(table, entry, range)
     {
-        if (entry->born <= place->marked)
+        if (entry->born <= range->marked)
             continue;
         entry->needed =
             entry->awaited == 0 || entry->needed < entry->taken ? entry->taken : entry->needed;
         entry->awaited++;
     }
-    place->marked = table->made;
+    range->marked = table->made;
 }
 
-static void unmark(struct rex_present_table *table, struct rex_place *place)
+static void unmark(struct rex_present_table *table, struct rex_range *range)
 {
     struct rex_entry *entry;
-    REX_EACH_ENTRY(table, entry, place)
-    if (entry->born <= place->marked)
+    REX_EACH_ENTRY(table, entry, range)
+    if (entry->born <= range->marked)
         entry->awaited--;
 }
 
 /*
- * Marks the places that the end has to have for itself while others use them. A marked place stays
+ * Marks the ranges that the end has to have for itself while others use them. A marked range stays
  * so until nobody uses it, even if the end is not the last any more.
  */
-static bool mark_used(struct rex_present_table *table, struct rex_claim *end)
+static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
 {
     struct rex_entry *entry;
     bool some = false;
     for (size_t i = 0; i < end->count; i++) {
-        struct rex_place *place = &end->place[i];
+        struct rex_range *range = &end->range[i];
         bool is_used = false;
-        place->needs_all = true;
-        REX_EACH_ENTRY(table, entry, place)
+        range->needs_all = true;
+        REX_EACH_ENTRY(table, entry, range)
         {
-            place->needs_all = place->marked > 0 || is_last(entry, entry->taken);
-            is_used |= place->needs_all && entry->users > 0;
+            range->needs_all = range->marked > 0 || is_last(entry, entry->taken);
+            is_used |= range->needs_all && entry->users > 0;
         }
         if (is_used)
-            mark(table, place);
+            mark(table, range);
         some |= is_used;
     }
-    for (const struct rex_claim *other = table->at_work; other != NULL; other = other->next) {
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
         for (size_t i = 0; i < end->count; i++)
-            if (end->place[i].needs_all && meets(end, &end->place[i], other, &first)) {
-                mark(table, &end->place[i]);
+            if (end->range[i].needs_all && meets(end, &end->range[i], other, &first)) {
+                mark(table, &end->range[i]);
                 some = true;
             }
     }
     return some;
 }
 
-static void go_on(struct rex_present_table *table, struct rex_claim *end)
+static void go_on(struct rex_present_table *table, struct rex_range_lock *end)
 {
     struct rex_entry *entry;
     for (size_t i = 0; i < end->count; i++) {
-        struct rex_place *place = &end->place[i];
-        unmark(table, place);
-        REX_EACH_ENTRY(table, entry, place)
+        struct rex_range *range = &end->range[i];
+        unmark(table, range);
+        REX_EACH_ENTRY(table, entry, range)
         {
             if (entry->owner == end)
                 continue;
@@ -424,23 +425,23 @@ static void go_on(struct rex_present_table *table, struct rex_claim *end)
                 entry->owner = end;
                 continue;
             }
-            place->is_shared = true;
+            range->is_shared = true;
             entry->users++;
             entry->refs -= entry->taken;
             entry->taken = 0;
         }
-        end->known += place->is_shared;
+        end->known += range->is_shared;
     }
 }
 
 /* Whether the end has to wait: for a call that changes an entry, or for users. */
-static bool has_to_wait(struct rex_present_table *table, struct rex_claim *end)
+static bool has_to_wait(struct rex_present_table *table, struct rex_range_lock *end)
 {
     for (size_t i = 0; i < end->count; i++)
-        if (end->place[i].is_empty)
-            forget_refs_around(table, &end->place[i]);
+        if (end->range[i].is_empty)
+            forget_refs_around(table, &end->range[i]);
     if (end->is_all)
-        touch(table, end->place);
+        touch(table, end->range);
     return count_taken(table, end) || (is_in_force(table) && mark_used(table, end));
 }
 
@@ -450,7 +451,7 @@ static bool has_to_wait(struct rex_present_table *table, struct rex_claim *end)
  * Fallback reasons of a launch by the driver that would have to wait. libomptarget's launches do
  * not wait for each other, because a kernel may wait for another one.
  */
-static unsigned reasons_not_to_wait(const struct rex_claim *launch)
+static unsigned reasons_not_to_wait(const struct rex_range_lock *launch)
 {
     bool is_beside = launch->met != NULL && launch->met->call == REX_CALL_LAUNCHES;
     return (rex_present_is_entered() ? REX_REASON_NESTED : 0u) |
@@ -463,95 +464,95 @@ static unsigned reasons_not_to_wait(const struct rex_claim *launch)
  * Waits until another call leaves. A long wait is told once, because a kernel may wait for this
  * thread. The lock is not held then: the log's function may launch.
  */
-static void wait_for_change(struct rex_present_table *table, struct rex_claim *claim)
+static void wait_for_change(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (claim->told_at.tv_sec == 0)
-        claim->told_at = (struct timespec){now.tv_sec + TOLD_AFTER, now.tv_nsec};
-    if (claim->is_told)
+    if (ranges->told_at.tv_sec == 0)
+        ranges->told_at = (struct timespec){now.tv_sec + TOLD_AFTER, now.tv_nsec};
+    if (ranges->is_told)
         pthread_cond_wait(&table->changed, &table->lock);
-    else if (pthread_cond_timedwait(&table->changed, &table->lock, &claim->told_at) == ETIMEDOUT) {
+    else if (pthread_cond_timedwait(&table->changed, &table->lock, &ranges->told_at) == ETIMEDOUT) {
         static const char *const names[] = {"a launch", "a launch", "an update", "a begin",
                                             "an end"};
-        claim->is_told = true;
+        ranges->is_told = true;
         pthread_mutex_unlock(&table->lock);
         rex_log(REX_LOG_WARN,
                 "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other "
                 "threads with the same memory",
-                names[claim->call], (size_t)(claim->place->end - claim->place->begin),
-                (void *)claim->place->begin, claim->number, TOLD_AFTER);
+                names[ranges->call], (size_t)(ranges->range->end - ranges->range->begin),
+                (void *)ranges->range->begin, ranges->number, TOLD_AFTER);
         pthread_mutex_lock(&table->lock);
     }
 }
 
-unsigned rex_present_pin(struct rex_claim *claim)
+unsigned rex_present_pin(struct rex_range_lock *ranges)
 {
-    struct rex_present_table *table = rex_present_table(claim->number);
-    bool ends = claim->call == REX_CALL_ENDS, begins = claim->call == REX_CALL_BEGINS;
-    claim->is_ordered = claim->count < 2;
-    if (claim->count > FEW || (begins && claim->count > 1))
-        put_in_order(claim);
+    struct rex_present_table *table = rex_present_table(ranges->number);
+    bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
+    ranges->is_ordered = ranges->count < 2;
+    if (ranges->count > FEW || (begins && ranges->count > 1))
+        put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
-    while (ends ? has_to_wait(table, claim) : look(table, claim)) {
-        if ((ends || begins) && !claim->is_waiting)
-            push(table, claim);
-        unsigned reasons = claim->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(claim) : 0u;
+    while (ends ? has_to_wait(table, ranges) : look(table, ranges)) {
+        if ((ends || begins) && !ranges->is_waiting)
+            push(table, ranges);
+        unsigned reasons = ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
         if (reasons != 0) {
             pthread_mutex_unlock(&table->lock);
             return reasons;
         }
-        claim->is_waiting = true;
-        wait_for_change(table, claim);
+        ranges->is_waiting = true;
+        wait_for_change(table, ranges);
     }
-    if (claim->is_listed)
-        take_out(table, claim);
-    claim->is_alone = table->at_work == NULL;
-    claim->known = 0;
+    if (ranges->is_listed)
+        take_out(table, ranges);
+    ranges->is_alone = table->at_work == NULL;
+    ranges->known = 0;
     if (ends)
-        go_on(table, claim);
+        go_on(table, ranges);
     else
-        use_entries(table, claim);
-    if (begins && claim->known < claim->count && !claim->is_all)
-        make_entries(table, claim);
-    if (claim->types & REX_MAP_PTR_AND_OBJ)
-        note_attached(table, claim);
-    if (claim->is_all || claim->known < claim->count)
-        push(table, claim);
-    table->by_driver += claim->call <= REX_CALL_UPDATES;
-    claim->is_waiting = false;
+        use_entries(table, ranges);
+    if (begins && ranges->known < ranges->count && !ranges->is_all)
+        make_entries(table, ranges);
+    if (ranges->types & REX_MAP_PTR_AND_OBJ)
+        note_attached(table, ranges);
+    if (ranges->is_all || ranges->known < ranges->count)
+        push(table, ranges);
+    table->by_driver += ranges->call <= REX_CALL_UPDATES;
+    ranges->is_waiting = false;
     pthread_mutex_unlock(&table->lock);
     return 0;
 }
 
-void rex_present_unpin(struct rex_claim *claim)
+void rex_present_unpin(struct rex_range_lock *ranges)
 {
-    struct rex_present_table *table = rex_present_table(claim->number);
+    struct rex_present_table *table = rex_present_table(ranges->number);
     struct rex_entry *entry;
-    bool some_are_gone = false, counts = claim->call == REX_CALL_BEGINS && !claim->is_refused;
+    bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
     size_t last = 0;
     pthread_mutex_lock(&table->lock);
-    table->by_driver -= claim->call <= REX_CALL_UPDATES;
-    for (size_t i = 0; i < claim->count; i++) {
-        const struct rex_place *place = &claim->place[i];
-        last = rex_entries_near(table, last, place->begin);
-        for (size_t j = last; (entry = rex_entry_touching(table, j, place->end)) != NULL; j++) {
-            if (entry->owner == claim && place->is_new) {
-                entry->device = place->device;
-                entry->is_gone |= !place->is_mapped && !entry->is_loose;
+    table->by_driver -= ranges->call <= REX_CALL_UPDATES;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        last = rex_entries_near(table, last, range->begin);
+        for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
+            if (entry->owner == ranges && range->is_new) {
+                entry->device = range->device;
+                entry->is_gone |= !range->is_mapped && !entry->is_loose;
             }
-            if (entry->owner == claim)
+            if (entry->owner == ranges)
                 entry->owner = NULL;
             some_are_gone |= entry->is_gone;
-            entry->users -= place->is_shared;
-            entry->updates -= place->is_shared && claim->call == REX_CALL_UPDATES;
+            entry->users -= range->is_shared;
+            entry->updates -= range->is_shared && ranges->call == REX_CALL_UPDATES;
             /* A row that overlaps a mapping in part changes a count that is not known. */
-            if (counts && place->is_mapped && !place->is_new)
-                add_refs(entry, place->is_shared ? place->counts : REX_COUNTS_UNKNOWN);
+            if (counts && range->is_mapped && !range->is_new)
+                add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
-    if (claim->is_listed)
-        take_out(table, claim);
+    if (ranges->is_listed)
+        take_out(table, ranges);
     if (some_are_gone)
         rex_entries_clean(table);
     pthread_cond_broadcast(&table->changed);

@@ -42,7 +42,7 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 }
 
 /* Host memory from `begin` to `end` that a call uses, and how it is mapped. */
-struct rex_place {
+struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
     size_t at;        /* the index of its first entry, while the table does not change */
@@ -52,40 +52,40 @@ struct rex_place {
     bool is_mapped;   /* some bytes are mapped */
     bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */
     bool is_changed;  /* the call copies the memory back if it is not mapped */
-    bool is_empty;    /* the row has no length, and the place one byte */
+    bool is_empty;    /* the row has no length, and the range one byte */
     bool is_shared;   /* the call is a user of the mapping */
     bool is_new;      /* the call makes the mapping */
     bool needs_all;   /* the call, an end, has to have the mapping for itself */
     bool is_loose;    /* some bytes are loose */
-    bool attaches;    /* the place is a pointer that the call attaches */
+    bool attaches;    /* the range is a pointer that the call attaches */
     bool is_attached; /* the mappings have attached pointers */
 };
 
 /* The memory that one launch or one data call uses until it ends. */
-struct rex_claim {
-    struct rex_claim *next;
-    struct rex_place *place; /* COUNT of them; many are sorted by their addresses */
+struct rex_range_lock {
+    struct rex_range_lock *next;
+    struct rex_range *range; /* COUNT of them; many are sorted by their addresses */
     size_t count;
-    size_t known;  /* places that have entries */
+    size_t known;  /* ranges that have entries */
     int64_t types; /* the type bits of all its mapped rows */
     int number;    /* of the device */
     enum rex_present_call call;
-    bool is_all; /* its one place is all memory, because its places are unknown */
+    bool is_all; /* its one range is all memory, because its ranges are unknown */
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
     bool is_alone;   /* no call at work uses memory without an entry */
     bool is_waiting; /* a data call that waits */
-    bool is_unseen;  /* libomptarget has mapped some of its new places before */
+    bool is_unseen;  /* libomptarget has mapped some of its new ranges before */
     bool is_refused; /* a begin that is not made: its new entries go */
     /* while it waits, under the table's lock: */
-    const struct rex_claim *met; /* a call at work that it meets, or NULL */
-    struct timespec told_at;     /* when the log tells of the wait */
+    const struct rex_range_lock *met; /* a call at work that it meets, or NULL */
+    struct timespec told_at;          /* when the log tells of the wait */
     bool is_told;
 };
 
 /*
- * Claim the places of a call and fill in their device addresses. Waits for calls at work that
- * exclude this one. Until the claim is unpinned no data call begins that may change how the places
+ * Lock the ranges of a call and fill in their device addresses. Waits for calls at work that
+ * exclude this one. Until they are unpinned no data call begins that may change how the ranges
  * are mapped. No launch begins that maps some of them for itself, as this one does, if either
  * copies them back. Read the fallback reasons after this call: then a reason that other threads act
  * on is seen.
@@ -94,8 +94,8 @@ struct rex_claim {
  * of a call of its own thread, which it could wait for, REX_REASON_BESIDE if a launch by
  * libomptarget uses the memory. Then nothing is pinned.
  */
-unsigned rex_present_pin(struct rex_claim *claim);
-void rex_present_unpin(struct rex_claim *claim);
+unsigned rex_present_pin(struct rex_range_lock *ranges);
+void rex_present_unpin(struct rex_range_lock *ranges);
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
@@ -170,7 +170,7 @@ void rex_lookup_end(int number);
  * False if look-ups take no references: then the caller ends nothing. A thread may be inside
  * several, because LLVM 15's functions call each other through the forwarders.
  *
- * A thread that counts its calls in flight (flight.h) counts them first. So no thread waits for a
+ * A thread that counts its calls in flight (gate.h) counts them first. So no thread waits for a
  * registration between these two; a registration waits for all calls in flight.
  */
 bool rex_ending_begin(int number);

@@ -25,14 +25,14 @@ bool rex_pointers_are_attached(void)
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
-#define PLACES 32                   /* places without an allocation; a row has at most two */
+#define ON_STACK 32                 /* ranges without an allocation; a row has at most two */
 
 /* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
     void *const *begin; /* its column; libomptarget passes the same one on */
-    struct rex_claim claim;
-    struct rex_place place[PLACES], *more; /* an array for more than PLACES places, or NULL */
+    struct rex_range_lock ranges;
+    struct rex_range range[ON_STACK], *more; /* an array for more ranges, or NULL */
     bool has_mapper;
 };
 
@@ -63,19 +63,19 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
                                                                         : REX_COUNTS_UNKNOWN;
 }
 
-static void add_row(struct rex_claim *claim, const struct rex_map *map, int32_t i)
+static void add_row(struct rex_range_lock *ranges, const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], size = map->sizes[i];
-    claim->place[claim->count++] =
-        (struct rex_place){.begin = (uintptr_t)map->begin[i],
+    ranges->range[ranges->count++] =
+        (struct rex_range){.begin = (uintptr_t)map->begin[i],
                            .end = rex_end_of(map->begin[i], (size_t)size),
                            .row = i,
                            .counts = counts_of(map, i),
                            .is_changed = (type & REX_MAP_FROM) != 0,
                            .is_empty = size == 0};
     if (type & REX_MAP_PTR_AND_OBJ)
-        claim->place[claim->count++] =
-            (struct rex_place){.begin = (uintptr_t)map->base[i],
+        ranges->range[ranges->count++] =
+            (struct rex_range){.begin = (uintptr_t)map->base[i],
                                .end = rex_end_of(map->base[i], sizeof(void *)),
                                .counts = REX_COUNTS_UNKNOWN,
                                .is_changed = true,
@@ -83,36 +83,36 @@ static void add_row(struct rex_claim *claim, const struct rex_map *map, int32_t 
 }
 
 /*
- * Fills in the claim of a call. A call with a mapper claims all memory, because a mapper tells its
- * rows to libomptarget alone. A call without memory for its places claims all memory, too.
+ * Fills in the ranges of a call. A call with a mapper locks all memory, because a mapper tells its
+ * rows to libomptarget alone. A call without memory for its ranges locks all memory, too.
  */
 static void collect(struct call *own, enum rex_present_call call, const struct rex_map *map,
                     int number)
 {
-    struct rex_claim *claim = &own->claim;
+    struct rex_range_lock *ranges = &own->ranges;
     size_t most = 2 * (size_t)map->count;
-    own->more = most > PLACES ? malloc(most * sizeof *own->more) : NULL;
+    own->more = most > ON_STACK ? malloc(most * sizeof *own->more) : NULL;
     own->begin = map->begin;
     own->has_mapper = false;
-    *claim = (struct rex_claim){.place = own->more != NULL ? own->more : own->place,
-                                .number = number,
-                                .call = call,
-                                .is_all = most > PLACES && own->more == NULL};
-    if (claim->is_all)
+    *ranges = (struct rex_range_lock){.range = own->more != NULL ? own->more : own->range,
+                                      .number = number,
+                                      .call = call,
+                                      .is_all = most > ON_STACK && own->more == NULL};
+    if (ranges->is_all)
         rex_mapped_unseen();
     for (int32_t i = 0; i < map->count; i++) {
         own->has_mapper |= map->mappers != NULL && map->mappers[i] != NULL;
         if ((map->types[i] & REX_MAP_NOT_MAPPED) || map->sizes[i] < 0 ||
             (map->sizes[i] == 0 && map->begin[i] == NULL))
             continue;
-        claim->types |= map->types[i];
-        if (!claim->is_all)
-            add_row(claim, map, i);
+        ranges->types |= map->types[i];
+        if (!ranges->is_all)
+            add_row(ranges, map, i);
     }
-    claim->is_all |= own->has_mapper;
-    if (claim->is_all) {
-        claim->count = 1;
-        claim->place[0] = (struct rex_place){
+    ranges->is_all |= own->has_mapper;
+    if (ranges->is_all) {
+        ranges->count = 1;
+        ranges->range[0] = (struct rex_range){
             .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
     }
 }
@@ -123,43 +123,43 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
  */
 static void note_attached(const struct call *own)
 {
-    bool by_row = (own->claim.types & REX_MAP_PTR_AND_OBJ) != 0,
-         launches = own->claim.call == REX_CALL_LAUNCHES;
-    if (own->has_mapper || (own->claim.types & TYPE_ATTACH) || (by_row && own->claim.is_all))
+    bool by_row = (own->ranges.types & REX_MAP_PTR_AND_OBJ) != 0,
+         launches = own->ranges.call == REX_CALL_LAUNCHES;
+    if (own->has_mapper || (own->ranges.types & TYPE_ATTACH) || (by_row && own->ranges.is_all))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
     if (own->has_mapper || (launches && by_row))
         rex_mapped_unseen();
 }
 
 /*
- * Called if there is no memory for the claim of a call. No launch goes by the driver any more, and
+ * Called if there is no memory for the ranges of a call. No launch goes by the driver any more, and
  * the call waits for all calls at work.
  */
-static void come_without_claim(int number)
+static void lock_all(int number)
 {
-    struct rex_place all = {.begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN};
-    struct rex_claim claim = {
-        .place = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
+    struct rex_range all = {.begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN};
+    struct rex_range_lock ranges = {
+        .range = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
     rex_add_process_reasons(REX_REASON_NO_MEMORY);
     rex_mapped_unseen();
-    rex_present_pin(&claim);
-    rex_present_unpin(&claim);
+    rex_present_pin(&ranges);
+    rex_present_unpin(&ranges);
 }
 
 /* ---- questions to libomptarget after a call -------------------------------------------------- */
 
 /*
- * The entry of END in PLACE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
+ * The entry of END in RANGE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
  * next one.
  */
-static bool settle_entry(struct rex_present_table *table, const struct rex_claim *end,
-                         const struct rex_place *place, uintptr_t *at, bool stays)
+static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
+                         const struct rex_range *range, uintptr_t *at, bool stays)
 {
     struct rex_entry *entry;
     uintptr_t next = 0;
     pthread_mutex_lock(&table->lock);
-    for (size_t i = rex_entries_behind(table, *at > place->begin ? *at : place->begin);
-         next == 0 && (entry = rex_entry_touching(table, i, place->end)) != NULL; i++) {
+    for (size_t i = rex_entries_behind(table, *at > range->begin ? *at : range->begin);
+         next == 0 && (entry = rex_entry_touching(table, i, range->end)) != NULL; i++) {
         if (entry->owner != end)
             continue;
         if (entry->begin == *at) {
@@ -173,25 +173,25 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_claim
     return next != 0;
 }
 
-static void settle_all(struct rex_present_table *table, const struct rex_claim *end)
+static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
 {
     for (size_t i = 0; i < end->count && !end->is_all; i++) {
         uintptr_t at = 0;
         bool stays = false;
-        while (settle_entry(table, end, &end->place[i], &at, stays))
+        while (settle_entry(table, end, &end->range[i], &at, stays))
             stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
 }
 
-/* Copies the begins of the mappings on both sides of PLACE, if it lies in none; their number. */
-static size_t beside(struct rex_present_table *table, const struct rex_place *place,
+/* Copies the begins of the mappings on both sides of RANGE, if it lies in none; their number. */
+static size_t beside(struct rex_present_table *table, const struct rex_range *range,
                      uintptr_t begins[2])
 {
     size_t count = 0;
     pthread_mutex_lock(&table->lock);
-    size_t next = rex_entries_behind(table, place->begin);
+    size_t next = rex_entries_behind(table, range->begin);
     for (size_t i = next > 0 ? next - 1 : 0;
-         rex_entry_touching(table, next, place->end) == NULL && i <= next && i < table->count; i++)
+         rex_entry_touching(table, next, range->end) == NULL && i <= next && i < table->count; i++)
         if (rex_entry_is_settled(&table->entries[i]))
             begins[count++] = table->entries[i].begin;
     pthread_mutex_unlock(&table->lock);
@@ -199,11 +199,11 @@ static size_t beside(struct rex_present_table *table, const struct rex_place *pl
 }
 
 /* A row of no length may have ended a mapping beside it, without its users. */
-static void look_beside(struct rex_present_table *table, const struct rex_claim *end)
+static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
 {
     for (size_t i = 0; i < end->count; i++) {
         uintptr_t begins[2];
-        size_t count = end->place[i].is_empty ? beside(table, &end->place[i], begins) : 0;
+        size_t count = end->range[i].is_empty ? beside(table, &end->range[i], begins) : 0;
         while (count-- > 0) {
             if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
                 continue;
@@ -226,22 +226,22 @@ static void look_beside(struct rex_present_table *table, const struct rex_claim 
  * rows of no length have counted. The driver launches no more if the call does not tell its memory,
  * or if there is no memory for the entries.
  */
-static void loosen(struct rex_present_table *table, const struct rex_claim *claim)
+static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
-    bool done = !claim->is_all;
-    for (size_t i = 0; i < claim->count && done; i++) {
-        const struct rex_place *place = &claim->place[i];
+    bool done = !ranges->is_all;
+    for (size_t i = 0; i < ranges->count && done; i++) {
+        const struct rex_range *range = &ranges->range[i];
         uintptr_t begins[2];
-        size_t count = place->is_empty ? beside(table, place, begins) : 0;
+        size_t count = range->is_empty ? beside(table, range, begins) : 0;
         pthread_mutex_lock(&table->lock);
-        if (!place->is_empty)
-            done = rex_entries_loosen(table, place->begin, place->end);
+        if (!range->is_empty)
+            done = rex_entries_loosen(table, range->begin, range->end);
         while (count-- > 0)
             done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
         pthread_mutex_unlock(&table->lock);
     }
     if (!done)
-        rex_add_process_reasons(claim->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
+        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
 }
 
 /* Finds the first loose entry that no call uses from *AT on, and before END. */
@@ -277,13 +277,13 @@ static void take_out(struct rex_present_table *table, const struct rex_entry *go
 }
 
 /* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
-static void look_at_loose(struct rex_present_table *table, const struct rex_claim *begin)
+static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
     struct rex_entry entry;
     unsigned loosened;
     for (size_t i = 0; i < begin->count; i++)
-        for (uintptr_t at = begin->place[i].begin;
-             find_loose(table, at, begin->place[i].end, &entry, &loosened); at = entry.end)
+        for (uintptr_t at = begin->range[i].begin;
+             find_loose(table, at, begin->range[i].end, &entry, &loosened); at = entry.end)
             if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
                                     begin->number) == REX_ABSENT)
                 take_out(table, &entry, loosened);
@@ -295,15 +295,15 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_clai
  * Whether a row lies in a mapping that has no entry and may be larger. A call may end that mapping
  * by naming other parts of it, and the table would keep the row.
  */
-static bool lies_in_unseen(const struct rex_claim *claim)
+static bool lies_in_unseen(const struct rex_range_lock *ranges)
 {
     bool some = false;
     void *device;
-    for (size_t i = 0; i < claim->count && !some; i++) {
-        const struct rex_place *place = &claim->place[i];
+    for (size_t i = 0; i < ranges->count && !some; i++) {
+        const struct rex_range *range = &ranges->range[i];
         some =
-            place->is_new && rex_memory_find((const void *)place->begin, place->end - place->begin,
-                                             claim->number, &device) != REX_ABSENT;
+            range->is_new && rex_memory_find((const void *)range->begin, range->end - range->begin,
+                                             ranges->number, &device) != REX_ABSENT;
     }
     return some;
 }
@@ -314,7 +314,7 @@ static bool lies_in_unseen(const struct rex_claim *claim)
  */
 static bool is_foreign(const struct call *own, const struct rex_map *map, int number)
 {
-    return map->count > 0 && (own->begin != map->begin || own->claim.number != number);
+    return map->count > 0 && (own->begin != map->begin || own->ranges.number != number);
 }
 
 static void enter_nested(struct call *own, enum rex_present_call call, const struct rex_map *map,
@@ -330,8 +330,8 @@ static void enter_nested(struct call *own, enum rex_present_call call, const str
             __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
 }
 
-const struct rex_claim *rex_present_enter(enum rex_present_call call, const struct rex_map *map,
-                                          int number)
+const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
+                                               const struct rex_map *map, int number)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     if (own != NULL && own->depth > 0) {
@@ -342,7 +342,7 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;
     if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
-        come_without_claim(number);
+        lock_all(number);
         return NULL;
     }
     own->depth++;
@@ -353,24 +353,24 @@ const struct rex_claim *rex_present_enter(enum rex_present_call call, const stru
     /* Relaxed: read once more under the lock. */
     if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
         __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) != 0)
-        look_at_loose(table, &own->claim);
-    rex_present_pin(&own->claim);
-    own->claim.is_unseen =
-        call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->claim);
-    return &own->claim;
+        look_at_loose(table, &own->ranges);
+    rex_present_pin(&own->ranges);
+    own->ranges.is_unseen =
+        call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
+    return &own->ranges;
 }
 
 /*
- * Whether END may end mappings that its places do not tell. A claim of all memory has no places. A
- * row that deletes ends a whole mapping; the table may know only a part of it unless all mappings
- * are seen.
+ * Whether END may end mappings that its ranges do not tell. A lock of all memory has no ranges of
+ * its own. A row that deletes ends a whole mapping; the table may know only a part of it unless all
+ * mappings are seen.
  */
-static bool ends_unknown(const struct rex_claim *end)
+static bool ends_unknown(const struct rex_range_lock *end)
 {
     return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
 }
 
-static void settle_end(struct rex_claim *end)
+static void settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     if (ends_unknown(end))
@@ -384,36 +384,36 @@ static void settle_end(struct rex_claim *end)
  * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
  * something is present.
  */
-static void settle_begin(struct rex_claim *begin)
+static void settle_begin(struct rex_range_lock *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
     bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
          is_device = begin->number < rex_devices_known();
     for (size_t i = 0; i < begin->count; i++) {
-        struct rex_place *place = &begin->place[i];
-        const void *at = (const void *)place->begin;
-        if (begin->is_unseen || !place->is_new)
+        struct rex_range *range = &begin->range[i];
+        const void *at = (const void *)range->begin;
+        if (begin->is_unseen || !range->is_new)
             continue;
-        place->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
+        range->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
                                                         !rex_device_is_host(begin->number));
-        if (place->is_mapped && by_driver) {
-            place->device = (uintptr_t)omp->mapped_pointer(at, begin->number);
-            place->is_mapped = place->device != 0;
+        if (range->is_mapped && by_driver) {
+            range->device = (uintptr_t)omp->mapped_pointer(at, begin->number);
+            range->is_mapped = range->device != 0;
         }
     }
 }
 
-/* The entries of CLAIM become what libomptarget has now, or loose. */
-static void settle(struct rex_claim *claim, enum rex_present_end how)
+/* The entries of RANGES become what libomptarget has now, or loose. */
+static void settle(struct rex_range_lock *ranges, enum rex_present_end how)
 {
-    bool later = how == REX_CALL_LATER && claim->call != REX_CALL_UPDATES;
-    claim->is_refused = how == REX_CALL_REFUSED;
+    bool later = how == REX_CALL_LATER && ranges->call != REX_CALL_UPDATES;
+    ranges->is_refused = how == REX_CALL_REFUSED;
     if (later)
-        loosen(rex_present_table(claim->number), claim);
-    if (claim->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
-        settle_begin(claim);
-    if (claim->call == REX_CALL_ENDS && (!later || claim->is_all))
-        settle_end(claim);
+        loosen(rex_present_table(ranges->number), ranges);
+    if (ranges->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
+        settle_begin(ranges);
+    if (ranges->call == REX_CALL_ENDS && (!later || ranges->is_all))
+        settle_end(ranges);
 }
 
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
@@ -423,7 +423,7 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     unsigned depth = own != NULL ? own->depth : 0;
     bool later = how == REX_CALL_LATER;
     if (depth == 1)
-        settle(&own->claim, how);
+        settle(&own->ranges, how);
     if (depth > 1 && is_foreign(own, map, number)) {
         if (call == REX_CALL_ENDS)
             rex_mappings_forget();
@@ -433,7 +433,7 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
     if (depth == 1) {
-        rex_present_unpin(&own->claim);
+        rex_present_unpin(&own->ranges);
         free(own->more);
         own->more = NULL;
         rex_shelter_end();

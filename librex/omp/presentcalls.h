@@ -26,8 +26,8 @@ enum rex_present_end {
  * An end waits for no queue here: call rex_before_unmap() or rex_unfinished_wait() (unfinished.h)
  * first.
  */
-const struct rex_claim *rex_present_enter(enum rex_present_call call, const struct rex_map *map,
-                                          int number);
+const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
+                                               const struct rex_map *map, int number);
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_end how);
 

@@ -312,7 +312,7 @@ int rex_runtime_bind(void)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
-    rex_driver_lock();
+    rex_load_lock();
     if (rex_runtime() == NULL) {
         /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
@@ -327,6 +327,6 @@ int rex_runtime_bind(void)
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
-    rex_driver_unlock();
+    rex_load_unlock();
     return result;
 }

@@ -143,7 +143,7 @@ static const char *const schedules[] = {
     "aD0-2 bE0-2! cD0-2! a.b b.c c.",
     "T aD0-2c bB1-3! W a.b b.",
     "T aB0-2 a. bU0-2 aE0-2! W b.a a. W",
-    /* Many places, in order or not: calls between them wait for none. */
+    /* Many ranges, in order or not: calls between them wait for none. */
     "aD6-8c,2-4c bD4-6c cL0-2c dU5-6 d. a. b. c.",
     "aD6-8c,2-4c bD3-5! a.b b.",
     "aD0-1c,2-3c,4-5c bD1-2c,3-4c,5-6c a. b.",
@@ -201,7 +201,7 @@ static const char *const schedules[] = {
     "aB0-2 a. =........ aE4-4 a. [........] aB0-2 a. [11......]",
     /* A begin inside of unseen mappings makes no entries. */
     "aB7-8M =...mm... a. bB1-2,2-4 b. [........]",
-    /* A call inside of another one claims nothing. If its rows are others, the table does not know what they do. */
+    /* A call inside of another one locks nothing. If its rows are others, the table does not know what they do. */
     "aB0-2 aL0-2 a. [oo......] aE0-2 a. [--......] a. [........] S",
     "aB0-2 aD0-2 a. a. [11......] bD0-2 aU0-2 aD0-2 a. a. b.",
     "aU0-2 aL4-5 a. a. S",
@@ -239,8 +239,8 @@ static struct thread {
         struct rex_map map;
         void *base[ROWS], *begin[ROWS], *mappers[ROWS];
         int64_t sizes[ROWS], types[ROWS];
-        struct rex_place place[ROWS];
-        struct rex_claim claim;
+        struct rex_range range[ROWS];
+        struct rex_range_lock ranges;
         unsigned reasons;
     } call[CALLS];
 } threads[THREADS];
@@ -297,9 +297,9 @@ static void *work(void *thread)
         sem_wait(&self->go);
         struct call *call = &self->call[self->depth - 1];
         if (call->call == REX_CALL_BY_DRIVER && !self->leaves)
-            call->reasons = rex_present_pin(&call->claim);
+            call->reasons = rex_present_pin(&call->ranges);
         else if (call->call == REX_CALL_BY_DRIVER && call->reasons == 0)
-            rex_present_unpin(&call->claim);
+            rex_present_unpin(&call->ranges);
         else if (call->call == REX_CALL_BY_DRIVER)
             CHECK((call->reasons == REX_REASON_NESTED) == rex_present_is_entered());
         else if (self->leaves)
@@ -359,14 +359,14 @@ static const char *add_row(struct call *call, const char *text)
         call->mappers[row] = *text == 'M' ? bytes : NULL;
         call->map.mappers = *text == 'M' ? call->mappers : NULL;
     }
-    call->place[row] = (struct rex_place){.begin = (uintptr_t)begin, .end = (uintptr_t)end, .is_changed = (call->types[row] & REX_MAP_FROM) != 0};
+    call->range[row] = (struct rex_range){.begin = (uintptr_t)begin, .end = (uintptr_t)end, .is_changed = (call->types[row] & REX_MAP_FROM) != 0};
     return text;
 }
 
 static void enter(struct thread *thread, const char *text)
 {
     struct call *call = &thread->call[thread->depth++];
-    *call = (struct call){.call = letters[letter_of(*text)].call, .claim.place = call->place};
+    *call = (struct call){.call = letters[letter_of(*text)].call, .ranges.range = call->range};
     call->map = (struct rex_map){0, call->base, call->begin, call->sizes, call->types, NULL, NULL};
     if (text[1] == '^') {
         call->map = call[-1].map;
@@ -379,8 +379,8 @@ static void enter(struct thread *thread, const char *text)
             add_row(call, row);
         text += *text == '*';
     } while (*text == ',');
-    call->claim.count = (size_t)call->map.count;
-    call->claim.call = call->call;
+    call->ranges.count = (size_t)call->map.count;
+    call->ranges.call = call->call;
     thread->waits = *text == '!';
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/process.h"
-#include "omp/flight.h"
+#include "omp/gate.h"
 #include "plain.h"
 #include "rex/inspect.h"
 #include "rex/launch.h"
@@ -208,7 +208,7 @@ static size_t rounds;
 
 static void launch_again(void *value)
 {
-    CHECK_EQUAL(rex_thread.in_flight, 0);
+    CHECK_EQUAL(rex_thread.inside, 0);
     launched[rounds] = launch();
     CHECK(launched[rounds] == REX_OK || strcmp(rex_last_error(), "the thread is ending: do this before its last destructors") == 0);
     if (++rounds < ENTRIES || ENTRIES == 4)
@@ -229,13 +229,13 @@ TEST_IN_CHILD(last_destructors)
     pthread_t thread;
     start(22);
     CHECK_EQUAL(pthread_key_create(&key, launch_again), 0);
-    CHECK_EQUAL(rex_flight_register("alone"), REX_OK);
+    CHECK_EQUAL(rex_gate_register("alone"), REX_OK);
     if (fork() == 0)
         _exit(0);
     CHECK_EQUAL(pthread_create(&thread, NULL, end_thread, NULL), 0);
     usleep(20000);
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
-    rex_flight_registered();
+    rex_gate_registered();
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(rounds, ENTRIES);
     CHECK(launched[0] == REX_OK && launched[1] == REX_OK);

@@ -1,5 +1,5 @@
 /*
- * flight.h - calls of libomptarget that are in flight: which threads are inside it.
+ * gate.h - calls of libomptarget that are in flight: which threads are inside it.
  *
  * Each thread counts its own launches, data calls and questions about mappings, so that no thread
  * waits for another. A registration reads all counts before it registers or ends a module, because
@@ -8,45 +8,45 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_FLIGHT_H
-#define REX_INTERNAL_FLIGHT_H
+#ifndef REX_INTERNAL_GATE_H
+#define REX_INTERNAL_GATE_H
 
 #include <stdbool.h>
 
 /*
- * Call these around every other call of libomptarget. rex_flight_enter() may wait for a
- * registration, but not inside of another call. It returns what rex_flight_check() returns; after
+ * Call these around every other call of libomptarget. rex_gate_enter() may wait for a
+ * registration, but not inside of another call. It returns what rex_gate_check() returns; after
  * an error the caller leaves nothing. A cancelled thread does not end between the two, because
  * libomptarget and the driver may call read() or write() under a lock.
  */
-int rex_flight_enter(void);
-void rex_flight_leave(void);
+int rex_gate_enter(void);
+void rex_gate_leave(void);
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside
  * libomptarget. REX_EINVAL if the process or this thread is ending. REX_ENOMEM if a registration
  * cannot see this thread. Otherwise 0.
  */
-int rex_flight_check(void);
+int rex_gate_check(void);
 
 /* Whether this process is such a child; whether the process is ending. */
-bool rex_flight_is_torn(void);
-bool rex_flight_is_over(void);
+bool rex_gate_is_torn(void);
+bool rex_gate_is_over(void);
 
 /*
  * Returns REX_EBUSY if this thread is inside a call, because it cannot register or end a module
  * then. WHAT names the module. Otherwise 0.
  */
-int rex_flight_check_outside(const char *what);
+int rex_gate_check_outside(const char *what);
 
 /*
  * Register or end the module named WHAT between these two. No other thread is inside libomptarget
  * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
- * one ends). REX_EBUSY as of rex_flight_check_outside(), or if other threads' calls do not end in a
- * minute. Other errors as of rex_flight_enter(). After the first registration no thread enters
+ * one ends). REX_EBUSY as of rex_gate_check_outside(), or if other threads' calls do not end in a
+ * minute. Other errors as of rex_gate_enter(). After the first registration no thread enters
  * libomptarget at the end of the process, before libomptarget destroys its objects.
  */
-int rex_flight_register(const char *what);
-void rex_flight_registered(void);
+int rex_gate_register(const char *what);
+void rex_gate_registered(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * flight.c - calls of libomptarget that are in flight: which threads are inside it.
+ * gate.c - calls of libomptarget that are in flight: which threads are inside it.
  *
  * A registration raises the gate, and then reads the depth of each thread. A thread counts itself
  * first and reads the gate afterwards. So at least one of the two sees the other. While another
@@ -14,7 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/flight.h"
+#include "omp/gate.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -52,17 +52,17 @@ static __attribute__((noinline)) void nap(long microseconds)
     nanosleep(&time, NULL);
 }
 
-bool rex_flight_is_torn(void)
+bool rex_gate_is_torn(void)
 {
     return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EFORK;
 }
 
-bool rex_flight_is_over(void)
+bool rex_gate_is_over(void)
 {
     return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
 }
 
-int rex_flight_check(void)
+int rex_gate_check(void)
 {
     int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
     if (reason == REX_EFORK)
@@ -79,13 +79,13 @@ int rex_flight_check(void)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
-int rex_flight_enter(void)
+int rex_gate_enter(void)
 {
-    int result = rex_flight_check();
+    int result = rex_gate_check();
     if (result != REX_OK)
         return result;
-    while (__atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
-        __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
+    while (__atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
+        __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
     }
@@ -93,9 +93,9 @@ int rex_flight_enter(void)
     return REX_OK;
 }
 
-void rex_flight_leave(void)
+void rex_gate_leave(void)
 {
-    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
 
@@ -114,9 +114,9 @@ static bool try_alone(bool keep)
     rex_threads_lock();
     if (!is_kept_out()) {
         set_gate(&rex_thread);
-        alone = !rex_threads_are_in_flight();
+        alone = !rex_threads_are_inside();
         if (alone)
-            __atomic_fetch_add(&rex_thread.in_flight, 1, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
         else if (!keep)
             set_gate(NULL);
     }
@@ -140,9 +140,9 @@ static bool become_alone(const char *what)
     return false;
 }
 
-int rex_flight_check_outside(const char *what)
+int rex_gate_check_outside(const char *what)
 {
-    if (rex_thread.in_flight == 0)
+    if (rex_thread.inside == 0)
         return REX_OK;
     return rex_fail(REX_EBUSY,
                     "%s: a module is neither registered nor ended inside of a launch, a data call "
@@ -150,11 +150,11 @@ int rex_flight_check_outside(const char *what)
                     what);
 }
 
-int rex_flight_register(const char *what)
+int rex_gate_register(const char *what)
 {
-    int result = rex_flight_check_outside(what);
+    int result = rex_gate_check_outside(what);
     if (result == REX_OK)
-        result = rex_flight_check();
+        result = rex_gate_check();
     if (result != REX_OK || become_alone(what))
         return result;
     return rex_fail(REX_EBUSY,
@@ -165,17 +165,17 @@ int rex_flight_register(const char *what)
 
 static void close_at_exit(void)
 {
-    if (!rex_flight_is_torn())
+    if (!rex_gate_is_torn())
         __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
 }
 
-void rex_flight_registered(void)
+void rex_gate_registered(void)
 {
     static bool exit_is_watched; /* only the thread alone is here */
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
-    __atomic_fetch_sub(&rex_thread.in_flight, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
     set_gate(NULL);
     rex_threads_unlock();
@@ -194,7 +194,7 @@ static void look(void)
 {
     gate_before = gate;
     set_gate(&rex_thread);
-    was_inside = rex_threads_are_in_flight();
+    was_inside = rex_threads_are_inside();
 }
 
 static void go_on(void)

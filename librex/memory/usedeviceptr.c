@@ -1,5 +1,5 @@
 /*
- * returned.c - puts back the bases of a map that a call has overwritten with device addresses.
+ * usedeviceptr.c - puts back the bases of a map that a call has overwritten with device addresses.
  *
  * libomptarget overwrites the base of a row with RETURN_PARAM by its device address. If the map is
  * begun once more, that base is no host address, and its device address would be wrong. So librex
@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/returned.h"
+#include "memory/usedeviceptr.h"
 
 #include <stdlib.h>
 
@@ -18,8 +18,8 @@
  * The rows of one map that got device addresses. The address of the bases identifies the map. If
  * another map has its bases there later, they differ from the written addresses.
  */
-struct rex_returned {
-    struct rex_returned *next;
+struct rex_use_device_ptr {
+    struct rex_use_device_ptr *next;
     void **column;
     int32_t count;
     struct {
@@ -28,7 +28,7 @@ struct rex_returned {
     } rows[];
 };
 
-static struct rex_returned *all; /* under the lock of lists */
+static struct rex_use_device_ptr *all; /* under the lock of lists */
 
 static int32_t count_rows(const struct rex_map *map)
 {
@@ -38,9 +38,9 @@ static int32_t count_rows(const struct rex_map *map)
     return count;
 }
 
-static struct rex_returned *take_out(void **column)
+static struct rex_use_device_ptr *take_out(void **column)
 {
-    struct rex_returned **at = &all, *found;
+    struct rex_use_device_ptr **at = &all, *found;
     rex_lists_lock();
     while (*at != NULL && (*at)->column != column)
         at = &(*at)->next;
@@ -51,7 +51,8 @@ static struct rex_returned *take_out(void **column)
     return found;
 }
 
-static bool is_of(const struct rex_returned *returned, const struct rex_map *map, int32_t count)
+static bool is_of(const struct rex_use_device_ptr *returned, const struct rex_map *map,
+                  int32_t count)
 {
     if (returned == NULL || returned->count != count)
         return false;
@@ -63,17 +64,17 @@ static bool is_of(const struct rex_returned *returned, const struct rex_map *map
     return true;
 }
 
-void rex_returned_put_back(const struct rex_map *map)
+void rex_use_device_ptr_put_back(const struct rex_map *map)
 {
     int32_t count = count_rows(map);
-    struct rex_returned *returned = take_out(map->base);
+    struct rex_use_device_ptr *returned = take_out(map->base);
     if (is_of(returned, map, count))
         for (int32_t i = 0; i < count; i++)
             map->base[returned->rows[i].row] = returned->rows[i].base;
     free(returned);
 }
 
-int rex_returned_prepare(const struct rex_map *map, struct rex_returned **returned)
+int rex_use_device_ptr_prepare(const struct rex_map *map, struct rex_use_device_ptr **returned)
 {
     int32_t count = count_rows(map);
     size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
@@ -90,7 +91,7 @@ int rex_returned_prepare(const struct rex_map *map, struct rex_returned **return
     return REX_OK;
 }
 
-void rex_returned_add(struct rex_returned *returned)
+void rex_use_device_ptr_add(struct rex_use_device_ptr *returned)
 {
     for (int32_t i = 0; i < returned->count; i++)
         returned->rows[i].written = returned->column[returned->rows[i].row];
