@@ -272,7 +272,7 @@ static bool is_right(const struct rex_map *map, const struct rex_range_lock *ran
                      enum rex_purpose purpose)
 {
     bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone && rex_all_mappings_are_seen() &&
-                      rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
+                      rex_process_reasons() == 0,
          right =
              !ranges->is_all && ranges->count == (size_t)map->count &&
              !(ranges->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));

@@ -31,8 +31,7 @@ static bool may_copy(const struct rex_map *map)
     for (int32_t i = 0; i < map->count; i++)
         plain &=
             !(map->types[i] & ~PLAIN_BITS) && (map->mappers == NULL || map->mappers[i] == NULL);
-    return plain && !rex_pointers_are_attached() &&
-           rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
+    return plain && !rex_pointers_are_attached() && rex_process_reasons() == 0;
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */

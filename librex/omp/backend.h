@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * X(name, text). The fallback reasons: each makes libomptarget launch instead of the driver. They
- * are in order: reasons of the process, then of the module and kernel, then of one launch. In a
- * text, %s is the subject of the reason.
+ * X(name, text). The fallback reasons: each makes libomptarget launch instead of the driver. If
+ * there are none, the driver launches. They are in order: reasons of the process, then of the
+ * module and kernel, then of one launch. In a text, %s is the subject of the reason.
  */
 #define REX_REASON_LIST(X)                                                                      \
     X(ASKED, "%s=runtime")                                                                      \
@@ -66,13 +66,6 @@ struct rex_reason {
     unsigned mask;
     const char *about;
 };
-
-/* The backend of a launch with these fallback REASONS: the driver if there are none. */
-enum rex_backend { REX_BACKEND_DRIVER, REX_BACKEND_RUNTIME };
-static inline enum rex_backend rex_backend_for(unsigned reasons)
-{
-    return reasons == 0 ? REX_BACKEND_DRIVER : REX_BACKEND_RUNTIME;
-}
 
 /*
  * libomptarget is bound: look for the fallback reasons of the process. SEES_ALL: every call of the

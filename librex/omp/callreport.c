@@ -148,8 +148,7 @@ void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t
 /* NULL: the driver launched, or the device is no GPU, so the driver could not. */
 static const char *reason_of(const struct rex_call_trace *trace, char text[REX_REASON_MAX])
 {
-    if (rex_backend_for(trace->reason.mask) == REX_BACKEND_DRIVER ||
-        (trace->reason.mask & REX_REASON_NO_GPU) != 0)
+    if (trace->reason.mask == 0 || (trace->reason.mask & REX_REASON_NO_GPU) != 0)
         return NULL;
     rex_reason_text(trace->reason, text);
     return text;
@@ -165,8 +164,7 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     trace->result = result;
     const char *name = rex_trace_name(key);
     slice.name = name != NULL ? name : "unknown kernel";
-    slice.by = rex_backend_for(trace->reason.mask) == REX_BACKEND_DRIVER ? REX_TRACE_DRIVER
-                                                                         : REX_TRACE_RUNTIME;
+    slice.by = trace->reason.mask == 0 ? REX_TRACE_DRIVER : REX_TRACE_RUNTIME;
     slice.because = reason_of(trace, because);
     write_down(trace, &slice, REX_MAP_TOFROM);
 }

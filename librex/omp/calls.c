@@ -336,7 +336,7 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.observed = bound.logged || rex_trace_on();
     bound.all = all;
     rex_backend_bind(all, rex_runtime_disabled());
-    bound.watched = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
+    bound.watched = rex_process_reasons() == 0;
     if (bound.observed || bound.watched)
         observe(slots);
     if (rex_trace_on() && !all)

@@ -141,7 +141,7 @@ static void take_out(struct rex_present_table *table, struct rex_range_lock *ran
  */
 static bool is_in_force(const struct rex_present_table *table)
 {
-    return table->by_driver > 0 || rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER;
+    return table->by_driver > 0 || rex_process_reasons() == 0;
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */

@@ -348,7 +348,8 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     own->depth++;
     rex_shelter_begin();
     collect(own, call, map, number);
-    if (call != REX_CALL_UPDATES)
+    if (call != REX_CALL_UPDATES &&
+        (own->has_mapper || (own->ranges.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH))))
         note_attached(own);
     /* Relaxed: read once more under the lock. */
     if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
@@ -387,8 +388,7 @@ static void settle_end(struct rex_range_lock *end)
 static void settle_begin(struct rex_range_lock *begin)
 {
     const struct rex_omp *omp = rex_runtime_omp();
-    bool by_driver = rex_backend_for(rex_process_reasons()) == REX_BACKEND_DRIVER,
-         is_device = begin->number < rex_devices_known();
+    bool by_driver = rex_process_reasons() == 0, is_device = begin->number < rex_devices_known();
     for (size_t i = 0; i < begin->count; i++) {
         struct rex_range *range = &begin->range[i];
         const void *at = (const void *)range->begin;

@@ -384,13 +384,13 @@ static void driver(const struct to *to)
 static void launches(const struct to *to)
 {
     char why[REX_REASON_MAX];
-    unsigned against = rex_process_reasons();
-    bool refused = rex_driver_is_demanded() && (against & REX_REASON_NO_GPU) == 0;
-    if (rex_backend_for(against) == REX_BACKEND_DRIVER) {
+    unsigned reasons = rex_process_reasons();
+    bool refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
+    if (reasons == 0) {
         say(to, "launch", "by", "the CUDA driver");
         return;
     }
-    rex_reason_text((struct rex_reason){against, NULL}, why);
+    rex_reason_text((struct rex_reason){reasons, NULL}, why);
     tell(to, "launch", "by", "%s: %s", refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget",
          why);
 }
