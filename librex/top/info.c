@@ -380,7 +380,7 @@ static void driver(const struct to *to)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* The sender of launches, as far as the fallback reasons of the process decide it. */
+/* The backend of launches, as far as the fallback reasons of the process decide it. */
 static void launches(const struct to *to)
 {
     char why[REX_REASON_MAX];
