@@ -131,15 +131,12 @@ static bool has_mappers(const struct rex_map *map)
 /* There is a column of mappers if the prefix or the suffix has one. */
 static int allocate(struct rex_map_builder *builder, const struct build *build)
 {
-    size_t count = (size_t)builder->row,
-           columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4;
+    size_t columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4,
+           size = ((size_t)builder->row + 1) * columns * sizeof *builder->columns;
     /* one row more, so that an empty map has columns, too */
-    builder->columns = calloc(count + 1, columns * sizeof *builder->columns);
+    builder->columns = calloc(1, size);
     builder->capacity = builder->row;
-    return builder->columns != NULL
-               ? REX_OK
-               : rex_fail_memory((count + 1) * columns * sizeof *builder->columns,
-                                 "the rows of a map");
+    return builder->columns != NULL ? REX_OK : rex_fail_memory(size, "the rows of a map");
 }
 
 static void copy_mappers(struct rex_map *map, const struct build *build)

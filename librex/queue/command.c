@@ -312,40 +312,38 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
                           gpu->number, other);
 }
 
-/* The bytes of all values that MAP points to, each beginning at a multiple of 16. */
-static size_t size_of_values(const struct rex_map *map)
+/* The bytes of the value that ROW of MAP points to; 0: it points to none. */
+static size_t size_of_value(const struct rex_map *map, size_t row)
 {
-    size_t size = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        if ((map->types[i] & REX_MAP_LITERAL) && map->sizes[i] > (int64_t)sizeof(void *))
-            size += ((size_t)map->sizes[i] + 15) / 16 * 16;
-    return size;
+    bool is_wide = (map->types[row] & REX_MAP_LITERAL) && map->sizes[row] > (int64_t)sizeof(void *);
+    return is_wide ? (size_t)map->sizes[row] : 0;
 }
 
 int rex_command_own_map(struct rex_command *command)
 {
     struct rex_map *map = &command->launch.map;
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
-    size_t size = columns + size_of_values(map) + 1;
+    size_t size = columns + 1;
+    for (size_t i = 0; i < rows; i++)
+        size += size_of_value(map, i);
     char *memory = malloc(size);
     if (memory == NULL)
         return rex_fail_memory(size, "a launch in a graph");
-    char *values = memory + columns; /* a multiple of 16 */
+    char *values = memory + columns;
     struct rex_map own = {
         map->count, (void **)(void *)memory, (void **)(void *)memory + rows, NULL, NULL, NULL,
         NULL};
     own.sizes = (int64_t *)(void *)(own.begin + rows);
     own.types = own.sizes + rows;
     for (size_t i = 0; i < rows; i++) {
+        size_t value = size_of_value(map, i);
         own.base[i] = map->base[i];
         own.begin[i] = map->begin[i];
         own.sizes[i] = map->sizes[i];
         own.types[i] = map->types[i];
-        if (!(map->types[i] & REX_MAP_LITERAL) || map->sizes[i] <= (int64_t)sizeof(void *))
-            continue;
-        memcpy(values, map->begin[i], (size_t)map->sizes[i]);
-        own.base[i] = own.begin[i] = values;
-        values += ((size_t)map->sizes[i] + 15) / 16 * 16;
+        if (value > 0)
+            own.base[i] = own.begin[i] = memcpy(values, map->begin[i], value);
+        values += value;
     }
     *map = own;
     command->launch.memory = memory;

@@ -28,7 +28,7 @@ struct driver_capture {
     void *stream[REX_GRAPH_LANES];
     bool began[REX_GRAPH_LANES];
     void **event;
-    size_t events, launches;
+    size_t events;
 };
 
 static int failed(const char *what)
@@ -72,20 +72,6 @@ static int open_capture(struct driver_capture *capture)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static int hold_image(struct rex_driver_graph *made, struct rex_loaded_image *image)
-{
-    for (size_t i = 0; i < made->images; i++)
-        if (made->image[i] == image)
-            return REX_OK;
-    struct rex_loaded_image **images = reallocarray(made->image, made->images + 1, sizeof *images);
-    if (images == NULL)
-        return rex_fail_memory((made->images + 1) * sizeof *images, "a graph");
-    made->image = images;
-    made->image[made->images++] = image;
-    rex_loaded_image_hold(image);
-    return REX_OK;
-}
-
 /* Takes the node of the launch captured last: the stream's next command would depend on it. */
 static int add_node(struct driver_capture *capture, void *stream,
                     const struct rex_loaded_kernel *kernel)
@@ -98,9 +84,10 @@ static int add_node(struct driver_capture *capture, void *stream,
     if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) != 0 ||
         count != 1)
         return failed("a launch");
-    made->node[capture->launches++] = last[0];
+    made->launch[made->launches++] = (struct rex_driver_launch){last[0], kernel->image};
+    rex_loaded_image_hold(kernel->image);
     rex_kernel_list_add(&made->kernels, kernel->name, kernel->image->registration);
-    return hold_image(made, kernel->image);
+    return REX_OK;
 }
 
 static int capture_event(struct driver_capture *capture, const struct rex_command *command)
@@ -202,10 +189,9 @@ static void discard(const struct rex_graph *graph, struct rex_driver_graph *made
             rex_context_drop(graph->gpu.ordinal);
     }
     if (graph->forks == rex_forks())
-        for (size_t i = 0; i < made->images; i++)
-            rex_loaded_image_drop(made->image[i]);
-    free(made->image);
-    free(made->node);
+        for (size_t i = 0; i < made->launches; i++)
+            rex_loaded_image_drop(made->launch[i].image);
+    free(made->launch);
 }
 
 int rex_graph_build(struct rex_graph *graph)
@@ -213,10 +199,10 @@ int rex_graph_build(struct rex_graph *graph)
     struct rex_driver_graph old = graph->made;
     graph->made =
         (struct rex_driver_graph){.generation = rex_addresses_generation(graph->gpu.remember)};
-    size_t size = (graph->launches + 1) * sizeof *graph->made.node;
-    graph->made.node = calloc(1, size);
-    int result = graph->made.node != NULL ? capture_and_instantiate(graph)
-                                          : rex_fail_memory(size, "a graph");
+    size_t size = (graph->launches + 1) * sizeof *graph->made.launch;
+    graph->made.launch = calloc(1, size);
+    int result = graph->made.launch != NULL ? capture_and_instantiate(graph)
+                                            : rex_fail_memory(size, "a graph");
     graph->stale = result != REX_OK;
     discard(graph, result == REX_OK ? &old : &graph->made);
     if (result != REX_OK)
@@ -252,7 +238,7 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                                        &command->launch.description, &command->launch.map, &packed)
                      : failed("the context");
     if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
-                                           graph->made.node[number]) != 0)
+                                           graph->made.launch[number].node) != 0)
         result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
                           rex_cuda_why());
     rex_context_leave(entered);

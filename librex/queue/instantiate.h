@@ -13,11 +13,13 @@
 /* The driver's graph of the commands, with the device addresses in a generation of mappings. */
 struct rex_driver_graph {
     void *executable, *graph;
-    void **node; /* of each launch */
+    struct rex_driver_launch {
+        void *node;
+        struct rex_loaded_image *image; /* held */
+    } * launch;
+    size_t launches;
     uint64_t generation;
     struct rex_kernel_list kernels;
-    struct rex_loaded_image **image; /* images that the graph holds */
-    size_t images;
 };
 
 /*
