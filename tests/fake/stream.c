@@ -363,8 +363,8 @@ static int with_event(const char *name, const void *event)
 
 FUNCTION(cuStreamWaitEvent, void *stream, void *event, unsigned flags)
 {
-    (void)flags;
     FAIL_WITH(with_event("cuStreamWaitEvent", event));
+    FAIL_WITH(flags != 0); /* CUDA_ERROR_INVALID_VALUE: there are some for captures alone */
     return fake_put_wait(real(stream), event);
 }
 FUNCTION(cuLaunchHostFunc, void *stream, void (*function)(void *argument), void *argument)

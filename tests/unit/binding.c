@@ -370,6 +370,7 @@ static const struct file {
     /* A number above all that librex knows, or, without a number, a function that no known release has. */
     {OMPTARGET(24), "libomptarget.so.24", "libomptarget.so", DT_SONAME},
     {OMPTARGET(24), "libomptarget.so.24", "libLLVM.so.30.1", DT_NEEDED},
+    {OMPTARGET(24), "__tgt_register_requires", "__tgt_unheard_of", 0},
     {OMPTARGET(25), "libomptarget.so.25", "libomptarget.so.25", DT_SONAME},
     {OMPTARGET(25), "libomptarget.so.25", "libomptarget.so", DT_SONAME},
     /* No libomptarget that can be used. */

@@ -506,6 +506,9 @@ TEST_IN_CHILD(refuse_rows)
     for (int i = 0; i < 3; i++) /* a row inside a later one, which begins with it or before it; and two that overlap in part */
         CHECK_EQUAL(launch_on(0, REX_TO(x + (i == 1), 4), REX_TO(x + 2 * (i == 2), 8)), REX_EOVERLAP);
     expect_sent(0, COUNT(odd));
+    for (int i = 0; i < 3; i++) /* inside an earlier one: at its begin, at its end, or between them */
+        CHECK_EQUAL(launch_on(0, REX_TO(x, 8), REX_TO(x + 2 * i, 4)), REX_OK);
+    expect_sent(3, COUNT(odd));
 }
 
 /*

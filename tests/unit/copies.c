@@ -156,6 +156,15 @@ TEST_IN_CHILD(copy_beyond)
     finish();
 }
 
+/* What is pinned where it begins, or where it ends, the driver copies; what is pinned behind it is another's. */
+TEST_OF_EACH(copy_pinned_part, size_t, at, 0, SIZE - 1, SIZE)
+{
+    start("3");
+    CHECK_EQUAL(rex_host_register(host + at, 1), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, SIZE), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync") == 1, at < SIZE);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 struct failure {

@@ -406,4 +406,6 @@ TEST(test_lists)
                                     {.kernel[0].name = name}};
     rex_kernel_list_forget(two, (const void *)name);
     assert_true(two[0].kernel[REX_KERNEL_LIST_MAX - 1].registration == NULL && two[1].kernel[0].name == name);
+    rex_kernel_list_add_all(two, &(struct rex_kernel_list){.count = REX_KERNEL_LIST_MAX});
+    assert_int_equal(two[0].count, REX_KERNEL_LIST_MAX + 1); /* of others */
 }

@@ -159,6 +159,7 @@ static void taken_over(const void *how)
     if (strcmp(how, "replaced") == 0) {
         CHECK_EQUAL(rename(in_folder("taken.json"), in_folder("renamed.json")), 0);
         take_all_numbers("taken.json", O_RDWR | O_CREAT);
+        CHECK_EQUAL(ftruncate(3, size_of("renamed.json")), 0); /* and is as large */
     } else if (strcmp(how, "removed") == 0)
         CHECK_EQUAL(unlink(in_folder("taken.json")), 0);
     else if (strcmp(how, "written") == 0)

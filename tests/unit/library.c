@@ -215,7 +215,7 @@ enum { MOST_WORDS = UINT16_MAX };
  * another image could. */
 TEST_IN_CHILD(words_alone)
 {
-    static const size_t counts[] = {1, 33, FAKE_ROWS};
+    static const size_t counts[] = {1, 32, 33, FAKE_ROWS};
     static void *arguments[MOST_WORDS + 1];
     use_gpu(0);
     use_release(19);

@@ -184,6 +184,13 @@ static int map_list(struct rex_map_builder *builder, void *element)
     return result == REX_OK ? rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, list->values, 0, list->count)) : result;
 }
 
+/* Maps the list in a section of its own, which copies nothing, and then itself. */
+static int map_behind(struct rex_map_builder *builder, void *element)
+{
+    int result = rex_map_add_mapped(builder, map_list, REX_ALLOC((struct list *)element, 1), sizeof(struct list));
+    return result == REX_OK ? rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *(struct list *)element)) : result;
+}
+
 /* A mapper that calls itself for a section of its own: LEVELS more times, or without end where that is negative. */
 static int levels;
 static int map_itself(struct rex_map_builder *builder, void *element)
@@ -227,6 +234,7 @@ TEST(sections)
         {"deleted", map_list, REX_DELETE(lists, 2), size, 0, 0},
         {"in every way", map_list, REX_ALWAYS(REX_PRESENT(REX_CLOSE(REX_HOLD(REX_ALLOC(lists, 2))))), size, 0, 0},
         {"empty", map_list, REX_TOFROM(none, 0), size, 0, 0},
+        {"behind another", map_behind, REX_TO(lists, 2), size, 0, 0},
         {"no mapper", NULL, REX_TOFROM(lists, 2), size, 0, 0},
         {"at NULL", map_list, REX_TOFROM(none, 2), size, 0, 0},
         {"elements of no size", map_list, REX_TOFROM(lists, 2), 0, 0, 0},

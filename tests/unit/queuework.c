@@ -275,6 +275,20 @@ TEST_IN_CHILD(wait_for_each)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* The last module's end is that of all mappings, and waits for what uses any; another one's does not. */
+TEST_IN_CHILD(end_modules)
+{
+    start(22);
+    CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
+    struct rex_queue *queue = new_queue(&module, 0, "filled", 0);
+    CHECK_EQUAL(rex_queue_fill(queue, (void *)(uintptr_t)4096, "", 1, 8), REX_OK);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
+    CHECK(rex_queue_sync(queue) == REX_OK && rex_module_fini(&module) == REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static struct pair {

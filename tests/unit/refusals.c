@@ -215,6 +215,7 @@ static void graphs(struct rex_queue *queue)
     REFUSED(rex_queue_wait_event(other, inside));
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_end(&others, other), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK); /* records no event */
     after_capture(queue, inside);
     too_many_queues(queue, inside);
     rex_graph_destroy(graph);
