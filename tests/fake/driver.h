@@ -108,14 +108,17 @@ struct fake_object {
     struct fake_object *graph; /* that it is captured in */
     void *last[8];             /* in that: what the next one depends on */
     size_t lasts;
+    bool is_apart; /* the stream that began the capture has not waited for it */
     /* An event: where it was recorded last. */
     struct fake_mark *mark;
     void *node;
+    struct fake_object *in;
     /* A module: its host image. */
     void *opened;
     /* A graph, or an executable one. */
     struct fake_step *node_first, **node_end;
     size_t nodes;
+    const struct fake_object *began; /* the stream that began the capture */
 };
 
 /* Each of them copies its arguments and gives 0 or an error. Without device memory copies, fills and calls do nothing. */
@@ -142,6 +145,8 @@ bool fake_advance(struct fake_object *stream);
 bool fake_advance_event(struct fake_object *event);
 
 int fake_capture_begin(struct fake_object *stream, struct fake_object *graph);
+/* Whether the stream has waited for all others in its capture. */
+bool fake_capture_is_joined(const struct fake_object *stream);
 /* The graph, or NULL. */
 struct fake_object *fake_capture_end(struct fake_object *stream);
 /* EXECUTABLE, which is new, gets what GRAPH has. */

@@ -562,10 +562,12 @@ FUNCTION(cuStreamBeginCapture_v2, void *stream, int mode)
 }
 FUNCTION(cuStreamEndCapture, void *stream, void **graph)
 {
+    bool is_joined = fake_capture_is_joined(stream);
     *graph = fake_capture_end(stream);
     if (*graph == NULL)
         return 401; /* CUDA_ERROR_ILLEGAL_STATE */
     int result = fake_breaks("cuStreamEndCapture");
+    result = result == 0 && !is_joined ? 904 : result; /* CUDA_ERROR_STREAM_CAPTURE_UNJOINED */
     if (result != 0) {
         fake_graph_close(*graph);
         destroy("cuGraphDestroy", *graph);

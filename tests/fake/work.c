@@ -282,6 +282,7 @@ static int put_locked(struct fake_object *stream, struct fake_step *step)
     if (stream->graph != NULL) {
         stream->last[0] = add_node(stream->graph, step);
         stream->lasts = 1;
+        stream->is_apart = stream != stream->graph->began;
         return 0;
     }
     append(&stream->end, step);
@@ -347,10 +348,16 @@ int fake_put_launch(struct fake_object *stream, const struct fake_launch *launch
 
 /* ---- events ----------------------------------------------------------------------------------------------------------------------- */
 
-static void record_in_capture(const struct fake_object *stream, struct fake_object *event)
+static void *last_of(const struct fake_object *stream)
+{
+    return stream->lasts > 0 ? stream->last[0] : NULL;
+}
+
+static void record_in_capture(struct fake_object *stream, struct fake_object *event)
 {
     event->graph = stream->graph;
-    event->node = stream->lasts > 0 ? stream->last[0] : NULL;
+    event->node = last_of(stream);
+    event->in = stream;
 }
 
 int fake_put_record(struct fake_object *stream, struct fake_object *event)
@@ -376,7 +383,10 @@ int fake_put_record(struct fake_object *stream, struct fake_object *event)
 /* The stream takes part in the capture that the event was recorded in. */
 static void join_capture(struct fake_object *stream, const struct fake_object *event)
 {
+    stream->is_apart |= stream->graph == NULL;
     stream->graph = event->graph;
+    if (stream == stream->graph->began && event->node == last_of(event->in))
+        event->in->is_apart = false;
     if (event->node != NULL && stream->lasts < sizeof stream->last / sizeof *stream->last)
         stream->last[stream->lasts++] = event->node;
 }
@@ -436,6 +446,7 @@ static void leave_captures_of(const struct fake_object *graph)
         if (stream->graph == graph) {
             stream->graph = NULL;
             stream->lasts = 0;
+            stream->is_apart = false;
         }
 }
 
@@ -443,10 +454,22 @@ int fake_capture_begin(struct fake_object *stream, struct fake_object *graph)
 {
     pthread_mutex_lock(&lock);
     bool is_captured = stream->graph != NULL;
-    if (!is_captured)
+    if (!is_captured) {
         stream->graph = graph;
+        graph->began = stream;
+    }
     pthread_mutex_unlock(&lock);
     return is_captured ? 401 : 0; /* CUDA_ERROR_ILLEGAL_STATE */
+}
+
+bool fake_capture_is_joined(const struct fake_object *stream)
+{
+    const struct fake_object *each = streams;
+    pthread_mutex_lock(&lock);
+    while (each != NULL && (each->graph != stream->graph || !each->is_apart))
+        each = each->next;
+    pthread_mutex_unlock(&lock);
+    return each == NULL;
 }
 
 struct fake_object *fake_capture_end(struct fake_object *stream)
