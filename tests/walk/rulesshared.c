@@ -137,12 +137,16 @@ static int send(const struct rex_map *map, int device, enum way way)
                              : rex_module_launch_map(&walk_modules[0], &config, map);
 }
 
-/* Adds A times FROM, which is X or Z, from cell AT on. Without a check libomptarget aborts at a part of a mapping. */
+/*
+ * Adds A times FROM, which is X or Z, from cell AT on. Without a check libomptarget aborts at a part of a mapping. For an empty row the
+ * kernel gets the host's address, which the fake GPU refuses.
+ */
 static void launch(const struct call *call, int64_t *from, int at, int device, enum way way)
 {
     int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
     bool may_fail = from == z || way >= PACKET || (walk_may_refuse() && way != ASYNCHRONOUS);
-    if (!is_used || at + n > SHARED || device >= devices || (from == z && way != CHECKED))
+    bool is_possible = from == z ? way == CHECKED && n > 0 : way != ASYNCHRONOUS || device == 0;
+    if (!is_used || at + n > SHARED || device >= devices || !is_possible)
         return;
     REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, n), REX_TOFROM(y[device] + at, n));
     walk_before();
