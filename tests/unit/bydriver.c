@@ -506,9 +506,23 @@ TEST_IN_CHILD(refuse_rows)
     for (int i = 0; i < 3; i++) /* a row inside a later one, which begins with it or before it; and two that overlap in part */
         CHECK_EQUAL(launch_on(0, REX_TO(x + (i == 1), 4), REX_TO(x + 2 * (i == 2), 8)), REX_EOVERLAP);
     expect_sent(0, COUNT(odd));
-    for (int i = 0; i < 3; i++) /* inside an earlier one: at its begin, at its end, or between them */
-        CHECK_EQUAL(launch_on(0, REX_TO(x, 8), REX_TO(x + 2 * i, 4)), REX_OK);
-    expect_sent(3, COUNT(odd));
+}
+
+/* A row inside an earlier one, at its begin, its end or between them, is a part of that one, be it small or large. */
+TEST_OF_EACH(share_memory, int64_t, cells, 16, 300000)
+{
+    static uint64_t all[300000], wanted[300000];
+    const int64_t places[] = {0, 3, cells - 8};
+    start(22);
+    for (size_t i = 0; i < COUNT(places); i++) {
+        for (int j = 0; j < 8; j++)
+            wanted[j] = ++all[j];
+        for (int j = 0; j < 8; j++)
+            wanted[places[i] + j] += wanted[j];
+        CHECK_EQUAL(launch_on(8, REX_TOFROM(all, cells), REX_TOFROM(all + places[i], 8)), REX_OK);
+        CHECK(memcmp(all, wanted, sizeof all) == 0);
+    }
+    expect_sent(COUNT(places), 0);
 }
 
 /*
@@ -611,8 +625,10 @@ TEST_IN_CHILD(give_kept_memory)
 {
     enum { LARGE = 4 << 20 };
     static char one[LARGE], other[LARGE];
+    setenv("REX_COPY_THREADS", "2", 1);
     start(22);
     CHECK_EQUAL(launch_on(0, REX_TO(one, LARGE), REX_TO(other, LARGE)), REX_OK);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") > 2); /* threads copied it in pieces */
     size_t kept = device_bytes();
     void *small = rex_device_alloc(1, 0);
     CHECK(small != NULL && device_bytes() > kept);
@@ -644,6 +660,10 @@ TEST_IN_CHILD(copy_a_mapped_byte)
     CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 0);
     CHECK_EQUAL(launch_on(0, REX_TOFROM(x + 1, 1), rex_row_with(REX_FROM((char *)x, 1), REX_MAP_ALWAYS)), REX_OK);
     CHECK(driver_calls("cuMemcpyHtoDAsync") == 1 && driver_calls("cuMemcpyDtoHAsync") == 1);
+    for (int i = 0; i < 2; i++) { /* beside one that is not mapped; and where it fails */
+        CHECK_EQUAL(launch_on(0, rex_row_with(REX_TO(x, 1), REX_MAP_ALWAYS), rex_row_with(REX_TO(y, 1), REX_MAP_ALWAYS)), i == 0 ? REX_OK : REX_ECUDA);
+        setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:1:1", 1);
+    }
 }
 
 static uint32_t updates_by_runtime(const struct rex_map *map)
