@@ -170,7 +170,8 @@ static uintptr_t pass_on(int call, const void *site, WORDS)
         book(call);
         if (call == CALL___tgt_register_lib)
             torture_registered = (const void *)a;
-    }
+    } else if (is_own && call == CALL_cuStreamEndCapture)
+        torture_balance("capture", -1); /* one whose streams are not joined ends, too */
     return result;
 }
 
