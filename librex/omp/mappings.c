@@ -45,6 +45,8 @@ struct rex_present_table *rex_present_table(int number)
 size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at)
 {
     size_t low = 0, next = last + 1;
+    if (last < table->count && table->entries[last].begin <= at && at < table->entries[last].end)
+        return last;
     if (next < table->count && table->entries[last].end <= at && at < table->entries[next].end)
         return next;
     for (size_t count = table->count; count > 0;) {

@@ -53,8 +53,8 @@ struct rex_present_table *rex_present_table(int number);
 /* The caller holds the lock of TABLE for all of these. */
 
 /*
- * The index of the first entry that ends behind AT. LAST is the result of such a call. The entry
- * behind it is tried first, because rows often come in the order of their addresses.
+ * The index of the first entry that ends behind AT. LAST is the result of such a call. That entry
+ * and the one behind it are tried first, because rows often come in the order of their addresses.
  */
 size_t rex_entries_near(const struct rex_present_table *table, size_t last, uintptr_t at);
 

@@ -249,7 +249,8 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
             forget_refs_around(table, range);
         if (range->is_shared) {
             table->entries[range->at].users++;
-            table->entries[range->at].updates += ranges->call == REX_CALL_UPDATES;
+            if (ranges->call == REX_CALL_UPDATES)
+                table->entries[range->at].updates++;
             ranges->known++;
         }
     }
@@ -545,7 +546,8 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 entry->owner = NULL;
             some_are_gone |= entry->is_gone;
             entry->users -= range->is_shared;
-            entry->updates -= range->is_shared && ranges->call == REX_CALL_UPDATES;
+            if (range->is_shared && ranges->call == REX_CALL_UPDATES)
+                entry->updates--;
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
