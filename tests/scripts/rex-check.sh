@@ -356,61 +356,60 @@ done
 
 # ---- sources
 
-cp "$sources"/rose_* "$sources"/rex_lib_* "$sources/no_init.c" .
+# Two right programs, as REX writes them and by macros; and each mistake in both: what it is, and how sed makes it.
+cp "$sources"/rose_good.c "$sources"/rex_lib_good.cu "$sources"/macros.c "$sources"/macros.cu "$sources"/odd.c .
 expect source-good 0 --source rose_good.c rex_lib_good.cu
-expect source-bad 1 --source rose_bad.c rex_lib_bad.cu
-expect source-json 1 --source --json rose_bad.c rex_lib_bad.cu
-expect source-host-only 1 --source no_init.c
 expect source-device-only 0 --source rex_lib_good.cu
-expect source-no-entries 1 --source main.c rex_lib_good.cu
 expect source-unusable 2 --source kernels.so
-
-# Columns, rows, regions: rose_columns.c is right, and each of these mistakes in it is found.
-cp rose_columns.c right.c
-expect source-columns 0 --source right.c rex_lib_columns.cu
-# The same kernel with launch bounds, in each form.
-for head in 'BOUNDS(by_macro' 'ENV_BOUNDS(by_macro' 'BOUNDS_STEM(by_macro__' 'ENV_BOUNDS_STEM(by_macro__'; do
-    sed "s/REX_DEVICE_KERNEL(by_macro/REX_DEVICE_KERNEL_$head, (64)/" rex_lib_columns.cu >rex_lib_bounds.cu
-    "$check" --source right.c rex_lib_bounds.cu >output 2>&1 || fail "a right program, REX_DEVICE_KERNEL_$head: $(cat output)"
-done
-: >mistakes
-# mistake WHAT SED'S OPTIONS...
+# mistake WHAT HOST DEVICE SED: with the edit by sed, in whichever of the two files, something is found
 mistake() {
-    what=$1
-    shift
-    sed "$@" right.c >rose_columns.c
-    ! cmp -s right.c rose_columns.c || fail "no mistake is made: $what"
-    echo "$what:" >>mistakes
-    ! "$check" --source rose_columns.c rex_lib_columns.cu >output 2>&1 || fail "not found: $what"
-    sed 's/^/    /' output >>mistakes
+    sed -E "$4" "$2" >mistake.c
+    sed -E "$4" "$3" >mistake.cu
+    ! cmp -s mistake.c "$2" || ! cmp -s mistake.cu "$3" || fail "no mistake is made in $2: $1" >&2
+    echo "$1, $2:"
+    ! "$check" --source mistake.c mistake.cu >output 2>&1 || fail "not found in $2: $1" >&2
+    sed '/^[0-9]* finding/d; s/^/    /' output
     count=$((count + 1))
 }
-mistake 'a short column' 's/base\[\] = {literal_0, x, y}/base[] = {literal_0, x}/'
-mistake 'a short column of sizes' 's/sizes\[3\] = {4, 8 \* (int64_t)n, 8/sizes[2] = {4, 8/'
-mistake 'NumArgs too large' 's/int arg_num = 3/int arg_num = 4/'
-mistake 'NumArgs too small, by an assignment' 's/assigned.NumArgs = 2 + 1/assigned.NumArgs = 2/'
-mistake 'a short column of a region' 's/int64_t types\[\] = {1, 3}/int64_t types[] = {1}/'
-mistake 'another length allocated' 's/begin = (void \*\*)malloc(sizeof(void \*) \* (size_t)arg_num)/begin = (void **)malloc(sizeof(void *) * (size_t)rows)/'
-mistake 'a size not filled in' '/sizes\[index\] = 8/d'
-mistake 'a version that is none' 's/args = {3, /args = {4, /'
-mistake 'no version' '/assigned.Version/d'
-mistake 'a literal whose begin is an address' 's/begin\[\] = {(literal_0)/begin[] = {\&n/'
-mistake 'the same, with a cursor' 's/begin\[index\] = literal;/begin[index] = \&n;/'
-mistake 'a row without the parameter bit' 's/types\[\] = {288, 33, 35}/types[] = {288, 33, 3}/'
-mistake 'a parameter too many' 's/TO | FROM}/PARAMETER | TO | FROM}/'
-mistake 'a packed value without the literal bit' 's/types\[\] = {288, 33, 35}/types[] = {35, 33, 35}/'
-mistake 'an address for a value' -e 's/{literal_0, x, y}/{y, x, y}/' -e 's/{(literal_0), x/{y, x/' -e 's/{288, 33, 35}/{35, 33, 35}/'
-mistake 'rows in another order' -e 's/{literal_0, x, y}/{x, literal_0, y}/' -e 's/{(literal_0), x + 0/{x, literal_0/' -e 's/{288, 33, 35}/{33, 288, 35}/'
-mistake 'a region without its end' '/__tgt_target_data_end/d'
-mistake 'an end without its region' '/__tgt_target_data_begin/d'
-mistake 'a way out of a region' '/^        __tgt_target_data_end/d'
-mistake 'a column not freed' '/free(sizes)/d'
-mistake 'a column freed too early' -e '/^    free(base)/d' -e 's/^    int result = /    free(base);\n&/'
+entry='struct __tgt_offload_entry again__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) ='
+while IFS=@ read -r what rose macros; do
+    mistake "$what" rose_good.c rex_lib_good.cu "$rose"
+    mistake "$what" macros.c macros.cu "$macros"
+done >mistakes <<MISTAKES
+a kernel in no entry@/OUT__2__main__12__(id|omp)/d@/^REX_KERNEL\(|config|REX_LAUNCH/d
+no entry at all@/^(struct|__attribute)/d@/^REX_KERNEL\(|^__attribute__|^    \.name/d
+an entry without a kernel@s/void OUT__1__main__9__/void OUT__1__main__8__/@s/BOUNDS\(first/BOUNDS(fist/
+an entry outside of the section@s/^__attribute__.*\)\)\) =/=/@s/, section\("[a-z_]*"\)//
+an entry in another section@s/"omp_offloading_entries/"omp_offload_entries/@s/"omp_offloading_entries/"llvm_entries/
+a second entry of a kernel@/^#if 0/i static char again__id__; static $entry {\&again__id__, "OUT__1__main__9__kernel__", 0, 0, 0};@/^int main/i char again__id__; $entry {.addr = \&again__id__, .name = "first__kernel__"};
+an entry that a launch makes@/__host_ptr = /i static $entry {(void *)\&OUT__1__main__9__id__, "OUT__1__main__9__kernel__"};@/clock_t/i static $entry {.addr = \&first__id__, .name = "first__kernel__"};
+an entry twice@/^struct __tgt_offload_entry OUT__2/p@/^REX_KERNEL/p
+a key of two entries@s/^(struct.*)OUT__2__main__12__id/\1OUT__1__main__9__id/@s/addr = &second/addr = \&first/
+an entry without a key@s/\(\(void \*\)\(&OUT__2__main__12__id__\)\)/(void *)0/@s/, .addr = &second__id__//
+an entry without a name@s/"OUT__2__main__12__kernel__"/NULL/@s/\.name = .*kernel__", //
+a key that is none@s/^(struct.*&)OUT__2__main__12__id__/\1status/@s/addr = &second__id__/addr = (void *)\&second/
+keys exchanged@s/OUT__2__main__12__id__\)\)/OUT__1__main__9__id__))/; s/&OUT__1__main__9__id__,/\&OUT__2__main__12__id__,/@s/second__kernel__/third__kernel__/
+a key in no entry@s/__host_ptr = .*/__host_ptr = (void *)(\&OUT__1__main__8__id__);/@s/REX_LAUNCH\(first/REX_LAUNCH(fist/
+another address than a key's@s/__host_ptr = .*/__host_ptr = (void *)\&status;/@s/64, &second__id__/64, \&begin/
+a launch without a key@s/\(void \*\)&OUT__2__main__12__id__, &/(void *)0, \&/@s/64, &second__id__/64, NULL/
+a kernel with a name of C++@s/^extern "C" \{//@s/^extern "C"//
+no rex_kmp.h@/rex_kmp.h"$/d@/rex.h/d
+rex_kmp.h twice@/rex_kmp.h"$/p@s/.*rex.h.*/#include <rex_kmp.h>\n#include "rex_kmp.h"/
+rex_kmp.h below the entries@/rex_kmp.h"$/d; /^#if 0/i #include "rex_kmp.h"@/rex.h/d; /^int main/i #include "rex_kmp.h"
+no rex_offload_init()@/rex_offload_init/d@/rex_offload_init/,+1d
+rex_offload_init() twice@/rex_offload_init/p@s/^    static double.*/&\n    rex_offload_init();/
+rex_offload_init() behind a clock@/rex_offload_init/d; /double begin/a rex_offload_init();@s/^    static double.*/&\n    clock_t before = clock();/
+MISTAKES
 golden rex-check/source-mistakes.txt mistakes
+expect source-json 1 --source --json mistake.c mistake.cu
 
-# What the project keeps as generated code is as it should be; conform.sh has more of it, script/docs the broken programs of lesson 13.
-for example in "$top"/examples/*raw*/ "$top"/examples/1[01]_*/; do
-    "$check" --source "$example"*.c "$example"*.cu >output || fail "$example: $(cat output)"
+# Nothing is found where nothing is wrong: in what macros and conditions hide, in REX's output, in examples. docs.sh has README's first program.
+clean_sources() { "$check" --source "$@" >output 2>&1 || fail "$*: $(cat output)"; }
+clean_sources odd.c macros.cu
+clean_sources "$top"/tests/runtime/generated/rose/*.c "$top"/tests/runtime/generated/kernels.cu
+for example in "$top"/examples/*/; do
+    set -- "$example"*.c*
+    case $example in *13_broken/) ;; *) [ ! -f "$1" ] || clean_sources "$@" ;; esac
 done
 
 # ---- unusable input, options; an archive, a CUBIN and others are in hostile.sh

@@ -36,11 +36,10 @@ int check_program_bytes(const void *bytes, size_t size)
 /* The same bytes as a host file and as a device file. */
 int check_source_bytes(const void *bytes, size_t size)
 {
-    static const char *const paths[] = {"bytes.c", "bytes.cu"};
-    const struct source_text texts[] = {{(char *)(uintptr_t)bytes, size},
-                                        {(char *)(uintptr_t)bytes, size}};
+    const struct source sources[] = {{"bytes.c", (char *)(uintptr_t)bytes, size},
+                                     {"bytes.cu", (char *)(uintptr_t)bytes, size}};
     struct report report = {0};
-    check_texts(paths, texts, 2, &report);
+    check_sources(sources, 2, &report);
     int findings = (int)report.findings;
     report_free(&report);
     return findings;

@@ -39,32 +39,34 @@ static void add(struct report *report, struct remark remark, const char *format,
     report->remarks[report->count++] = remark;
 }
 
+/* OBJECT becomes the report's. */
+static void add_finding(struct report *report, enum finding finding, char *object,
+                        const char *nearest, const char *format, va_list arguments)
+{
+    struct remark remark = {.finding = finding, .object = object};
+    if (nearest != NULL)
+        remark.nearest = tool_format("%s", nearest);
+    add(report, remark, format, arguments);
+    report->findings++;
+}
+
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
 {
     va_list arguments;
-    struct remark remark = {.finding = finding, .object = tool_format("%s", object)};
-    if (nearest != NULL)
-        remark.nearest = tool_format("%s", nearest);
     va_start(arguments, format);
-    add(report, remark, format, arguments);
+    add_finding(report, finding, tool_format("%s", object), nearest, format, arguments);
     va_end(arguments);
-    report->findings++;
 }
 
-void report_finding_at(struct report *report, enum finding finding, const char *path, size_t line,
+void report_finding_at(struct report *report, enum finding finding, struct place at,
                        const char *nearest, const char *format, ...)
 {
     va_list arguments;
-    char *text;
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
-        text = tool_format("%s", format);
+    add_finding(report, finding, tool_format("%s:%zu", at.path, at.line), nearest, format,
+                arguments);
     va_end(arguments);
-    char *object = tool_format("%s:%zu", path, line);
-    report_finding(report, finding, object, nearest, "%s", text);
-    free(object);
-    free(text);
 }
 
 void report_note(struct report *report, const char *object, const char *format, ...)
@@ -84,14 +86,6 @@ void report_free(struct report *report)
         free(report->remarks[i].nearest);
     }
     free(report->remarks);
-}
-
-bool report_has(const struct report *report, enum finding finding)
-{
-    for (size_t i = 0; i < report->count; i++)
-        if (!report->remarks[i].note && report->remarks[i].finding == finding)
-            return true;
-    return false;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

@@ -10,37 +10,31 @@
 #include <stddef.h>
 
 /* X(constant, name that scripts may count on, what is wrong) */
-#define CHECK_FINDINGS(X)                                                                       \
-    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it")  \
-    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                  \
-    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")    \
-    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")               \
-    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                           \
-    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                         \
-    X(KEY_SHARED, "key-shared", "two entries have one key")                                     \
-    X(NAME_SHARED, "name-shared", "two entries have one name")                                  \
-    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")        \
-    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")      \
-    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have")  \
-    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                              \
-    X(GLOBAL_SIZE, "global-size",                                                               \
-      "a global is of one size in the program, of another in an image")                         \
-    X(MIXED_ARCHITECTURES, "mixed-architectures",                                               \
-      "images, or program and image, are for different processors")                             \
-    X(SIGNATURE, "signature",                                                                   \
-      "a kernel of an image has other parameters than the program, or another image, tells")    \
-    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide")  \
-    X(EXEC_MODE, "exec-mode",                                                                   \
-      "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all")  \
-    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")        \
-    X(INIT, "init", "source: not one call of rex_offload_init() before timers")                 \
-    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute") \
-    X(COLUMN_LENGTH, "column-length", "source: a column of another length than NumArgs")        \
-    X(COLUMN_FREED, "column-freed", "source: an allocated column freed too early, or never")    \
-    X(PACKET_VERSION, "packet-version", "source: a packet of a version that is none")           \
-    X(LITERAL_BASE, "literal-base", "source: a literal row whose base and begin differ")        \
-    X(ROW_PARAMETER, "row-parameter", "source: rows that are not the kernel's parameters")      \
-    X(REGION_END, "region-end", "source: a region that is not ended, or not begun")
+#define CHECK_FINDINGS(X)                                                                      \
+    X(NO_ENTRIES, "no-entries", "there is no section of offload entries, or nothing is in it") \
+    X(ENTRY_OUTSIDE, "entry-outside", "an entry lies outside of that section")                 \
+    X(SECTION_LENGTH, "section-length", "the section's length is no multiple of an entry's")   \
+    X(ENTRY_SIZE, "entry-size", "an entry of the wrong size, place or alignment")              \
+    X(ENTRY_EMPTY, "entry-empty", "an entry without a key or a name")                          \
+    X(KEY_SYMBOL, "key-symbol", "an entry's key is not a symbol *id__")                        \
+    X(KEY_SHARED, "key-shared", "two entries have one key")                                    \
+    X(NAME_SHARED, "name-shared", "two entries have one name")                                 \
+    X(NAME_DRIFT, "name-drift", "the stems of an entry's symbol, key and name disagree")       \
+    X(HOST_KEY_DRIFT, "host-key-drift", "a host key that launches may use is in no entry")     \
+    X(NO_KERNEL, "no-kernel", "an entry names a kernel or global that an image does not have") \
+    X(NO_ENTRY, "no-entry", "a kernel of an image is in no entry")                             \
+    X(GLOBAL_SIZE, "global-size",                                                              \
+      "a global is of one size in the program, of another in an image")                        \
+    X(MIXED_ARCHITECTURES, "mixed-architectures",                                              \
+      "images, or program and image, are for different processors")                            \
+    X(SIGNATURE, "signature",                                                                  \
+      "a kernel of an image has other parameters than the program, or another image, tells")   \
+    X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
+    X(EXEC_MODE, "exec-mode",                                                                  \
+      "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all") \
+    X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
+    X(INIT, "init", "source: rex_offload_init() is called twice, or behind a clock")           \
+    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {
 #define X(constant, name, meaning) FINDING_##constant,
@@ -66,19 +60,21 @@ struct report {
     size_t count, findings;
 };
 
-/* OBJECT is copied. NEAREST may be NULL. What stands in a source is told with its LINE. */
+struct place {
+    const char *path;
+    size_t line;
+};
+
+/* OBJECT is copied. NEAREST may be NULL. What stands in a source is told with its line. */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-void report_finding_at(struct report *report, enum finding finding, const char *path, size_t line,
+void report_finding_at(struct report *report, enum finding finding, struct place at,
                        const char *nearest, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+    __attribute__((format(printf, 5, 6)));
 void report_note(struct report *report, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void report_free(struct report *report);
-
-/* Whether there is a remark FINDING. */
-bool report_has(const struct report *report, enum finding finding);
 
 /*
  * All remarks, one a line, and how many findings. As a member of a JSON object: "findings": [...],

@@ -125,22 +125,27 @@ static int check_program(char **paths, const struct options *options)
     return status;
 }
 
-static int check_sources(char **paths, size_t count, const struct options *options)
+static int check_files(char **paths, size_t count, const struct options *options)
 {
     struct report report = {0};
+    struct source *sources = tool_alloc(count, sizeof *sources);
     char why[256];
-    int status;
-    if (check_source((const char *const *)paths, count, &report, why) != 0)
-        status = unusable(why);
-    else {
+    size_t read = 0;
+    while (read < count && source_read(&sources[read], paths[read], why) == 0)
+        read++;
+    if (read == count) {
+        check_sources(sources, count, &report);
         if (options->json) {
             printf("{\n  \"tool\": \"rex-check\",\n  \"version\": \"%s\",\n", rex_version());
             report_print_json(&report);
             puts("}");
         } else
             report_print(&report, options->colour);
-        status = finish(&report);
     }
+    int status = read == count ? finish(&report) : unusable(why);
+    for (size_t i = 0; i < count; i++)
+        free(sources[i].bytes);
+    free(sources);
     report_free(&report);
     return status;
 }
@@ -190,6 +195,6 @@ int main(int argc, char **argv)
     }
     /* Why an image cannot be used is told here, once. */
     rex_configure(REX_OPTION_LOG, "off");
-    return options.source ? check_sources(argv + optind, (size_t)(argc - optind), &options)
+    return options.source ? check_files(argv + optind, (size_t)(argc - optind), &options)
                           : check_program(argv + optind, &options);
 }

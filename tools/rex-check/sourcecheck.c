@@ -1,6 +1,6 @@
 /*
- * sourcecheck.c - check generated sources before they are compiled: the entries and kernels of all
- * files together.
+ * sourcecheck.c - check generated sources before they are compiled: the entries, host keys and
+ * kernels of all files together.
  *
  * Facts that hold whatever the generator calls its kernels and wherever it breaks its lines;
  * nothing is compared with a kept output.
@@ -9,263 +9,197 @@
  */
 #include "sourcecheck.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "columncheck.h"
 #include "common/memory.h"
-#include "constants.h"
 #include "hostfile.h"
-#include "kernels.h"
+#include "items.h"
 #include "names.h"
-#include "regioncheck.h"
-#include "rowcheck.h"
-#include "source.h"
 #include "stem.h"
 
-/* ---- entries --------------------------------------------------------------------------------- */
+#define FOUND(finding, item, near, ...) \
+    report_finding_at(index->report, FINDING_##finding, (item)->at, near, __VA_ARGS__)
 
-static bool has_stem(const char *name, const char *suffix, const char *stem, size_t length)
-{
-    const char *own;
-    size_t own_length;
-    return name_stem(name, suffix, &own, &own_length) && own_length == length &&
-           memcmp(own, stem, length) == 0;
-}
+/* Names of items, under the numbers that these have. */
+enum list { KEYS, ENTRIES, KERNELS, LISTS };
 
-static void check_entry(const struct source_entry *entry, struct report *report)
-{
-    const char *stem;
-    size_t length;
-    if (!entry->in_section)
-        report_finding_at(report, FINDING_SECTION_ATTRIBUTE, entry->at.path, entry->at.line, NULL,
-                          "entry %s lacks __attribute__((section(\"omp_offloading_entries\")))",
-                          entry->symbol);
-    if (entry->key == NULL || entry->name == NULL) {
-        report_finding_at(report, FINDING_ENTRY_EMPTY, entry->at.path, entry->at.line, NULL,
-                          "entry %s has no %s", entry->symbol, entry->key == NULL ? "key" : "name");
-        return;
-    }
-    if (entry->global)
-        return;
-    if (!name_stem(entry->key, "id__", &stem, &length))
-        report_finding_at(report, FINDING_KEY_SYMBOL, entry->at.path, entry->at.line, NULL,
-                          "entry %s: its key is %s, which is not called *id__", entry->symbol,
-                          entry->key);
-    else if (!has_stem(entry->name, "kernel__", stem, length))
-        report_finding_at(report, FINDING_NAME_DRIFT, entry->at.path, entry->at.line, NULL,
-                          "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__",
-                          entry->symbol, entry->key, entry->name, (int)length, stem);
-    else if (!has_stem(entry->symbol, "omp_offload_entry__", stem, length))
-        report_finding_at(report, FINDING_NAME_DRIFT, entry->at.path, entry->at.line, NULL,
-                          "entry %s has key and name of another stem, %.*s", entry->symbol,
-                          (int)length, stem);
-}
-
-/*
- * The same numbers as in SOURCES; entries of globals, and what an entry does not say, have no name.
- */
 struct index {
-    struct names keys, names, kernels;
+    const struct items *items;
+    struct report *report;
+    struct names lists[LISTS];
+    size_t devices, entries, uses;
+    const struct item *unseen[LISTS]; /* a place where there may be some that are not seen */
 };
 
-static struct index index_of(const struct sources *sources)
+static void add_names(struct index *index, const struct item *item)
 {
-    struct index index = {0};
-    for (size_t i = 0; i < sources->entry_count; i++) {
-        const struct source_entry *entry = &sources->entries[i];
-        names_add(&index.keys, entry->global ? NULL : entry->key);
-        names_add(&index.names, entry->global ? NULL : entry->name);
-    }
-    for (size_t i = 0; i < sources->kernel_count; i++)
-        names_add(&index.kernels, sources->kernels[i].name);
-    names_sort(&index.keys);
-    names_sort(&index.names);
-    names_sort(&index.kernels);
-    return index;
+    bool entry = item->kind == ITEM_ENTRY, kernel = item->kind == ITEM_KERNEL;
+    names_add(&index->lists[KEYS], entry ? item->key : NULL);
+    names_add(&index->lists[ENTRIES], entry ? item->name : NULL);
+    names_add(&index->lists[KERNELS], kernel ? item->name : NULL);
+    index->entries += entry;
+    index->uses += item->kind == ITEM_KEY;
+    const struct item **unseen = &index->unseen[item->placed ? KERNELS : ENTRIES];
+    if (item->kind == ITEM_UNSEEN && *unseen == NULL)
+        *unseen = item;
 }
 
-static void index_free(struct index *index)
+static bool has(const struct index *index, enum list list, const char *name)
 {
-    names_free(&index->keys);
-    names_free(&index->names);
-    names_free(&index->kernels);
+    return names_find(&index->lists[list], name) != SIZE_MAX;
 }
 
-static void check_twice(const struct sources *sources, const struct index *index, size_t number,
-                        struct report *report)
+/* The first item that has NAME, if it is another one and both are there whatever an #if says. */
+static const struct item *other(const struct index *index, enum list list, const char *name,
+                                const struct item *item)
 {
-    const struct source_entry *entry = &sources->entries[number];
-    size_t key = entry->key != NULL ? names_find(&index->keys, entry->key) : SIZE_MAX;
-    size_t name = entry->name != NULL ? names_find(&index->names, entry->name) : SIZE_MAX;
-    if (key < number)
-        report_finding_at(report, FINDING_KEY_SHARED, entry->at.path, entry->at.line, NULL,
-                          "entry %s has the key of %s, %s", entry->symbol,
-                          sources->entries[key].symbol, entry->key);
-    if (name < number)
-        report_finding_at(report, FINDING_NAME_SHARED, entry->at.path, entry->at.line, NULL,
-                          "entry %s names the kernel of %s, %s", entry->symbol,
-                          sources->entries[name].symbol, entry->name);
+    size_t number = name != NULL ? names_find(&index->lists[list], name) : SIZE_MAX;
+    const struct item *first = number != SIZE_MAX ? &index->items->list[number] : item;
+    return first < item && !first->conditional && !item->conditional ? first : NULL;
 }
 
-static void check_uses(const struct sources *sources, const struct index *index,
-                       struct report *report)
+static void check_entry(const struct index *index, const struct item *entry)
 {
-    for (size_t i = 0; i < sources->use_count; i++) {
-        const struct source_use *use = &sources->uses[i];
-        if (names_find(&index->keys, use->key) == SIZE_MAX)
-            report_finding_at(report, FINDING_HOST_KEY_DRIFT, use->at.path, use->at.line,
-                              names_nearest(&index->keys, use->key, report),
-                              "the host key %s is in no entry", use->key);
-    }
+    const char *symbol = entry->symbol, *key = entry->key, *name = entry->name, *stem;
+    const struct item *by_key = other(index, KEYS, key, entry),
+                      *by_name = other(index, ENTRIES, name, entry);
+    size_t length;
+    if (!entry->placed && index->unseen[ENTRIES] == NULL)
+        FOUND(SECTION_ATTRIBUTE, entry, NULL,
+              "entry %s lacks __attribute__((section(\"omp_offloading_entries\")))", symbol);
+    if (key == NULL || name == NULL)
+        FOUND(ENTRY_EMPTY, entry, NULL, "entry %s has no %s", symbol, key == NULL ? "key" : "name");
+    else if (!name_stem(key, KEY_SUFFIX, &stem, &length))
+        FOUND(KEY_SYMBOL, entry, NULL, "entry %s: its key is %s, which is not called *id__", symbol,
+              key);
+    else if (strncmp(name, stem, length) != 0 || strcmp(name + length, NAME_SUFFIX) != 0)
+        FOUND(NAME_DRIFT, entry, NULL,
+              "entry %s: its key is %s, but it names the kernel %s, not %.*skernel__", symbol, key,
+              name, (int)length, stem);
+    if (by_key != NULL)
+        FOUND(KEY_SHARED, entry, NULL, "entry %s has the key of %s, %s", symbol, by_key->symbol,
+              key);
+    if (by_name != NULL)
+        FOUND(NAME_SHARED, entry, NULL, "entry %s names the kernel of %s, %s", symbol,
+              by_name->symbol, name);
+    if (name != NULL && index->devices > 0 && index->unseen[KERNELS] == NULL &&
+        !has(index, KERNELS, name))
+        FOUND(NO_KERNEL, entry, names_nearest(&index->lists[KERNELS], name, index->report),
+              "entry %s names the kernel %s, which no device file defines", symbol, name);
 }
 
-/* ---- kernels --------------------------------------------------------------------------------- */
-
-static void check_kernel(const struct sources *sources, const struct index *index, size_t number,
-                         struct report *report)
+static void check_key(const struct index *index, const struct item *use)
 {
-    const struct source_kernel *kernel = &sources->kernels[number];
-    size_t first = names_find(&index->kernels, kernel->name);
-    if (first < number)
-        report_finding_at(report, FINDING_NAME_SHARED, kernel->at.path, kernel->at.line, NULL,
-                          "the kernel %s is defined in %s:%zu too", kernel->name,
-                          sources->kernels[first].at.path, sources->kernels[first].at.line);
-    if (!kernel->c_linkage)
-        report_finding_at(report, FINDING_NAME_DRIFT, kernel->at.path, kernel->at.line, NULL,
-                          "the kernel %s is not extern \"C\": in the image it has another name",
-                          kernel->name);
-    if (names_find(&index->names, kernel->name) == SIZE_MAX)
-        report_finding_at(report, FINDING_NO_ENTRY, kernel->at.path, kernel->at.line,
-                          names_nearest(&index->names, kernel->name, report),
-                          "the kernel %s is in no entry", kernel->name);
+    if (use->key == NULL)
+        FOUND(HOST_KEY_DRIFT, use, NULL, "the launch passes no host key");
+    else if (index->unseen[ENTRIES] == NULL && !has(index, KEYS, use->key))
+        FOUND(HOST_KEY_DRIFT, use, names_nearest(&index->lists[KEYS], use->key, index->report),
+              "the host key %s is in no entry", use->key);
 }
 
-static void check_has_kernel(const struct index *index, const struct source_entry *entry,
-                             struct report *report)
+static void check_kernel(const struct index *index, const struct item *kernel)
 {
-    if (names_find(&index->kernels, entry->name) == SIZE_MAX)
-        report_finding_at(report, FINDING_NO_KERNEL, entry->at.path, entry->at.line,
-                          names_nearest(&index->kernels, entry->name, report),
-                          "entry %s names the kernel %s, which no device file defines",
-                          entry->symbol, entry->name);
+    const char *name = kernel->name;
+    bool in_entry = has(index, ENTRIES, name);
+    if (in_entry && !kernel->placed)
+        FOUND(NAME_DRIFT, kernel, NULL,
+              "the kernel %s is not extern \"C\": in the image it has another name", name);
+    if (!in_entry && index->unseen[ENTRIES] == NULL)
+        FOUND(NO_ENTRY, kernel, names_nearest(&index->lists[ENTRIES], name, index->report),
+              "the kernel %s is in no entry", name);
 }
 
-/* ---- launches and data calls ----------------------------------------------------------------- */
-
-/* The kernel that CALL launches; NULL: not known. */
-static const struct source_kernel *launched(const struct sources *sources,
-                                            const struct index *index, const struct calls *calls,
-                                            const struct call *call)
+/* What is not compared, since it is not there or not seen. */
+static void note_unseen(const struct index *index, const char *host)
 {
-    char *key = call->key != NONE
-                    ? source_key(calls->variables->tokens, key_in(calls->variables, call->key))
-                    : NULL;
-    size_t entry = key != NULL ? names_find(&index->keys, key) : SIZE_MAX;
-    const char *name = entry != SIZE_MAX ? sources->entries[entry].name : NULL;
-    size_t kernel = name != NULL ? names_find(&index->kernels, name) : SIZE_MAX;
-    free(key);
-    return kernel != SIZE_MAX ? &sources->kernels[kernel] : NULL;
+    const char *lack = host == NULL                        ? "host file given"
+                       : index->devices == 0               ? "device file given"
+                       : index->entries + index->uses == 0 ? "host file has an entry or a host key"
+                                                           : NULL;
+    if (lack != NULL)
+        report_note(index->report, host != NULL ? host : "rex-check",
+                    "no %s: kernels and entries are not compared", lack);
+    for (enum list i = ENTRIES; i <= KERNELS; i++)
+        if (index->unseen[i] != NULL)
+            report_note(index->report, index->unseen[i]->at.path,
+                        "line %zu may have %s that are not seen: what lacks one is not told",
+                        index->unseen[i]->at.line, i == ENTRIES ? "entries" : "kernels");
 }
 
-static void check_host_calls(const struct host *hosts, size_t count, const struct sources *sources,
-                             const struct index *index)
+static void check_all(const struct tokens *hosts, size_t count, struct index *index)
 {
-    struct variables *variables = tool_alloc(count, sizeof *variables);
-    struct calls *calls = tool_alloc(count, sizeof *calls);
-    for (size_t i = 0; i < count; i++) {
-        variables_read(&variables[i], hosts[i].tokens);
-        constants_find(&variables[i]);
-        calls_read(&calls[i], &variables[i]);
-        check_columns(&hosts[i], &calls[i]);
-        for (size_t k = 0; k < calls[i].count; k++)
-            check_parameters(&hosts[i], &calls[i], &calls[i].list[k],
-                             launched(sources, index, &calls[i], &calls[i].list[k]));
-        check_freed(&hosts[i], &calls[i]);
-    }
-    check_regions(hosts, calls, count);
-    for (size_t i = 0; i < count; i++) {
-        calls_free(&calls[i]);
-        variables_free(&variables[i]);
-    }
-    free(calls);
-    free(variables);
-}
-
-static void check_all(const struct host *hosts, size_t count, const struct sources *sources,
-                      struct report *report)
-{
-    size_t calls = 0;
-    for (size_t i = 0; i < count; i++) {
-        check_includes(&hosts[i]);
-        calls = check_calls(&hosts[i], calls);
-    }
-    check_missing_init(hosts, count, calls);
-    struct index index = index_of(sources);
-    for (size_t i = 0; i < sources->entry_count; i++) {
-        check_entry(&sources->entries[i], report);
-        check_twice(sources, &index, i, report);
-        if (sources->device_files > 0 && sources->entries[i].name != NULL &&
-            !sources->entries[i].global)
-            check_has_kernel(&index, &sources->entries[i], report);
-    }
-    check_uses(sources, &index, report);
-    for (size_t i = 0; count > 0 && i < sources->kernel_count; i++)
-        check_kernel(sources, &index, i, report);
-    check_host_calls(hosts, count, sources, &index);
-    index_free(&index);
-    if (count == 0 || sources->device_files == 0)
-        report_note(report, count == 0 ? "rex-check" : hosts->path,
-                    "no %s file given: kernels and entries are not compared",
-                    count == 0 ? "host" : "device");
-    else if (sources->entry_count == 0)
-        report_finding(report, FINDING_NO_ENTRIES, hosts->path, NULL,
+    const struct items *items = index->items;
+    for (size_t i = 0; i < items->count; i++)
+        add_names(index, &items->list[i]);
+    for (enum list i = 0; i < LISTS; i++)
+        names_sort(&index->lists[i]);
+    for (size_t i = 0; i < count; i++)
+        check_includes(&hosts[i], index->report);
+    /* A program without either may find its kernels by name. */
+    bool keys = index->entries > 0 || index->uses > 0;
+    check_init(hosts, count, keys, index->report);
+    if (keys && index->entries == 0 && index->unseen[ENTRIES] == NULL && count > 0)
+        report_finding(index->report, FINDING_NO_ENTRIES, hosts->path, NULL,
                        "no host file defines an entry");
+    for (size_t i = 0; keys && i < items->count; i++) {
+        const struct item *item = &items->list[i];
+        if (item->kind == ITEM_ENTRY)
+            check_entry(index, item);
+        else if (item->kind == ITEM_KEY)
+            check_key(index, item);
+        else if (item->kind == ITEM_KERNEL)
+            check_kernel(index, item);
+    }
+    note_unseen(index, count > 0 ? hosts->path : NULL);
+    for (enum list i = 0; i < LISTS; i++)
+        names_free(&index->lists[i]);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
-
-static bool is_device(const char *path)
+int source_read(struct source *source, const char *path, char why[256])
 {
-    const char *dot = strrchr(path, '.');
-    return dot != NULL && strcmp(dot, ".cu") == 0;
+    FILE *file = fopen(path, "re");
+    const char *reason = NULL;
+    size_t room = 0;
+    ssize_t size = file != NULL ? getdelim(&source->bytes, &room, '\0', file) : -1;
+    source->path = path;
+    source->size = size > 0 ? (size_t)size : 0;
+    if (file == NULL || (size < 0 && !feof(file)))
+        reason = strerror(errno);
+    else if (size > 0 && source->bytes[size - 1] == '\0')
+        reason = "it is no source: --source wants C, C++ and CUDA files";
+    if (file != NULL)
+        fclose(file);
+    snprintf(why, 256, "%.150s: %s", path, reason != NULL ? reason : "");
+    return reason == NULL ? 0 : -1;
 }
 
-void check_texts(const char *const *paths, const struct source_text *texts, size_t count,
-                 struct report *report)
+void check_sources(const struct source *sources, size_t count, struct report *report)
 {
-    struct tokens *tokens = tool_alloc(count, sizeof *tokens);
-    struct host *hosts = tool_alloc(count, sizeof *hosts);
-    struct sources sources = {0};
+    struct tokens *hosts = tool_alloc(count + 1, sizeof *hosts);
+    struct items items = {.count = 0};
+    struct index index = {.items = &items, .report = report};
     size_t host_count = 0;
     for (size_t i = 0; i < count; i++) {
-        tokens_read(&tokens[i], texts[i].bytes, texts[i].size);
-        if (is_device(paths[i]))
-            kernels_read(&sources, paths[i], &tokens[i]);
-        else {
-            source_read_host(&sources, paths[i], &tokens[i]);
-            hosts[host_count++] = (struct host){paths[i], &tokens[i], report};
+        struct tokens *tokens = &hosts[host_count];
+        const char *dot = strrchr(sources[i].path, '.');
+        *tokens = (struct tokens){.path = sources[i].path};
+        tokens_read(tokens, sources[i].bytes, sources[i].size);
+        if (dot != NULL && strcmp(dot, ".cu") == 0) {
+            items_read_device(&items, tokens);
+            index.devices++;
+            free(tokens->list);
+        } else {
+            items_read_host(&items, tokens);
+            host_count++;
         }
     }
-    check_all(hosts, host_count, &sources, report);
-    for (size_t i = 0; i < count; i++)
-        free(tokens[i].list);
-    sources_free(&sources);
+    check_all(hosts, host_count, &index);
+    items_free(&items);
+    while (host_count > 0)
+        free(hosts[--host_count].list);
     free(hosts);
-    free(tokens);
-}
-
-int check_source(const char *const *paths, size_t count, struct report *report, char why[256])
-{
-    struct source_text *texts = tool_alloc(count, sizeof *texts);
-    int result = 0;
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = source_text_read(paths[i], &texts[i], why);
-    if (result == 0)
-        check_texts(paths, texts, count, report);
-    for (size_t i = 0; i < count; i++)
-        free(texts[i].bytes);
-    free(texts);
-    return result;
 }

@@ -6,14 +6,18 @@
 #ifndef CHECK_SOURCECHECK_H
 #define CHECK_SOURCECHECK_H
 
-#include <stddef.h>
-
 #include "report.h"
-#include "sourcetext.h"
 
-/* Check TEXTS, which are called PATHS; or the files at PATHS: 0, or -1 with the reason in WHY. */
-void check_texts(const char *const *paths, const struct source_text *texts, size_t count,
-                 struct report *report);
-int check_source(const char *const *paths, size_t count, struct report *report, char why[256]);
+struct source {
+    const char *path;
+    char *bytes;
+    size_t size;
+};
+
+/* Read the file PATH, which may be a pipe: 0, or -1 with the reason in WHY. */
+int source_read(struct source *source, const char *path, char why[256]);
+
+/* Check COUNT files together. */
+void check_sources(const struct source *sources, size_t count, struct report *report);
 
 #endif

@@ -14,10 +14,17 @@
 
 #include "common/memory.h"
 
+#define NO_BRACKET SIZE_MAX
+#define MOST_UNCLOSED 64 /* brackets that one closing brace ends beside its own */
+#define MOST_AROUND 64   /* conditions in each other whose branches are told apart */
+
 struct reader {
     struct tokens *tokens;
     const char *at, *end;
     size_t line;
+    size_t depth;                          /* of conditions */
+    size_t off;                            /* the one that is #if 0, or 0 */
+    size_t innermost, around[MOST_AROUND]; /* open brackets: now, and at each #if */
 };
 
 static bool more(const struct reader *reader)
@@ -37,12 +44,18 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-static void add(struct reader *reader, enum token_kind kind, const char *text, size_t length,
-                size_t line)
+/* What lies between FROM, in LINE, and the reader's place. */
+static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;
+    if (reader->off > 0)
+        return;
     tokens->list = tool_grow(tokens->list, tokens->count, sizeof *tokens->list);
-    tokens->list[tokens->count++] = (struct token){kind, text, length, line, 0};
+    tokens->list[tokens->count++] = (struct token){.kind = kind,
+                                                   .conditional = reader->depth > 0,
+                                                   .text = from,
+                                                   .length = (size_t)(reader->at - from),
+                                                   .line = line};
 }
 
 static bool in_name(char c)
@@ -50,33 +63,34 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* ---- what is no token ------------------------------------------------------------------------ */
+/* ---- comments and directives ----------------------------------------------------------------- */
 
-static void skip_comment(struct reader *reader)
+static bool skip_comment(struct reader *reader)
 {
     bool block = looking_at(reader, "/*");
+    if (!block && !looking_at(reader, "//"))
+        return false;
     reader->at += 2;
     while (more(reader) && !(block ? looking_at(reader, "*/") : *reader->at == '\n')) {
         if (!block && looking_at(reader, "\\\n"))
             step(reader);
         step(reader);
     }
-    if (block && more(reader))
-        reader->at += 2;
+    reader->at += block && more(reader) ? 2 : 0;
+    return true;
 }
 
 /* To the end of a directive, which a backslash or a comment continues on the next line. */
 static void skip_directive(struct reader *reader)
 {
-    while (more(reader) && *reader->at != '\n')
-        if (looking_at(reader, "/*") || looking_at(reader, "//"))
-            skip_comment(reader);
-        else {
-            if (looking_at(reader, "\\\n") || looking_at(reader, "\\\r\n"))
-                while (*reader->at != '\n')
-                    step(reader);
-            step(reader);
-        }
+    while (more(reader) && *reader->at != '\n') {
+        if (skip_comment(reader))
+            continue;
+        if (looking_at(reader, "\\\n") || looking_at(reader, "\\\r\n"))
+            while (*reader->at != '\n')
+                step(reader);
+        step(reader);
+    }
 }
 
 static void skip_blanks(struct reader *reader)
@@ -87,59 +101,40 @@ static void skip_blanks(struct reader *reader)
 
 static bool word(struct reader *reader, const char *text)
 {
-    size_t length = strlen(text);
-    if (!looking_at(reader, text) ||
-        (reader->at + length < reader->end && in_name(reader->at[length])))
+    const char *behind = reader->at + strlen(text);
+    if (!looking_at(reader, text) || (behind < reader->end && in_name(*behind)))
         return false;
-    reader->at += length;
+    reader->at = behind;
+    skip_blanks(reader);
     return true;
 }
 
-/* Skips what stands behind `#if 0`, up to its #else, #elif or #endif. */
-static void skip_disabled(struct reader *reader)
-{
-    size_t depth = 0;
-    while (more(reader)) {
-        skip_directive(reader);
-        if (!more(reader))
-            return;
-        step(reader);
-        skip_blanks(reader);
-        if (!more(reader) || *reader->at != '#')
-            continue;
-        step(reader);
-        skip_blanks(reader);
-        if (word(reader, "if") || word(reader, "ifdef") || word(reader, "ifndef"))
-            depth++;
-        else if (word(reader, "endif")
-                     ? depth-- == 0
-                     : depth == 0 && (word(reader, "else") || word(reader, "elif")))
-            return;
-    }
-}
-
-static void read_include(struct reader *reader)
-{
-    skip_blanks(reader);
-    char close = !more(reader) ? '\0' : *reader->at == '<' ? '>' : *reader->at == '"' ? '"' : '\0';
-    if (close == '\0')
-        return;
-    const char *from = ++reader->at;
-    while (more(reader) && *reader->at != close && *reader->at != '\n')
-        reader->at++;
-    add(reader, TOKEN_INCLUDE, from, (size_t)(reader->at - from), reader->line);
-}
-
+/*
+ * Each branch begins with the brackets that were open at its #if: one that every branch opens, and
+ * that is closed behind the #endif, is one.
+ */
 static void read_directive(struct reader *reader)
 {
+    size_t line = reader->line, *around = reader->around;
     step(reader);
     skip_blanks(reader);
-    if (word(reader, "include"))
-        read_include(reader);
-    else if (word(reader, "if")) {
-        skip_blanks(reader);
-        if (word(reader, "0"))
-            skip_disabled(reader);
+    bool include = word(reader, "include");
+    if (include || word(reader, "define")) {
+        const char *from = reader->at;
+        skip_directive(reader);
+        add(reader, include ? TOKEN_INCLUDE : TOKEN_DEFINE, from, line);
+    } else if (word(reader, "if") || word(reader, "ifdef") || word(reader, "ifndef")) {
+        if (reader->depth++ < MOST_AROUND)
+            around[reader->depth - 1] = reader->innermost;
+        if (reader->off == 0 && word(reader, "0"))
+            reader->off = reader->depth;
+    } else if (reader->depth > 0 && looking_at(reader, "e")) {
+        bool end = word(reader, "endif"), other = word(reader, "else") || word(reader, "elif");
+        if (reader->off == reader->depth && (end || other))
+            reader->off = 0;
+        else if (other && reader->depth <= MOST_AROUND)
+            reader->innermost = around[reader->depth - 1];
+        reader->depth -= end;
     }
     skip_directive(reader);
 }
@@ -157,7 +152,7 @@ static void read_quoted(struct reader *reader)
         step(reader);
     }
     if (quote == '"')
-        add(reader, TOKEN_STRING, from, (size_t)(reader->at - from), line);
+        add(reader, TOKEN_STRING, from, line);
     if (more(reader) && *reader->at == quote)
         step(reader);
 }
@@ -170,69 +165,62 @@ static void read_word(struct reader *reader)
     while (more(reader) &&
            (in_name(*reader->at) || (number && (*reader->at == '.' || *reader->at == '\''))))
         reader->at++;
-    add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, (size_t)(reader->at - from),
-        reader->line);
+    add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, reader->line);
 }
 
-static bool is_one_of(const struct token *token, const char *marks)
+/* Ends the bracket that is open for CLOSE, and those inside that nothing has closed. */
+static void close_bracket(struct reader *reader, char close)
 {
-    return token->kind == TOKEN_MARK && strchr(marks, *token->text) != NULL;
-}
-
-static void match_brackets(struct tokens *tokens)
-{
-    /* of the brackets that are open; each has the next outer one in its field for as long */
-    size_t innermost = SIZE_MAX;
-    for (size_t i = 0; i < tokens->count; i++) {
-        struct token *token = &tokens->list[i];
-        size_t open = innermost;
-        token->closing = tokens->count;
-        if (is_one_of(token, "({[")) {
-            token->closing = innermost;
-            innermost = i;
-        } else if (open != SIZE_MAX && is_one_of(token, ")}]")) {
-            innermost = tokens->list[open].closing;
-            tokens->list[open].closing = i;
-        }
-    }
-    for (size_t outer; innermost != SIZE_MAX; innermost = outer) {
-        outer = tokens->list[innermost].closing;
-        tokens->list[innermost].closing = tokens->count;
+    struct token *list = reader->tokens->list;
+    char open = close == ')' ? '(' : close == ']' ? '[' : '{';
+    size_t at = reader->innermost;
+    for (int i = 0; at != NO_BRACKET && *list[at].text != open; at = list[at].outer, i++)
+        if (i == MOST_UNCLOSED || *list[at].text == '{')
+            return;
+    while (at != NO_BRACKET && reader->innermost != list[at].outer) {
+        list[reader->innermost].closing = reader->tokens->count - 1;
+        reader->innermost = list[reader->innermost].outer;
     }
 }
 
-static void read_all(struct tokens *tokens, const char *text, size_t size)
+static void read_mark(struct reader *reader)
 {
-    struct reader reader = {tokens, text, text + size, 1};
-    bool line_begins = true;
-    while (more(&reader)) {
-        char c = *reader.at;
-        if (looking_at(&reader, "//") || looking_at(&reader, "/*"))
-            skip_comment(&reader);
-        else if (isspace((unsigned char)c)) {
-            line_begins |= c == '\n';
-            step(&reader);
-        } else if (c == '#' && line_begins)
-            read_directive(&reader);
-        else {
-            line_begins = false;
-            if (c == '"' || c == '\'')
-                read_quoted(&reader);
-            else if (in_name(c))
-                read_word(&reader);
-            else {
-                add(&reader, TOKEN_MARK, reader.at, 1, reader.line);
-                step(&reader);
-            }
-        }
-    }
+    const char *mark = reader->at;
+    step(reader);
+    add(reader, TOKEN_MARK, mark, reader->line);
+    if (reader->off > 0)
+        return;
+    if (*mark == '(' || *mark == '{' || *mark == '[') {
+        size_t index = reader->tokens->count - 1;
+        reader->tokens->list[index].outer = reader->innermost;
+        reader->innermost = index;
+    } else if (*mark == ')' || *mark == '}' || *mark == ']')
+        close_bracket(reader, *mark);
 }
 
 void tokens_read(struct tokens *tokens, const char *text, size_t size)
 {
-    read_all(tokens, text, size);
-    match_brackets(tokens);
+    struct reader reader = {tokens, text, text + size, 1, 0, 0, NO_BRACKET, {0}};
+    bool line_begins = true;
+    while (more(&reader)) {
+        char c = *reader.at;
+        if (skip_comment(&reader))
+            continue;
+        if (isspace((unsigned char)c))
+            step(&reader);
+        else if (c == '#' && line_begins)
+            read_directive(&reader);
+        else if (c == '"' || c == '\'')
+            read_quoted(&reader);
+        else if (in_name(c))
+            read_word(&reader);
+        else
+            read_mark(&reader);
+        line_begins = c == '\n' || (line_begins && isspace((unsigned char)c));
+    }
 }
+
+/* ---- questions ------------------------------------------------------------------------------- */
 
 bool token_is(const struct token *token, const char *text)
 {
@@ -240,55 +228,53 @@ bool token_is(const struct token *token, const char *text)
            token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-const struct token *token_at(const struct tokens *tokens, size_t index)
-{
-    static const struct token nothing = {TOKEN_MARK, "", 0, 0, 0};
-    return index < tokens->count ? &tokens->list[index] : &nothing;
-}
-
 bool token_is_any(const struct token *token, const char *const *words)
 {
-    for (; *words != NULL; words++)
-        if (token_is(token, *words))
-            return true;
-    return false;
+    while (*words != NULL && !token_is(token, *words))
+        words++;
+    return *words != NULL;
 }
 
-const struct token *token_before(const struct tokens *tokens, size_t index, size_t distance)
+bool token_has(const struct token *token, const char *text)
 {
-    return token_at(tokens, index >= distance ? index - distance : SIZE_MAX);
+    return memmem(token->text, token->length, text, strlen(text)) != NULL;
+}
+
+bool token_ends(const struct token *token, const char *text)
+{
+    size_t length = strlen(text);
+    return token->length >= length &&
+           memcmp(token->text + token->length - length, text, length) == 0;
+}
+
+const struct token *token_at(const struct tokens *tokens, size_t index)
+{
+    static const struct token nothing = {.kind = TOKEN_MARK, .text = ""};
+    return index < tokens->count ? &tokens->list[index] : &nothing;
 }
 
 bool token_is_call(const struct tokens *tokens, size_t index)
 {
     static const char *const statements[] = {"return", "else", "do", NULL};
-    const struct token *before = token_before(tokens, index, 1);
+    const struct token *before = token_at(tokens, index - 1);
     bool declared = before->kind == TOKEN_NAME && !token_is_any(before, statements);
     return tokens->list[index].kind == TOKEN_NAME && token_is(token_at(tokens, index + 1), "(") &&
            !declared;
 }
 
+size_t token_body(const struct tokens *tokens, size_t index, size_t body)
+{
+    const struct token *before = token_at(tokens, index - 1);
+    if (body > 0 && index < token_closing(tokens, body))
+        return body;
+    /* Types of parameters may stand behind the parentheses, as K&R wrote them. */
+    return token_is(&tokens->list[index], "{") && (token_is(before, ")") || token_is(before, ";"))
+               ? index
+               : 0;
+}
+
 size_t token_closing(const struct tokens *tokens, size_t index)
 {
-    return index < tokens->count ? tokens->list[index].closing : tokens->count;
-}
-
-size_t token_behind_brackets(const struct tokens *tokens, size_t index)
-{
-    while (token_is(token_at(tokens, index), "["))
-        index = token_closing(tokens, index) + 1;
-    return index;
-}
-
-size_t token_behind_casts(const struct tokens *tokens, size_t index)
-{
-    size_t at = index;
-    for (int casts = 0; casts < 4 && token_is(token_at(tokens, at), "("); casts++)
-        at = token_closing(tokens, at) + 1;
-    return token_at(tokens, at)->kind == TOKEN_NAME ? at : index;
-}
-
-char *token_string(const struct token *token)
-{
-    return tool_format("%.*s", (int)token->length, token->text);
+    size_t closing = token_at(tokens, index)->closing;
+    return closing > index ? closing : tokens->count;
 }

@@ -9,50 +9,51 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE };
+/*
+ * A string is without its quotes, a mark is one character. Of an include there is all that follows
+ * in the directive, a file in quotes; of a definition the macro's name and what it stands for.
+ */
+enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE, TOKEN_DEFINE };
 
-/* A string and an include are without their quotes; a mark is one character. */
 struct token {
     enum token_kind kind;
+    bool conditional; /* between an #if and its #endif */
     const char *text;
     size_t length, line;
-    size_t closing; /* of a bracket that opens: the index of the one that closes it */
+    size_t closing; /* of a bracket: the index of the one that closes it */
+    size_t outer;   /* of the same: the bracket around it */
 };
 
 struct tokens {
+    const char *path; /* of the file */
     struct token *list;
     size_t count;
 };
 
 /*
- * The tokens of SIZE bytes of TEXT, which must outlive them. Comments, other directives than
- * includes, and `#if 0` are left out.
+ * Read the tokens of SIZE bytes of TEXT, which must outlive them. Comments, other directives than
+ * includes and definitions, and `#if 0` are left out.
  */
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
-/* Whether TOKEN is the name, or the mark, TEXT. */
+/* Whether TOKEN is the name, or the mark, TEXT; one of WORDS, whose last is NULL. */
 bool token_is(const struct token *token, const char *text);
-
-/* Whether TOKEN is one of WORDS, whose last is NULL. */
 bool token_is_any(const struct token *token, const char *const *words);
 
-/* The token at INDEX, or DISTANCE before it; past either end, one that is nothing. */
+/* Whether TEXT is in TOKEN, of any kind; whether it ends with it. */
+bool token_has(const struct token *token, const char *text);
+bool token_ends(const struct token *token, const char *text);
+
+/* The token at INDEX; past either end, one that is nothing. */
 const struct token *token_at(const struct tokens *tokens, size_t index);
-const struct token *token_before(const struct tokens *tokens, size_t index, size_t distance);
 
 /* Whether the name at INDEX is called; `int f(void)` declares it. */
 bool token_is_call(const struct tokens *tokens, size_t index);
 
+/* The body of a function that INDEX is in, where BODY is the one before; 0: none. */
+size_t token_body(const struct tokens *tokens, size_t index, size_t body);
+
 /* The index of the bracket that closes the one at INDEX; the number of tokens if none does. */
 size_t token_closing(const struct tokens *tokens, size_t index);
-
-/* The token behind the brackets at INDEX, one pair of [] or several, or none. */
-size_t token_behind_brackets(const struct tokens *tokens, size_t index);
-
-/* The name at INDEX, or behind casts there; INDEX itself where none is. */
-size_t token_behind_casts(const struct tokens *tokens, size_t index);
-
-/* TOKEN as a string, which the caller frees. */
-char *token_string(const struct token *token);
 
 #endif

@@ -5,22 +5,30 @@
 char OUT__1__main__9__id__ = 0;
 struct __tgt_offload_entry OUT__1__main__9__omp_offload_entry__
 __attribute__((section("omp_offloading_entries"))) = {(void *)&OUT__1__main__9__id__, (char *)"OUT__1__main__9__kernel__", 0, 0, 0};
+char OUT__2__main__12__id__ = 0;
+struct __tgt_offload_entry OUT__2__main__12__omp_offload_entry__ __attribute__((section("omp_offloading_entries")))  = {((void *)(&OUT__2__main__12__id__)), "OUT__2__main__12__kernel__", 0, 0, 0};
 #if 0
 struct __tgt_offload_entry none = {0, 0, 0, 0, 0};
 #endif
 
-REX_KERNEL(by_macro);
-
-int main(int argc, char **argv)
+double read_timer()
 {
+    struct timeval now;
+    gettimeofday(&now, 0);
+    return now.tv_sec + 1e-6 * now.tv_usec;
+}
+
+int main(argc, argv)
+int argc;
+char **argv;
+{
+    int status = 0;
     rex_offload_init();
-    struct timeval begin;
-    gettimeofday(&begin, 0);
-    static double a[1];
-    void *columns[] = {a};
-    int64_t sizes[] = {8}, types[] = {35};
-    struct __tgt_kernel_arguments args = {3, 1, columns, columns, sizes, types, 0, 0, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
-    void *host_ptr = (void *)&OUT__1__main__9__id__;
-    __tgt_target_kernel(-1, 1, 1, host_ptr, &args);
-    return __tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(by_macro), &args);
+    double begin = read_timer();
+    for (int i = 0; i < 9; i++) {
+        void *__host_ptr = (void *)(&OUT__1__main__9__id__);
+        __tgt_target_teams(0, __host_ptr, 0, 0, 0, 0, 0, 16, 64);
+    }
+    status = __tgt_target_kernel(-1, 16, 64, (void *)&OUT__2__main__12__id__, &args);
+    return status || read_timer() - begin > 1;
 }

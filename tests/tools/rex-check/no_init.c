@@ -1,8 +1,0 @@
-#include "rex_kmp.h"
-
-REX_KERNEL(by_macro);
-
-int main(void)
-{
-    return 0;
-}
