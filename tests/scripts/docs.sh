@@ -153,6 +153,7 @@ block 'It prints' >"$work/expected"
 for file in axpy.c axpy.cu commands expected; do
     [ -s "$work/$file" ] || fail "README.md: there is no block for $file"
 done
+"$build/tools/rex-check" --source "$work/axpy.c" "$work/axpy.cu" || fail "README.md: rex-check finds something in the first program"
 sed -e "s|^libdir=.*|libdir=$build|; s|^includedir=.*|includedir=$top/include|; s|@[A-Z]*@|0|" librex/rex.pc.in >"$work/rex.pc"
 LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 PKG_CONFIG_PATH=$work
