@@ -56,11 +56,11 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
 /* Called when the registration ends; no launch is at work. */
 static void unload(struct rex_registration *registration)
 {
-    struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
-                                                         __ATOMIC_ACQ_REL),
-                            *next;
-    for (; image != NULL; image = next) {
-        next = image->next;
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        struct rex_loaded_image *image =
+            __atomic_exchange_n(&registration->loaded_image[i], NULL, __ATOMIC_ACQ_REL);
+        if (image == NULL)
+            continue;
         if (registration->library == NULL) { /* a library's are all in queues */
             int entered = rex_context_enter(image->context);
             rex_launch_contexts_end(image->ordinal);
@@ -161,24 +161,14 @@ static struct rex_loaded_image *new_image(struct rex_registration *registration,
     return NULL;
 }
 
-static struct rex_loaded_image *find(const struct rex_registration *registration, int ordinal)
-{
-    struct rex_loaded_image *image =
-        __atomic_load_n(&registration->loaded_images, __ATOMIC_ACQUIRE);
-    while (image != NULL && image->ordinal != ordinal)
-        image = image->next;
-    return image;
-}
-
 static struct rex_loaded_image *find_or_load(struct rex_registration *registration, int ordinal,
                                              void *context)
 {
     rex_load_lock();
-    struct rex_loaded_image *image = find(registration, ordinal);
+    struct rex_loaded_image *image = registration->loaded_image[ordinal];
     if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
-        image->next = registration->loaded_images;
         registration->unload = unload;
-        __atomic_store_n(&registration->loaded_images, image, __ATOMIC_RELEASE);
+        __atomic_store_n(&registration->loaded_image[ordinal], image, __ATOMIC_RELEASE);
     }
     rex_load_unlock();
     return image;
@@ -226,7 +216,8 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
                                             void *context, uint32_t dynamic_memory)
 {
     struct rex_registration *registration = target->registration;
-    struct rex_loaded_image *image = find(registration, ordinal);
+    struct rex_loaded_image *image =
+        __atomic_load_n(&registration->loaded_image[ordinal], __ATOMIC_ACQUIRE);
     if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];

@@ -24,7 +24,6 @@ struct rex_loaded_kernel {
  * registration has ended and no graph holds it.
  */
 struct rex_loaded_image {
-    struct rex_loaded_image *next;
     const struct rex_registration *registration;
     int ordinal;
     void *context, *module;

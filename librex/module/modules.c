@@ -45,7 +45,8 @@ static void end_in_child(void)
         if (registered)
             rex_devices_registered(-1);
         registration->forked = true;
-        registration->loaded_images = NULL; /* the driver's handles are invalid here */
+        /* the driver's handles are invalid here */
+        memset(registration->loaded_image, 0, sizeof registration->loaded_image);
         registration->unload = NULL;
         module->packet_rules = 0;
         if (registration->worker != &rex_thread)

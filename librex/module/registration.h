@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda/driver.h"
 #include "image/cubin.h"
 #include "module/moduleimage.h"
 #include "module/table.h"
@@ -42,8 +43,8 @@ struct rex_registration {
     unsigned reasons; /* fallback reasons of all its launches; ABOUT: their subject */
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
-    /* librex's own loads of the image: launch/loadedimage.c */
-    struct rex_loaded_image *loaded_images;
+    /* librex's own load of the image on each GPU, or NULL: launch/loadedimage.c; atomic */
+    struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
     /* unloads them; NULL while there are none */
     void (*unload)(struct rex_registration *registration);
     /* the library for which librex made the entries; NULL: the program made them; atomic */

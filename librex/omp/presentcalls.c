@@ -403,32 +403,31 @@ static void settle_begin(struct rex_range_lock *begin)
     }
 }
 
-/* The entries of RANGES become what libomptarget has now, or loose. */
-static void settle(struct rex_range_lock *ranges, enum rex_present_end how)
+static void leave_nested(enum rex_present_call call, enum rex_present_end how)
 {
-    bool later = how == REX_CALL_LATER && ranges->call != REX_CALL_UPDATES;
-    ranges->is_refused = how == REX_CALL_REFUSED;
-    if (later)
-        loosen(rex_present_table(ranges->number), ranges);
-    if (ranges->call == REX_CALL_BEGINS && how == REX_CALL_DONE)
-        settle_begin(ranges);
-    if (ranges->call == REX_CALL_ENDS && (!later || ranges->is_all))
-        settle_end(ranges);
+    if (call == REX_CALL_ENDS)
+        rex_mappings_forget();
+    if (how == REX_CALL_LATER)
+        rex_add_process_reasons(REX_REASON_NOT_WAITED);
 }
 
+/* The entries of the call's ranges become what libomptarget has now, or loose. */
 void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
                        enum rex_present_end how)
 {
     struct call *own = rex_part_if_any(REX_PART_CALL);
     unsigned depth = own != NULL ? own->depth : 0;
-    bool later = how == REX_CALL_LATER;
-    if (depth == 1)
-        settle(&own->ranges, how);
-    if (depth > 1 && is_foreign(own, map, number)) {
-        if (call == REX_CALL_ENDS)
-            rex_mappings_forget();
-        if (later)
-            rex_add_process_reasons(REX_REASON_NOT_WAITED);
+    bool is_loose = how == REX_CALL_LATER && call != REX_CALL_UPDATES;
+    if (depth > 1 && is_foreign(own, map, number))
+        leave_nested(call, how);
+    if (depth == 1) {
+        own->ranges.is_refused = how == REX_CALL_REFUSED;
+        if (is_loose)
+            loosen(rex_present_table(number), &own->ranges);
+        if (call == REX_CALL_BEGINS && how == REX_CALL_DONE)
+            settle_begin(&own->ranges);
+        if (call == REX_CALL_ENDS && (!is_loose || own->ranges.is_all))
+            settle_end(&own->ranges);
     }
     if (call == REX_CALL_ENDS)
         rex_mapping_next_generation();
