@@ -127,6 +127,7 @@ static void close_all(const void *unused_context __attribute__((__unused__)))
     begin_trace("closed.json");
     rex_log(REX_LOG_INFO, "before");
     CHECK_EQUAL(first_free(), first);
+    CHECK_EQUAL(fcntl(first + 1, F_GETFD), -1);
     for (int i = 0; i < 2; i++) {
         take_all_numbers("program's", O_RDWR | O_CREAT | O_APPEND);
         CHECK_EQUAL(chdir("/"), 0);

@@ -118,6 +118,23 @@ TEST_IN_CHILD(program)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
+void exported_update(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes,
+                     int64_t *types) __asm__("rex___tgt_target_data_update");
+
+/* A log that begins when libomptarget is bound has librex's own calls, each with a row. */
+TEST_IN_CHILD(later)
+{
+    REX_MAP(region, REX_TO(mapped, 8));
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    rex_set_log_callback(note, NULL);
+    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
+    exported_update(0, REX_MAP_ARGUMENTS(region));
+    exported_update(0, 0, NULL, NULL, NULL, NULL);
+}
+
 /* libomptarget's own, which are not logged. */
 static void call_within(enum fake_function unused)
 {

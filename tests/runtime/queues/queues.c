@@ -412,10 +412,11 @@ TEST(much_is_filled)
     REX_MAP(region, REX_TOFROM(much, MUCH));
     OK(rex_data_enter(-1, &region));
     OK(rex_queue_fill(queue, rex_mapped_ptr(much, -1), &pattern, sizeof pattern, sizeof much - sizeof pattern));
+    OK(rex_queue_fill(queue, rex_mapped_ptr(much, -1), &pattern, 2, sizeof *much));
     OK(rex_queue_destroy(queue));
     OK(rex_data_exit(-1, &region));
     for (int i = 0; i < MUCH; i++)
-        assert_int_equal(much[i], i < MUCH - 1 ? pattern : 0);
+        assert_int_equal(much[i], i == 0 ? 0x03040304 : i < MUCH - 1 ? pattern : 0);
 }
 
 /* Ends the region under the queue's feet in each way that there is. */
