@@ -5,8 +5,8 @@
  * The table is in librex/omp: present.c, presentcalls.c and mappings.c. There `changing` is the
  * entry's owner, `ends` is `awaited`, and temps and listed are the calls at work. librex differs:
  * it does not count a queue's commands in the table, but asks each queue before an end enters; a
- * call with a mapper takes all memory; an update of attached pointers does not go by the driver in
- * any entry.
+ * call with a mapper takes all memory, and no update goes by the driver after it, because the
+ * mapper may have attached a pointer in any entry.
  *
  * The model has one device and two arrays, x and y. The values of an array are a set of increments,
  * one bit for each launch. libomptarget is a reference count, device memory and copies for each
