@@ -147,7 +147,7 @@ REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_
  * ---- Pinned host memory -----------------------------------------------------------------------
  *
  * Memory that the operating system does not move, from which a GPU copies at about five times the
- * speed. Where there is no GPU these functions work on ordinary memory, so that a program need not
+ * speed. Where there is no GPU these functions work on pageable memory, so that a program need not
  * ask. Pinning costs about 50 microseconds a megabyte, once.
  */
 

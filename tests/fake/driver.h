@@ -61,7 +61,7 @@ int fake_pin(const void *address, size_t size);
 void fake_unpin(const void *address);
 bool fake_is_pinned(const void *address);
 /* Memory of the host that is not; false where there is no device memory. */
-bool fake_is_ordinary(const void *address);
+bool fake_is_unpinned(const void *address);
 /* ADDRESS is one of the host's where a GPU can read nothing; false where there is no memory at all. */
 bool fake_is_pageable(uint64_t address);
 

@@ -256,7 +256,7 @@ int fake_cuda_pinned(void)
     return count;
 }
 
-bool fake_is_ordinary(const void *address)
+bool fake_is_unpinned(const void *address)
 {
     return fake_has_memory() && (uintptr_t)address - (uintptr_t)kept >= total && fake_memory((uintptr_t)address, 1) == NULL &&
            !fake_is_pinned(address);

@@ -5,7 +5,7 @@
  * again whether it is done: who needs an order must have said so with an event. What a stream waits for is done first, whatever it is in.
  * A kernel called `hold` is not done before the word at its first parameter is set; nor, in its stream, is what comes after it.
  *
- * As with the real driver, ordinary memory that goes to the device is read when the copy is put in a stream, and where such memory is to be
+ * As with the real driver, pageable memory that goes to the device is read when the copy is put in a stream, and where such memory is to be
  * written the call waits; pinned memory is read and written when the device gets there. A graph does what it has in the order of its
  * making.
  *
@@ -307,10 +307,10 @@ int fake_put_copy(struct fake_object *stream, void *to, const void *from, size_t
     step->to = to;
     step->from = from;
     step->size = size;
-    if (!is_captured && fake_is_ordinary(from) && (step->own = malloc(size + 1)) != NULL)
+    if (!is_captured && fake_is_unpinned(from) && (step->own = malloc(size + 1)) != NULL)
         memcpy(step->own, from, size);
     int result = put(stream, step);
-    if (!is_captured && fake_is_ordinary(to))
+    if (!is_captured && fake_is_unpinned(to))
         fake_finish(stream);
     return result;
 }

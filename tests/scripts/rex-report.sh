@@ -72,7 +72,7 @@ on_gpu() {
 on_gpu around 200
 on_gpu queue 1200
 on_gpu graph 1200
-on_gpu ordinary 0
+on_gpu pageable 0
 on_gpu pinned 0
 on_gpu around 99 globals
 on_gpu around 200 globals

@@ -1,5 +1,5 @@
 /*
- * copies.c - large copies of ordinary memory, which threads make: where no thread starts, a call of
+ * copies.c - large copies of pageable memory, which threads make: where no thread starts, a call of
  * the driver fails, memory is protected or the process forks, every byte is right or the call says
  * what failed, and nothing stays behind.
  *

@@ -20,7 +20,7 @@
 #define LEAST_CALLS 10
 #define LEAST_COPIES 100              /* of small rows, on a GPU */
 #define LEAST_BYTES UINT64_C(1000000) /* of rows that are copied again */
-#define LEAST_ORDINARY UINT64_C(16000000)
+#define LEAST_PAGEABLE UINT64_C(16000000)
 
 /*
  * Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row; and
@@ -177,15 +177,15 @@ static void about_repeat(struct list *list, const struct findings *findings,
     free(saved);
 }
 
-static void about_ordinary(struct list *list, const struct findings *findings)
+static void about_pageable(struct list *list, const struct findings *findings)
 {
-    uint64_t takes = time_of(findings, findings->ordinary), saves = takes / 4 * 3;
-    if (!findings->gpu || findings->ordinary < LEAST_ORDINARY)
+    uint64_t takes = time_of(findings, findings->pageable), saves = takes / 4 * 3;
+    if (!findings->gpu || findings->pageable < LEAST_PAGEABLE)
         return;
-    char *bytes = figure_bytes(findings->ordinary), *took = figure_time(takes);
+    char *bytes = figure_bytes(findings->pageable), *took = figure_time(takes);
     char *saved = figure_time(saves);
     add(list, saves,
-        "%s of ordinary memory were copied, which took about %s: pinned memory "
+        "%s of pageable memory were copied, which took about %s: pinned memory "
         "(rex_host_alloc(3)), copied four times as fast on an H100, would save up to %s.",
         bytes, took, saved);
     free(bytes);
@@ -205,7 +205,7 @@ size_t advise(const struct findings *findings, struct advice advice[MOST_ADVICE]
     about_failures(&list, findings);
     about_waiting(&list, findings);
     about_graphs(&list, findings);
-    about_ordinary(&list, findings);
+    about_pageable(&list, findings);
     for (size_t i = 0; i < findings->reasons; i++)
         about_sender(&list, &findings->by_runtime[i]);
     for (size_t i = 0; i < findings->repeat_count; i++)

@@ -129,7 +129,7 @@ static void add_rows(struct findings *findings, const struct event *event, uint6
         *to += copied.to ? row->size : 0;
         *from += copied.from ? row->size : 0;
         if (!row->pinned && row->size >= LARGE)
-            findings->ordinary += row->size * ((uint64_t)copied.to + copied.from);
+            findings->pageable += row->size * ((uint64_t)copied.to + copied.from);
         if (copied.to || copied.from)
             look_for_repeat(findings, event, row, copied);
     }

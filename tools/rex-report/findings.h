@@ -52,7 +52,7 @@ struct findings {
     } last[THREADS];
     uint64_t waited, waited_took; /* launches that the same thread's next launch followed */
     uint64_t queued, queued_took; /* launches put in queues, one by one */
-    uint64_t ordinary;            /* bytes copied from and to memory that is not pinned */
+    uint64_t pageable;            /* bytes copied from and to memory that is not pinned */
     struct speed copies;          /* of data calls that copy much */
     struct by_runtime by_runtime[MOST_REASONS];
     size_t reasons;

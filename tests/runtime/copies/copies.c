@@ -1,5 +1,5 @@
 /*
- * Large copies of ordinary memory, and small ones that go together, whoever makes them: every byte
+ * Large copies of pageable memory, and small ones that go together, whoever makes them: every byte
  * and none beside it, in the order of the queue, and at the ends of mappings that are the last.
  * unit/copies has what goes wrong.
  *

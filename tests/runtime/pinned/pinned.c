@@ -1,5 +1,5 @@
 /*
- * Pinned host memory: made, taken back, pinned in place; on the host device the same calls on ordinary memory.
+ * Pinned host memory: made, taken back, pinned in place; on the host device the same calls on pageable memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
  * program.c WAY LAUNCHES - launches of one kernel: with a copy each, in a region, or in a region each; in a queue, or as a graph; a copy of
- * ordinary or pinned memory; a launch that fails; or an abort. With GLOBAL its image has a device global.
+ * pageable or pinned memory; a launch that fails; or an abort. With GLOBAL its image has a device global.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -76,7 +76,7 @@ int main(int count, char **arguments)
     }
     if (queue || graph)
         use_queue(launches, graph);
-    else if (strcmp(way, "ordinary") == 0)
+    else if (strcmp(way, "pageable") == 0)
         copy(calloc(LARGE, sizeof *x));
     else if (strcmp(way, "pinned") == 0)
         copy(rex_host_alloc(LARGE * sizeof *x));
