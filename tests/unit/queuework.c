@@ -174,6 +174,11 @@ TEST_IN_CHILD(find_memory)
     rex_addresses_use_all(&queue, &graph);
     CHECK(queue.mapping[0].end == graph.mapping[0].end && queue.mapping[0].used && queue.lost &&
           queue.ranges == 2);
+    queue.mapping[0].end = 0;
+    graph.mapping[0] = queue.mapping[2]; /* a part of it */
+    graph.mapping[0].end--;
+    rex_addresses_use_all(&queue, &graph);
+    CHECK(queue.mapping[2].used);
 }
 
 /*
