@@ -402,6 +402,9 @@ rex_offload_init() behind a clock@/rex_offload_init/d; /double begin/a rex_offlo
 MISTAKES
 golden rex-check/source-mistakes.txt mistakes
 expect source-json 1 --source --json mistake.c mistake.cu
+# A source may have no end: it is read up to a limit.
+yes | head -c 300000000 | "$check" --source /dev/stdin >output 2>&1 && fail 'a source of 300 MB is accepted'
+grep -q 'it is larger than any source' output || fail "a source of 300 MB: $(cat output)"
 
 # Nothing is found where nothing is wrong: in what macros and conditions hide, in REX's output, in examples. docs.sh has README's first program.
 clean_sources() { "$check" --source "$@" >output 2>&1 || fail "$*: $(cat output)"; }

@@ -159,18 +159,30 @@ static void check_all(const struct tokens *hosts, size_t count, struct index *in
         names_free(&index->lists[i]);
 }
 
+#define BLOCK ((size_t)64 << 10)
+#define MOST_BLOCKS 4096
+
+/* Reads all of FILE, which may have no end. Why it cannot be used; NULL: it can. */
+static const char *read_all(FILE *file, struct source *source)
+{
+    size_t got = BLOCK;
+    for (size_t blocks = 0; got == BLOCK; blocks++) {
+        if (blocks == MOST_BLOCKS)
+            return "it is larger than any source";
+        source->bytes = tool_grow(source->bytes, blocks, BLOCK);
+        got = fread(source->bytes + source->size, 1, BLOCK, file);
+        if (memchr(source->bytes + source->size, '\0', got) != NULL)
+            return "it is no source: --source wants C, C++ and CUDA files";
+        source->size += got;
+    }
+    return ferror(file) ? strerror(errno) : NULL;
+}
+
 int source_read(struct source *source, const char *path, char why[256])
 {
     FILE *file = fopen(path, "re");
-    const char *reason = NULL;
-    size_t room = 0;
-    ssize_t size = file != NULL ? getdelim(&source->bytes, &room, '\0', file) : -1;
-    source->path = path;
-    source->size = size > 0 ? (size_t)size : 0;
-    if (file == NULL || (size < 0 && !feof(file)))
-        reason = strerror(errno);
-    else if (size > 0 && source->bytes[size - 1] == '\0')
-        reason = "it is no source: --source wants C, C++ and CUDA files";
+    *source = (struct source){.path = path};
+    const char *reason = file != NULL ? read_all(file, source) : strerror(errno);
     if (file != NULL)
         fclose(file);
     snprintf(why, 256, "%.150s: %s", path, reason != NULL ? reason : "");
