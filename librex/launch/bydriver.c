@@ -350,7 +350,8 @@ static int launch(struct rex_request *request, bool is_mapped)
     if (result == REX_OK && request->reasons == 0)
         place_rows(request, &plan);
     if (result == REX_OK && request->reasons == 0) {
-        result = rex_launches_are_told() ? run_and_report(request, &plan) : rex_plan_run(&plan);
+        result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
+                                                                : rex_plan_run(&plan);
         if (plan.ranges.count > 0)
             rex_present_unpin(&plan.ranges);
     }

@@ -311,8 +311,8 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     const uint32_t *teams = grid->teams, *threads = grid->threads;
     uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
-    if ((teams[0] | threads[0]) > INT32_MAX)
-        return check_range(target, grid);
+    if (check_range(target, grid) != REX_OK)
+        return REX_EINVAL;
     if (grid->dynamic_memory > 0 && check_block_memory(target, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)

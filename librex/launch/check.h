@@ -23,8 +23,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
 /* A strict launch must give its whole grid: 0 or REX_EINVAL. The message names the launch WHAT. */
 int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 
-/* Compare GRID and its dynamic shared memory with the limits of TARGET and of GPUs: 0 or an error.
- */
+/* Compare GRID and its dynamic shared memory with what GPUs and TARGET allow: 0 or an error. */
 int rex_check_limits(const struct rex_target *target, const struct rex_grid *grid);
 
 /* The same for a launch by libomptarget, whose packet RULE describes. */

@@ -75,21 +75,31 @@ static int copy(const struct rex_plan *plan, uint64_t device, uintptr_t host, si
                : failed(plan, one.to_host ? "a copy from the device" : "a copy to the device");
 }
 
-/* Copies the staged rows together, others one by one. */
-static int copy_own(const struct rex_plan *plan, int64_t direction)
+static size_t size_of(const struct rex_own_row *own)
+{
+    return own->end - own->begin;
+}
+
+/* Copies all staged rows of a direction together. */
+static int copy_staged(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_staged *staged = &plan->staged;
     size_t begin = direction == REX_MAP_TO ? 0 : staged->out_begin,
            end = direction == REX_MAP_TO ? staged->in : staged->out_end;
-    if (plan->is_staged)
-        return begin < end ? copy(plan, plan->context->arena + begin,
-                                  (uintptr_t)plan->context->staging + begin, end - begin, direction)
-                           : REX_OK;
+    return begin < end ? copy(plan, plan->context->arena + begin,
+                              (uintptr_t)plan->context->staging + begin, end - begin, direction)
+                       : REX_OK;
+}
+
+static int copy_own(const struct rex_plan *plan, int64_t direction)
+{
     int result = REX_OK;
+    if (plan->is_staged)
+        return copy_staged(plan, direction);
     for (size_t i = 0; i < plan->own_count && result == REX_OK; i++) {
         const struct rex_own_row *own = &plan->own[i];
         if (own->outer == i && (own->type & direction))
-            result = copy(plan, own->device, own->begin, own->end - own->begin, direction);
+            result = copy(plan, own->device, own->begin, size_of(own), direction);
     }
     return result;
 }
@@ -99,7 +109,7 @@ static int copy_updates(const struct rex_plan *plan, int64_t direction)
 {
     const struct rex_map *map = plan->map;
     int result = REX_OK;
-    for (size_t i = 0; plan->has_updates && i < plan->ranges.count && result == REX_OK; i++) {
+    for (size_t i = 0; i < plan->ranges.count && result == REX_OK; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         int32_t row = range->row;
         if (range->device != 0 && (map->types[row] & REX_MAP_ALWAYS) &&
@@ -116,11 +126,6 @@ static void free_blocks(const struct rex_plan *plan)
     for (size_t i = 0; i < plan->own_count; i++)
         if (plan->own[i].device != 0)
             rex_block_give(plan->context->device, plan->own[i].device);
-}
-
-static size_t size_of(const struct rex_own_row *own)
-{
-    return own->end - own->begin;
 }
 
 /*
@@ -172,32 +177,28 @@ static struct rex_launch_graph *find(struct rex_launch_context *context,
                                      const struct rex_loaded_kernel *kernel,
                                      const struct rex_staged *staged)
 {
-    struct rex_launch_graph *oldest = &context->graph[0];
-    size_t step = 512, in, out_begin = 0, out_end = 0;
+    struct rex_launch_graph class = {.kernel = kernel}, *oldest = &context->graph[0];
+    size_t step = 512;
     while (step < staged->out_end / 8)
         step *= 2;
-    in = (staged->in + step - 1) / step * step;
+    class.in = (staged->in + step - 1) / step * step;
     if (staged->out_end > staged->out_begin) {
-        out_begin = staged->out_begin / step * step;
-        out_end = (staged->out_end + step - 1) / step * step;
+        class.out_begin = staged->out_begin / step * step;
+        class.out_end = (staged->out_end + step - 1) / step * step;
     }
-    context->uses++;
+    class.used = ++context->uses;
     for (size_t i = 0; i < REX_LAUNCH_GRAPHS; i++) {
         struct rex_launch_graph *graph = &context->graph[i];
-        if (graph->kernel == kernel && graph->in == in && graph->out_begin == out_begin &&
-            graph->out_end == out_end) {
-            graph->used = context->uses;
+        if (graph->kernel == kernel && graph->in == class.in &&
+            graph->out_begin == class.out_begin && graph->out_end == class.out_end) {
+            graph->used = class.used;
             return graph;
         }
-        if (context->uses - graph->used > context->uses - oldest->used)
+        if (class.used - graph->used > class.used - oldest->used)
             oldest = graph;
     }
     rex_launch_graph_end(oldest);
-    *oldest = (struct rex_launch_graph){.kernel = kernel,
-                                        .in = in,
-                                        .out_begin = out_begin,
-                                        .out_end = out_end,
-                                        .used = context->uses};
+    *oldest = class;
     return oldest;
 }
 

@@ -321,7 +321,7 @@ static void make_entries(struct rex_present_table *table, struct rex_range_lock 
 }
 
 /* The memory of a pointer that the call attaches differs from the host's from now on. */
-static void note_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
+static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
     struct rex_entry *entry;
     for (size_t i = 0; i < ranges->count; i++)
@@ -517,7 +517,7 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     if (begins && ranges->known < ranges->count && !ranges->is_all)
         make_entries(table, ranges);
     if (ranges->types & REX_MAP_PTR_AND_OBJ)
-        note_attached(table, ranges);
+        mark_attached(table, ranges);
     if (ranges->is_all || ranges->known < ranges->count)
         push(table, ranges);
     table->by_driver += ranges->call <= REX_CALL_UPDATES;

@@ -118,16 +118,16 @@ static void collect(struct call *own, enum rex_present_call call, const struct r
 }
 
 /*
- * Notes that a call may attach pointers somewhere. The table knows those of its rows, unless they
- * are clang 22's. Pointers that a launch attaches stay mapped.
+ * Notes that a call attaches pointers. The table marks the memory of those that its ranges tell.
+ * Pointers that a launch attaches stay mapped.
  */
 static void note_attached(const struct call *own)
 {
-    bool by_row = (own->ranges.types & REX_MAP_PTR_AND_OBJ) != 0,
-         launches = own->ranges.call == REX_CALL_LAUNCHES;
-    if (own->has_mapper || (own->ranges.types & TYPE_ATTACH) || (by_row && own->ranges.is_all))
+    const struct rex_range_lock *ranges = &own->ranges;
+    if (ranges->is_all || (ranges->types & TYPE_ATTACH))
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
-    if (own->has_mapper || (launches && by_row))
+    if (own->has_mapper ||
+        (ranges->call == REX_CALL_LAUNCHES && (ranges->types & REX_MAP_PTR_AND_OBJ)))
         rex_mapped_unseen();
 }
 

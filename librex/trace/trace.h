@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/settings.h"
 
 struct rex_line;
@@ -23,14 +22,6 @@ static inline bool rex_trace_on(void)
 {
     /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
-}
-
-/* Whether the trace is on, or the log has lines for each launch. REX_LOG_UNKNOWN counts as that. */
-static inline bool rex_launches_are_told(void)
-{
-    /* Relaxed: as in rex_trace_on() and rex_log_wanted(). */
-    return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE ||
-           __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED) >= REX_LOG_INFO;
 }
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
