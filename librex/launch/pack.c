@@ -24,7 +24,6 @@
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
-#define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
@@ -180,12 +179,28 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
                           kernel->name, row, width);
 }
 
+/* Packs ROW, an argument of WORD, after a check. */
+static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                          uint32_t parameter, const struct rex_map *map, int32_t row,
+                          uintptr_t word)
+{
+    const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
+    int result = check_argument(kernel, parameter, map, row);
+    if (result != REX_OK)
+        return result;
+    /* little-endian: a shorter value is in the low bytes, the rest is 0 */
+    memcpy(arguments->values + wanted->offset, wanted->size > sizeof word ? map->begin[row] : &word,
+           wanted->size);
+    return REX_OK;
+}
+
 /*
  * Packs ROW, whose memory is at DEVICE, 0 if it has none. A kernel gets the device address of the
  * row's base, so that it indexes as the host does.
  */
-static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
-                    uint32_t parameter, const struct rex_map *map, int32_t row, uintptr_t device)
+static inline int pack_row(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                           uint32_t parameter, const struct rex_map *map, int32_t row,
+                           uintptr_t device)
 {
     const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
@@ -202,15 +217,9 @@ static int pack_row(struct rex_arguments *arguments, const struct rex_loaded_ker
     uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    if (likely(is_checked && size_and_kind == (sizeof word | (uint64_t)kind >> 16))) {
-        memcpy(to, &word, sizeof word);
-        return REX_OK;
-    }
-    int result = check_argument(kernel, parameter, map, row);
-    if (result != REX_OK)
-        return result;
-    /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-    memcpy(to, wanted->size > sizeof word ? map->begin[row] : &word, wanted->size);
+    if (unlikely(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
+        return check_and_pack(arguments, kernel, parameter, map, row, word);
+    memcpy(to, &word, sizeof word);
     return REX_OK;
 }
 _Static_assert(offsetof(struct rex_image_parameter, kind) ==

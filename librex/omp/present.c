@@ -531,13 +531,12 @@ void rex_present_unpin(struct rex_range_lock *ranges)
     struct rex_present_table *table = rex_present_table(ranges->number);
     struct rex_entry *entry;
     bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
-    size_t last = 0;
     pthread_mutex_lock(&table->lock);
     table->by_driver -= ranges->call <= REX_CALL_UPDATES;
     for (size_t i = 0; i < ranges->count; i++) {
         const struct rex_range *range = &ranges->range[i];
-        last = rex_entries_near(table, last, range->begin);
-        for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
+        size_t j = rex_entries_near(table, range->at, range->begin);
+        for (; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
             if (entry->owner == ranges && range->is_new) {
                 entry->device = range->device;
                 entry->is_gone |= !range->is_mapped && !entry->is_loose;

@@ -45,7 +45,7 @@ static inline uintptr_t rex_end_of(const void *begin, size_t size)
 struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
-    size_t at;        /* the index of its first entry, while the table does not change */
+    size_t at;        /* the index of its first entry; a guess after the table has changed */
     uint64_t marked;  /* by an end that waits for the users of older entries; 0: it does not wait */
     int32_t row;      /* the row of the call's map */
     enum rex_counts counts;
