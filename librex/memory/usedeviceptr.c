@@ -51,26 +51,15 @@ static struct rex_use_device_ptr *take_out(void **column)
     return found;
 }
 
-static bool is_of(const struct rex_use_device_ptr *returned, const struct rex_map *map,
-                  int32_t count)
-{
-    if (returned == NULL || returned->count != count)
-        return false;
-    for (int32_t i = 0; i < count; i++)
-        if (returned->rows[i].row >= map->count ||
-            !(map->types[returned->rows[i].row] & REX_MAP_RETURN_PARAM) ||
-            map->base[returned->rows[i].row] != returned->rows[i].written)
-            return false;
-    return true;
-}
-
 void rex_use_device_ptr_put_back(const struct rex_map *map)
 {
-    int32_t count = count_rows(map);
     struct rex_use_device_ptr *returned = take_out(map->base);
-    if (is_of(returned, map, count))
-        for (int32_t i = 0; i < count; i++)
-            map->base[returned->rows[i].row] = returned->rows[i].base;
+    for (int32_t i = 0; returned != NULL && i < returned->count; i++) {
+        int32_t row = returned->rows[i].row;
+        if (row < map->count && (map->types[row] & REX_MAP_RETURN_PARAM) &&
+            map->base[row] == returned->rows[i].written)
+            map->base[row] = returned->rows[i].base;
+    }
     free(returned);
 }
 
