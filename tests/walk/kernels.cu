@@ -53,3 +53,9 @@ REX_DEVICE_KERNEL(walk_share, (int64_t) n, (int64_t) a, (const int64_t *) x, (in
     REX_FOR(i, n)
         ATOMIC_ADD(&y[i], a * x[i]);
 }
+
+REX_DEVICE_KERNEL(walk_share_record, (int64_t) n, (int64_t) a, (const struct walk_record *) record, (int64_t *) y)
+{
+    REX_FOR(i, n)
+        ATOMIC_ADD(&y[i], a * record->data[i]);
+}

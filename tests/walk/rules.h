@@ -92,7 +92,7 @@ void walk_end(void);
 void walk_share_begin(bool is_used);
 void walk_share_end(void);
 void walk_share_leave(void); /* the thread's own mappings of them end */
-const void *walk_share_key(void);
+const void *walk_share_key(bool of_record); /* of the kernel that adds X or Z, or what a record points to */
 
 /* ---- judging
  * ----------------------------------------------------------------------------------------------------------------------------- */

@@ -12,9 +12,9 @@
 /* ---- what there is
  * -------------------------------------------------------------------------------------------------------------------------- */
 
-static char ids[KERNELS], bump_id, share_id, unknown_id;
+static char ids[KERNELS], bump_id, share_ids[2], unknown_id;
 static int64_t walk_global = 7;
-static struct __tgt_offload_entry entries[KERNELS + 1], global_entries[2];
+static struct __tgt_offload_entry entries[KERNELS + 2], global_entries[2];
 struct rex_module walk_modules[4];
 static struct {
     unsigned char *bytes;
@@ -28,7 +28,8 @@ static void name_entries(void)
                                          "walk_object__kernel__"};
     for (int i = 0; i < KERNELS; i++)
         entries[i] = (struct __tgt_offload_entry){&ids[i], names[i], 0, 0, 0};
-    entries[KERNELS] = (struct __tgt_offload_entry){&share_id, "walk_share__kernel__", 0, 0, 0};
+    entries[KERNELS] = (struct __tgt_offload_entry){&share_ids[0], "walk_share__kernel__", 0, 0, 0};
+    entries[KERNELS + 1] = (struct __tgt_offload_entry){&share_ids[1], "walk_share_record__kernel__", 0, 0, 0};
     global_entries[0] = (struct __tgt_offload_entry){&bump_id, "walk_bump__kernel__", 0, 0, 0};
     global_entries[1] =
         (struct __tgt_offload_entry){&walk_global, "walk_global", sizeof walk_global, 0, 0};
@@ -74,7 +75,7 @@ void walk_begin(void)
 {
     name_entries();
     read_files();
-    walk_modules[0] = module_of(entries, KERNELS + 1, walk_settings.image);
+    walk_modules[0] = module_of(entries, KERNELS + 2, walk_settings.image);
     walk_modules[1] = module_of(entries, 1, "/nowhere/nothing.cubin");
     walk_modules[3] = module_of(global_entries, 2, walk_settings.globals);
 }
@@ -192,9 +193,9 @@ const void *walk_key(int number)
     return number < 0 ? NULL : number < KERNELS ? &ids[number] : others[number - KERNELS];
 }
 
-const void *walk_share_key(void)
+const void *walk_share_key(bool of_record)
 {
-    return &share_id;
+    return &share_ids[of_record];
 }
 
 /* ---- modules

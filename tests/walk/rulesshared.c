@@ -4,7 +4,8 @@
  *
  * X, Z and their copies are always the same numbers. Y on the host may be any sum on the way; each
  * device has one. X and Y are mapped throughout. Z is mapped by the threads, and by launches: a row
- * of it is present, absent, or present in part, which is refused.
+ * of it is present, absent, or present in part, which is refused. RECORD points to X; threads and
+ * launches map it, and attach the pointer.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,9 +13,10 @@
 #include "inqueue.h"
 #include "rules.h"
 
-enum { SHARED = 256, SHARERS = 2, PARTS = 4 };
+enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16 };
 
 static int64_t x[SHARED], z[SHARED], y[SHARERS][SHARED];
+static struct walk_record record[SHARERS];
 static uint64_t sums[SHARERS][SHARED];
 static bool is_used;
 static int devices;
@@ -23,6 +25,7 @@ static _Thread_local int entered; /* how often this thread has mapped X and Y */
 static _Thread_local struct {
     int at, count;
 } part[PARTS]; /* of Z, mapped by this thread; COUNT is 0: free */
+static _Thread_local int records; /* how often this thread has mapped RECORD */
 
 static void must(const char *what, int result)
 {
@@ -37,6 +40,8 @@ void walk_share_begin(bool use)
         return;
     for (int i = 0; i < SHARED; i++)
         x[i] = z[i] = i + 1;
+    for (int i = 0; i < SHARERS; i++)
+        record[i].data = x;
     devices = rex_device_count() < SHARERS ? rex_device_count() : SHARERS;
     for (int i = 0; i < devices; i++) {
         REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[i], SHARED));
@@ -68,6 +73,19 @@ static void leave_part(int which)
     part[which].count = 0;
 }
 
+/* The record of a device from row AT on, and its pointer. */
+#define RECORD(at, device)                                                              \
+    REX_STRUCT(record[device], count, tail), REX_MEMBER(at, REX_MAP_TO, record[device], count), \
+        REX_MEMBER_POINTER(at, REX_MAP_TO, record[device], data, 0, SHARED)
+
+static void leave_record(void)
+{
+    REX_MAP(rows, RECORD(0, 0));
+    int result = rex_module_data_exit(&walk_modules[0], 0, &rows);
+    must("the end of a record", result == REX_EBUSY ? rex_queue_sync(queue) : result);
+    records -= result == REX_OK;
+}
+
 void walk_share_leave(void)
 {
     REX_MAP(region, REX_TO(x, SHARED), REX_TOFROM(y[0], SHARED));
@@ -78,6 +96,8 @@ void walk_share_leave(void)
     }
     for (int i = 0; i < PARTS; i++)
         leave_part(i);
+    while (records > 0)
+        leave_record();
 }
 
 OWN_RULE(share_enter, "", 1)
@@ -123,55 +143,118 @@ OWN_RULE(share_exit_part, "P", 2)
     leave_part((int)walk_integer(call, 0) & (PARTS - 1));
 }
 
-enum way { CHECKED, ASYNCHRONOUS, PACKET, EXPORTED, WAYS };
-
-static int send(const struct rex_map *map, int device, enum way way)
+OWN_RULE(share_enter_record, "", 1)
 {
-    void *key = (void *)(uintptr_t)walk_share_key();
+    (void)call;
+    REX_MAP(rows, RECORD(0, 0));
+    if (!is_used)
+        return;
+    must("the begin of a record", rex_module_data_enter(&walk_modules[0], 0, &rows));
+    records++;
+}
+
+OWN_RULE(share_exit_record, "", 1)
+{
+    (void)call;
+    if (records > 0)
+        leave_record();
+}
+
+struct block {
+    int64_t cell[BLOCK];
+};
+
+static int map_block(struct rex_map_builder *builder, void *element)
+{
+    return rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *(struct block *)element));
+}
+REX_RUNTIME_MAPPER(share_block, map_block, struct block)
+
+enum way { CHECKED, ASYNCHRONOUS, PACKET, EXPORTED, NOT_WAITED };
+
+static int send(const struct rex_map *map, int device, enum way way, const void *kernel)
+{
+    void *key = (void *)(uintptr_t)kernel;
     struct rex_launch_config config = {.key = key, .device = device, .queue = way == ASYNCHRONOUS ? queue : NULL,
+                                       .flags = way == NOT_WAITED ? REX_LAUNCH_NOWAIT : 0,
                                        .teams = {1, 1, 1}, .threads = {1, 1, 1}};
     struct __tgt_kernel_arguments packet = {.Version = 3, .NumArgs = map->count, .ArgsBase = map->base, .Args = map->begin,
-                                            .ArgSizes = map->sizes, .ArgTypes = map->types, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+                                            .ArgSizes = map->sizes, .ArgTypes = map->types, .ArgMappers = map->mappers,
+                                            .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+    walk_note_launch(&config);
     return way == PACKET     ? rex_module_launch(&walk_modules[0], device, 1, 1, key, &packet)
            : way == EXPORTED ? exported_target_kernel(device, 1, 1, key, &packet)
                              : rex_module_launch_map(&walk_modules[0], &config, map);
 }
 
-/*
- * Adds A times FROM, which is X or Z, from cell AT on. Without a check libomptarget aborts at a part of a mapping. For an empty row the
- * kernel gets the host's address, which the fake GPU refuses.
- */
-static void launch(const struct call *call, int64_t *from, int at, int device, enum way way)
+/* What came of it, and what it adds: A times the numbers from AT on. */
+static void judge(const struct call *call, int result, bool may_fail, int device, int at)
 {
     int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
-    bool may_fail = from == z || way >= PACKET || (walk_may_refuse() && way != ASYNCHRONOUS);
-    bool is_possible = from == z ? way == CHECKED && n > 0 : way != ASYNCHRONOUS || device == 0;
-    if (!is_used || at + n > SHARED || device >= devices || !is_possible)
-        return;
-    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, n), REX_TOFROM(y[device] + at, n));
-    walk_before();
-    int result = send(&rows, device, way);
     if (!walk_judge(call, result != 0, result < 0 ? result : 0, may_fail ? EITHER : MUST_WORK))
         return;
     for (int64_t i = 0; i < n; i++)
         __atomic_fetch_add(&sums[device][at + i], (uint64_t)a * (uint64_t)(at + i + 1), __ATOMIC_RELAXED);
 }
 
+/*
+ * Adds A times FROM, which is X or Z, from cell AT on, in blocks with a mapper if it IS_MAPPED. Without a check libomptarget aborts at a
+ * part of a mapping. For an empty row the kernel gets the host's address, which the fake GPU refuses.
+ */
+static void launch(const struct call *call, int64_t *from, int at, int device, enum way way, bool is_mapped)
+{
+    int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
+    void (*function)(void *, void *, void *, int64_t, int64_t, void *) = share_block;
+    void *mappers[4] = {NULL};
+    bool may_fail = from == z || way >= PACKET || (walk_may_refuse() && way != ASYNCHRONOUS);
+    bool is_possible = from == z ? way == CHECKED && n > 0 : way != ASYNCHRONOUS || device == 0;
+    if (is_mapped)
+        is_possible = is_possible && way != ASYNCHRONOUS && n >= BLOCK;
+    if (!is_used || at + n > SHARED || device >= devices || !is_possible)
+        return;
+    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, n), REX_TOFROM(y[device] + at, n));
+    memcpy(&mappers[2], &function, sizeof function);
+    rows.mappers = is_mapped ? mappers : NULL;
+    walk_before();
+    judge(call, send(&rows, device, way, walk_share_key(false)), may_fail, device, at);
+}
+
 OWN_RULE(share_add, "ni", 2)
 {
-    launch(call, x, 0, 0, CHECKED);
+    launch(call, x, 0, 0, CHECKED, false);
 }
 
 OWN_RULE(share_add_part, "niPPP", 3)
 {
     bool is_z = walk_integer(call, 2) & 1;
-    launch(call, is_z ? z : x, 16 * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
-           (enum way)(walk_integer(call, 4) & (WAYS - 1)));
+    launch(call, is_z ? z : x, BLOCK * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
+           (enum way)(walk_integer(call, 4) & 3), false);
 }
 
 OWN_RULE(share_add_in_queue, "ni", 2)
 {
-    launch(call, x, 0, 0, ASYNCHRONOUS);
+    launch(call, x, 0, 0, ASYNCHRONOUS, false);
+}
+
+/* Not waited for, or with a mapper, or both. */
+OWN_RULE(share_add_otherwise, "niPPP", 1)
+{
+    int64_t how = walk_integer(call, 4) & 7;
+    launch(call, how & 1 ? z : x, BLOCK * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
+           how & 2 ? NOT_WAITED : CHECKED, how == 0 || (how & 4) != 0);
+}
+
+/* Through the record's pointer. */
+OWN_RULE(share_add_record, "niPP", 2)
+{
+    int64_t n = walk_integer(call, 0), a = walk_integer(call, 1);
+    int device = (int)walk_integer(call, 2) >> 1 & 1, ways[] = {CHECKED, PACKET, EXPORTED, NOT_WAITED};
+    enum way way = (enum way)ways[walk_integer(call, 3) & 3];
+    if (!is_used || n > SHARED || device >= devices)
+        return;
+    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), RECORD(2, device), REX_TOFROM(y[device], n));
+    walk_before();
+    judge(call, send(&rows, device, way, walk_share_key(true)), way >= PACKET || walk_may_refuse(), device, 0);
 }
 
 /* What goes to the device is what is there. */
