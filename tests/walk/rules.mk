@@ -26,14 +26,20 @@ $(walk_built)/rex_lib_nvidia.cubin: $(walk_built)/rex_lib_host.so $(O)/tests/fak
 $(walk_built)/globals_nvidia.cubin: $(walk_built)/globals_host.so $(O)/tests/fake/cubin
 	$(Q)$(O)/tests/fake/cubin $< $@
 
+# And for the GPU here.
+$(eval $(call cubin,$(walk_built)/gpu/rex_lib_nvidia.cubin,$(walk)/kernels.cu))
+$(eval $(call cubin,$(walk_built)/gpu/globals_nvidia.cubin,$(walk)/globals.cu))
+
 ifeq ($(SAN),)
 EXTRA += $(walk_built)/walk $(walk_images)
 endif
 
-.PHONY: walk run-walk
+.PHONY: walk run-walk walk-gpu
 walk:  ## call every public function at random, SECONDS=60 SEED=1, on the fake GPU and the host device; what is found is shrunk
 	@tools/deps check
 	@tests/llvm
 	@+$(submake) run-walk
 run-walk: $(walk_built)/walk $(walk_images) $(FAKES)
 	@$(test_env) $(walk)/run --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
+walk-gpu: $(walk_built)/walk $(walk_built)/gpu/rex_lib_nvidia.cubin $(walk_built)/gpu/globals_nvidia.cubin  ## the same on the GPU here
+	@$(test_env) $(walk)/run --on device --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

@@ -281,7 +281,7 @@ OWN_RULE(settings, "123456", 0)
     static bool is_over;
     for (int i = 0; i < 6 && !is_over; i++) {
         const char *value = walk_value_text(call->rule->kinds[i], call->step->argument[i]);
-        if (strcmp(value, "default") == 0)
+        if (strcmp(value, "default") == 0 || (walk_settings.is_real && strncmp(variables[i], "FAKE_", 5) == 0))
             unsetenv(variables[i]);
         else
             setenv(variables[i], value, 1);
@@ -483,6 +483,10 @@ RULE(rex_host_free, "p", 2)
 RULE(rex_host_register, "hz", 2)
 {
     int64_t size = walk_integer(call, 1);
+    int host = walk_variable(call, 0);
+    /* The driver refuses copies of memory that is pinned in part. */
+    if (walk_settings.is_real && host >= 0 && size > 0 && size != model_size(host))
+        return;
     walk_before();
     walk_judge_int(call, rex_host_register(walk_host_of(call, 0), (size_t)size),
                    walk_variable(call, 0) < 0 || size == 0 || size == -1 || size == -8 ? MUST_FAIL : EITHER);

@@ -1,11 +1,11 @@
 /*
  * walk.c - makes random sequences of calls, runs them, and shrinks those that show something.
  *
- * usage: walk IMAGE GLOBALS CUBIN [--gpu yes] [--seed N] [--count N | --seconds N] [--found FOLDER]
+ * usage: walk IMAGE GLOBALS CUBIN [--gpu fake|real] [--seed N] [--count N | --seconds N] [--found FOLDER]
  *             [--threads N] [FILE...]
  *
  * FILE is a sequence that was kept, as the walk prints it: it is run, and no other. IMAGE and
- * GLOBALS are for the device of the run, with --gpu yes the fake GPU. What is found goes into
+ * GLOBALS are for the device of the run, with --gpu the fake GPU or a real one. What is found goes into
  * FOLDER.
  *
  * The same seed and count make the same sequences. Status 0: nothing was found; 1: something was.
@@ -280,8 +280,8 @@ static void report(const char *folder, struct sequence *sequence, const struct f
     struct finding again;
     char path[4096];
     int steps = sequence->count;
-    printf("\n%s in %s, on %s, sequence %llu of seed %llu: shrinking %d steps\n", finding->what, name_of_step(sequence, finding->step),
-           device_of_run(), (unsigned long long)number, (unsigned long long)seed, steps);
+    printf("\n%s in %s, on %s, sequence %llu of seed %llu: %s\nshrinking %d steps\n", finding->what,
+           name_of_step(sequence, finding->step), device_of_run(), (unsigned long long)number, (unsigned long long)seed, finding->text, steps);
     fflush(stdout);
     walk_is_shrinking = true;
     shrink(sequence, finding);
@@ -388,9 +388,10 @@ int main(int argc, char **argv)
     const char *folder = ".";
     int at = 4, threads = 0;
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--gpu") == 0)
-            walk_settings.gpu = strcmp(argv[at + 1], "yes") == 0;
-        else if (strcmp(argv[at], "--seed") == 0)
+        if (strcmp(argv[at], "--gpu") == 0) {
+            walk_settings.gpu = true;
+            walk_settings.is_real = strcmp(argv[at + 1], "real") == 0;
+        } else if (strcmp(argv[at], "--seed") == 0)
             seed = strtoull(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "--count") == 0)
             count = strtoull(argv[at + 1], NULL, 10);

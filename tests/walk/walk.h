@@ -85,7 +85,8 @@ struct settings {
     const char *image; /* of kernels.cu, for the device of the run */
     const char *globals; /* of globals.cu, likewise */
     const char *cubin;
-    bool gpu; /* the fake GPU */
+    bool gpu; /* the fake GPU, or a real one */
+    bool is_real;
 };
 extern struct settings walk_settings;
 
