@@ -11,10 +11,10 @@ $(O)/lib:
 $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(common_cflags) -Itools $(more_tool_cflags) -c -o $@ $<
+	$(Q)$(CC) $(common_cflags) -Itools -Ilibrex $(more_tool_cflags) -c -o $@ $<
 
-# What several tools share.
-tool_common := $(call objects,$(wildcard tools/common/*.c))
+# What several tools share, and what they share with the library: these objects need nothing of it.
+tool_common := $(call objects,$(wildcard tools/common/*.c) librex/image/elf.c)
 
 TOOLS += $(tools)/rex-run
 run_objects := $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common)

@@ -1,6 +1,7 @@
 /*
- * elf.h - a view of an ELF64 file in memory that never reads outside it, and the reader of host
- * images.
+ * elf.h - an ELF64 file in memory, read in place and never outside it.
+ *
+ * The tools read programs with it, too: it needs nothing but libc.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/view.h"
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
 
 /* e_machine of the processor that this library is compiled for. */
 #if defined(__x86_64__)
@@ -29,36 +32,59 @@ struct rex_elf {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr header;
-    const char *why; /* why rex_elf_open() or a reader refused */
+    size_t sections;      /* number of them, also where it does not fit into the header */
+    size_t section_names; /* index of the table of their names */
+    const char *why;      /* why it was not opened, or a reader refused */
 };
 
 /*
- * Check the headers, and where every section and segment lies. 0, or -1 with ->why. BYTES must
- * outlive the view.
+ * Each is 0, or -1 with ->why, and does more than the one before it: check the ELF header, which
+ * ->header has also of a file for another class of machines; find the sections; check where every
+ * section and segment lies, as in a device image. BYTES must outlive the view.
  */
+int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size);
+int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size);
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 
 /* Why the file cannot be used. Returns -1. */
 int rex_elf_refuse(struct rex_elf *elf, const char *why);
 
-/* Section INDEX, copied out, since a file's alignment is not to be trusted. False: none. */
+/* SIZE bytes at file OFFSET, NULL if they are not all there. */
+const unsigned char *rex_elf_bytes(const struct rex_elf *elf, uint64_t offset, uint64_t size);
+
+/*
+ * Section, or program header, INDEX, copied out, since a file's alignment is not to be trusted.
+ * False: none.
+ */
 bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
+bool rex_elf_segment(const struct rex_elf *elf, size_t index, Elf64_Phdr *segment);
+
+/* The bytes of SECTION; NULL where it has none in the file. */
+const unsigned char *rex_elf_section_bytes(const struct rex_elf *elf, const Elf64_Shdr *section);
 
 /* Name of SECTION; "" if it has none, or one that rex_elf_string() refuses. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
-/* First section of TYPE. False: there is none. */
+/* First section, or segment, of TYPE. False: there is none. */
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
+bool rex_elf_find_segment(const struct rex_elf *elf, uint32_t type, Elf64_Phdr *segment);
 
 /*
- * The string at OFFSET of string table STRINGS. NULL if it does not end inside the table, or is
- * longer than any name.
+ * The string at OFFSET of string table STRINGS, or that at BYTES, which may be NULL, of ROOM bytes
+ * at most. NULL if it does not end there, or is longer than any name.
  */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
+const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room);
 
 /*
- * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. False: it is not all
- * there.
+ * The bytes of a linked file for ADDRESS, *ROOM up to the end of their section; NULL: there are
+ * none.
+ */
+const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uint64_t *room);
+
+/*
+ * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME, "" as that of a
+ * section. False: it is not all there.
  */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
@@ -68,12 +94,8 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
                      Elf64_Dyn *entry);
 
-/* ---- host images ----------------------------------------------------------------------------- */
-
-/*
- * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
- * where memory ran out or the view is overfull.
- */
-int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
+/* Relocation INDEX of RELOCATIONS, a section of type SHT_RELA. False: there is none. */
+bool rex_elf_relocation(const struct rex_elf *elf, const Elf64_Shdr *relocations, size_t index,
+                        Elf64_Rela *relocation);
 
 #endif

@@ -16,6 +16,7 @@
 #include "image/cubin.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
+#include "image/hostimage.h"
 #include "image/ptx.h"
 
 /*

@@ -5,11 +5,11 @@
 
 static void ask_at(const struct elf_file *file, struct elf_place place)
 {
-    size_t size = 0;
+    uint64_t size = 0;
     const unsigned char *bytes = elf_at(file, place, &size);
     const char *string = elf_string_at(file, place);
     if (bytes != NULL)
-        FUZZ_CHECK(size > 0 && bytes >= file->bytes && size <= file->size - (size_t)(bytes - file->bytes));
+        FUZZ_CHECK(size > 0 && bytes >= file->elf.bytes && size <= file->elf.size - (size_t)(bytes - file->elf.bytes));
     if (string != NULL)
         fuzz_read_string(string);
 }
@@ -29,15 +29,13 @@ static void ask_symbols(const struct elf_file *file, size_t section)
 
 static void ask_section(const struct elf_file *file, size_t index, const Elf64_Shdr *section)
 {
-    struct elf_relocations relocations;
     struct elf_relocation relocation;
-    const unsigned char *bytes = elf_section_bytes(file, section);
+    const unsigned char *bytes = rex_elf_section_bytes(&file->elf, section);
     uint8_t *copy = bytes != NULL ? fuzz_copy(bytes, section->sh_size) : NULL;
     free(copy);
-    fuzz_read_string(elf_section_name(file, section));
+    fuzz_read_string(rex_elf_section_name(&file->elf, section));
     ask_symbols(file, index);
-    elf_relocations_of(file, section, &relocations);
-    while (elf_next_relocation(&relocations, &relocation))
+    for (size_t next = 0; elf_next_relocation(file, section, &next, &relocation);)
         ask_at(file, (struct elf_place){section->sh_info, relocation.offset});
     ask_at(file, (struct elf_place){elf_is_object(file) ? index : 0, section->sh_addr});
 }
@@ -52,7 +50,7 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         return;
     }
     /* Made-up sections may all be the whole file. */
-    for (size_t i = 0; i < 256 && elf_section(&file, i, &section) == 0; i++)
+    for (size_t i = 0; i < 256 && rex_elf_section(&file.elf, i, &section); i++)
         ask_section(&file, i, &section);
     elf_symbol_table(&file, &full);
     elf_file_close(&file);

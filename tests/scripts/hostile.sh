@@ -142,7 +142,7 @@ ptx|2|it is not an ELF file|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
 object|0|no findings|2|it is for this processor and no shared object
 library|||0|no findings
-sections|2|it has more sections than any program|2|it has no section table
+sections|2|it has more sections than any program|2|it has more sections than any program
 comment|||2|it is not an ELF file
 images|||2|its OffloadBinary is truncated
 CASES

@@ -96,7 +96,7 @@ while IFS='|' read -r wanted program text; do refused "$wanted" "$text" timeout 
 127|$work|no such program
 126|$work/pipe|is not a regular file
 126|$work/text|neither an ELF program nor a script
-126|$work/cut|cut off
+126|$work/cut|truncated inside the ELF header
 126|$work/program-static|statically linked
 126|$work/program-static-pie|statically linked
 PROGRAMS
@@ -107,7 +107,7 @@ patched() {
     # shellcheck disable=SC2059
     printf "$2" | dd of="$work/patched" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
-case $(uname -m) in aarch64) other='\076' word=x86-64 ;; *) other='\267' word=AArch64 ;; esac
+case $(uname -m) in aarch64) other='\076' word=x86-64 ;; *) other='\267' word=aarch64 ;; esac
 interpreter=$(LC_ALL=C grep -abo '/lib[^ ]*/ld-linux' "$work/nothing" | sed -n '1s/:.*//p')
 while IFS='|' read -r offset bytes text; do
     patched "$offset" "$bytes"

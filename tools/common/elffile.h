@@ -1,6 +1,6 @@
 /*
- * elffile.h - an ELF file of 64 bits, mapped and read in place: executables, shared objects,
- * objects; any number of sections.
+ * elffile.h - a file that librex's ELF reader looks at: executables, shared objects, objects; any
+ * number of sections.
  *
  * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not
  * there. Nothing is copied, and long sweeps drop pages as they go, so that a file of any size
@@ -11,32 +11,17 @@
 #ifndef TOOLS_ELFFILE_H
 #define TOOLS_ELFFILE_H
 
-#include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "common/mapping.h"
+#include "image/elf.h"
 
 #ifndef SHT_RELR
 #define SHT_RELR 19
 #endif
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
 
 struct elf_file {
-    const unsigned char *bytes;
-    size_t size;
-    Elf64_Ehdr header;
-    size_t sections;      /* number of them, also where it does not fit into the header */
-    size_t section_names; /* index of the table of their names */
-    /*
-     * index of the table with those indices of sections that do not fit into a symbol, 0: there is
-     * none
-     */
-    size_t extended;
+    struct rex_elf elf;
     struct timespec changed;
     bool mapped;
     char why[MAPPING_WHY]; /* why opening failed */
@@ -50,23 +35,8 @@ void elf_file_close(struct elf_file *file);
 /* Drop the pages that were read; they are read again when needed. */
 void elf_file_drop_pages(const struct elf_file *file);
 
-/* SIZE bytes at file OFFSET, NULL if they are not all there. */
-const void *elf_bytes(const struct elf_file *file, uint64_t offset, uint64_t size);
-
 /* Whether it is an object before the link, whose addresses count from its sections. */
 bool elf_is_object(const struct elf_file *file);
-
-/* Section INDEX. 0, or -1: there is none. */
-int elf_section(const struct elf_file *file, size_t index, Elf64_Shdr *section);
-
-/* The bytes of SECTION; NULL where it has none in the file. */
-const unsigned char *elf_section_bytes(const struct elf_file *file, const Elf64_Shdr *section);
-
-/* The name of SECTION, "" if it has none. */
-const char *elf_section_name(const struct elf_file *file, const Elf64_Shdr *section);
-
-/* The string at OFFSET of the string table STRINGS, NULL if it does not end inside it. */
-const char *elf_string(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset);
 
 /*
  * A place in memory: a section and an offset in objects, section 0 and an address in what is
@@ -79,15 +49,16 @@ struct elf_place {
 int elf_compare_places(struct elf_place a, struct elf_place b);
 
 /*
- * The bytes from PLACE to the end of its section (objects) or segment; their number in *SIZE. NULL
- * where the file has none.
+ * The bytes from PLACE to the end of its section; their number in *SIZE. NULL where the file has
+ * none.
  */
-const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, size_t *size);
+const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, uint64_t *size);
 
 /* The string at PLACE, NULL if it does not end there. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
-/* The name of a processor, as one would say it. */
-const char *elf_machine_name(unsigned machine);
+/* What a processor is called: a constant, or NUMBER with its number. */
+#define ELF_MACHINE_MAX 32
+const char *elf_machine_name(unsigned machine, char number[ELF_MACHINE_MAX]);
 
 #endif

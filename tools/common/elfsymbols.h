@@ -20,7 +20,7 @@ struct elf_symbol {
 /* The symbols of one table: all of them, one after another, or by index. */
 struct elf_symbols {
     const struct elf_file *file;
-    Elf64_Shdr table, strings, extended;
+    Elf64_Shdr table, extended;
     size_t count, next;
 };
 int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbols *symbols);
@@ -43,15 +43,12 @@ struct elf_relocation {
     size_t symbol; /* 0: none */
     uint32_t type;
 };
-struct elf_relocations {
-    const struct elf_file *file;
-    const unsigned char *bytes;
-    size_t count, next;
-};
 
-/* The relocations with addends in SECTION; none where it is of another type. */
-void elf_relocations_of(const struct elf_file *file, const Elf64_Shdr *section,
-                        struct elf_relocations *relocations);
-bool elf_next_relocation(struct elf_relocations *relocations, struct elf_relocation *relocation);
+/*
+ * The relocation with addend *NEXT, from 0, of SECTION, and the number of the next one in *NEXT.
+ * False: there is none.
+ */
+bool elf_next_relocation(const struct elf_file *file, const Elf64_Shdr *section, size_t *next,
+                         struct elf_relocation *relocation);
 
 #endif

@@ -76,14 +76,15 @@ static const struct key *key_taken(const struct program *program, const struct w
     memcpy(&operand, at, sizeof operand);
     if (is_lea(at, before))
         return key_with(wanted, address + sizeof operand + (uint64_t)(int64_t)(int32_t)operand);
-    return program->file.header.e_type == ET_EXEC && is_mov(at, before) ? key_with(wanted, operand)
-                                                                        : NULL;
+    return program->file.elf.header.e_type == ET_EXEC && is_mov(at, before)
+               ? key_with(wanted, operand)
+               : NULL;
 }
 
 static void scan(struct program *program, const struct wanted *wanted, const Elf64_Shdr *section)
 {
-    const unsigned char *bytes = elf_section_bytes(&program->file, section);
-    const char *name = elf_section_name(&program->file, section);
+    const unsigned char *bytes = rex_elf_section_bytes(&program->file.elf, section);
+    const char *name = rex_elf_section_name(&program->file.elf, section);
     for (uint64_t i = 1; bytes != NULL && i + sizeof(uint32_t) <= section->sh_size; i++) {
         const struct key *key = key_taken(program, wanted, bytes + i, i, section->sh_addr + i);
         if (key != NULL)
@@ -97,9 +98,9 @@ static void scan(struct program *program, const struct wanted *wanted, const Elf
 void code_find_sites(struct program *program)
 {
     struct wanted wanted = wanted_keys(program);
-    uint64_t budget = program->file.size;
+    uint64_t budget = program->file.elf.size;
     Elf64_Shdr section;
-    for (size_t i = 1; wanted.count > 0 && elf_section(&program->file, i, &section) == 0; i++) {
+    for (size_t i = 1; wanted.count > 0 && rex_elf_section(&program->file.elf, i, &section); i++) {
         if (!(section.sh_flags & SHF_EXECINSTR) || section.sh_size > budget)
             continue;
         budget -= section.sh_size;

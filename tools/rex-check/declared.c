@@ -169,9 +169,10 @@ static void check_sections(const struct program *program, const struct image *im
                            struct report *report)
 {
     Elf64_Shdr section;
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
-        const unsigned char *bytes = elf_section_bytes(&program->file, &section);
-        if (bytes != NULL && strcmp(elf_section_name(&program->file, &section), SECTION) == 0)
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++) {
+        const unsigned char *bytes = rex_elf_section_bytes(&program->file.elf, &section);
+        if (bytes != NULL &&
+            strcmp(rex_elf_section_name(&program->file.elf, &section), SECTION) == 0)
             check_section(program, (const char *)bytes, section.sh_size, image, report);
     }
 }

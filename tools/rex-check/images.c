@@ -38,7 +38,7 @@ static unsigned other_machine(const struct program *program, const void *bytes, 
         return 0;
     memcpy(&header, bytes, sizeof header);
     bool other = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine != EM_CUDA &&
-                 header.e_type == ET_DYN && header.e_machine != program->file.header.e_machine;
+                 header.e_type == ET_DYN && header.e_machine != program->file.elf.header.e_machine;
     return other ? header.e_machine : 0;
 }
 
@@ -94,11 +94,12 @@ static int add_all(struct images *images, const struct program *program, struct 
                    const void *bytes, size_t size, struct report *report, char why[256])
 {
     struct rex_image_list *list;
+    char number[ELF_MACHINE_MAX], own[ELF_MACHINE_MAX];
     unsigned other = other_machine(program, bytes, size);
     if (other != 0) {
         report_finding(report, FINDING_MIXED_ARCHITECTURES, file.path, NULL,
-                       "the image is for %s, %s is for %s", elf_machine_name(other), program->path,
-                       elf_machine_name(program->file.header.e_machine));
+                       "the image is for %s, %s is for %s", elf_machine_name(other, number),
+                       program->path, elf_machine_name(program->file.elf.header.e_machine, own));
         file.path = tool_format("%s", file.path);
         add(images, file);
         return 0;

@@ -26,7 +26,7 @@ static bool has_size(const struct program *program, uint64_t address)
 {
     enum { LEAST = offsetof(struct rex_module, image), MOST = 1024 };
     uint32_t words[2];
-    size_t room;
+    uint64_t room;
     const unsigned char *bytes = elf_at(&program->file, (struct elf_place){0, address}, &room);
     if (bytes == NULL || room < sizeof words)
         return false;
@@ -52,15 +52,14 @@ static bool is_module(const struct program *program, const struct table *table, 
 static bool find_by_relocation(const struct program *program, const struct table *table,
                                struct elf_place *place)
 {
-    struct elf_relocations relocations;
     struct elf_relocation relocation;
     Elf64_Shdr section;
     int tries = 16;
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++) {
         if (!(section.sh_flags & SHF_ALLOC))
             continue;
-        elf_relocations_of(&program->file, &section, &relocations);
-        while (tries > 0 && elf_next_relocation(&relocations, &relocation))
+        for (size_t next = 0;
+             tries > 0 && elf_next_relocation(&program->file, &section, &next, &relocation);)
             if (relocation.symbol == 0 && (uint64_t)relocation.addend == table->begin.offset &&
                 relocation.offset >= BEGIN && tries-- > 0 &&
                 is_module(program, table, relocation.offset - BEGIN)) {
@@ -77,8 +76,8 @@ static bool find_in_data(const struct program *program, const struct table *tabl
 {
     uint64_t wanted[2] = {table->begin.offset, table->begin.offset + table->size};
     Elf64_Shdr section;
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
-        const unsigned char *bytes = elf_section_bytes(&program->file, &section);
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++) {
+        const unsigned char *bytes = rex_elf_section_bytes(&program->file.elf, &section);
         if (bytes == NULL ||
             (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
             continue;
@@ -120,7 +119,7 @@ static uint64_t embedded_size(const struct program *program, struct elf_place mo
                               const struct pointer *image, const struct pointer *end)
 {
     uint64_t size = 0;
-    size_t room;
+    uint64_t room;
     struct elf_place place = {module.section,
                               module.offset + offsetof(struct rex_module, image_size)};
     const unsigned char *bytes = elf_at(&program->file, place, &room);
@@ -136,7 +135,7 @@ static uint64_t embedded_size(const struct program *program, struct elf_place mo
 static void read_embedded(struct program *program, struct elf_place module,
                           const struct pointer *image, const struct pointer *end)
 {
-    size_t room;
+    uint64_t room;
     if (image->target.kind != TARGET_PLACE)
         return;
     uint64_t size = embedded_size(program, module, image, end);

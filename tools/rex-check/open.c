@@ -29,19 +29,19 @@ static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;
     bool intermediate = false;
-    for (size_t i = 1; elf_is_object(file) && elf_section(file, i, &section) == 0; i++) {
+    for (size_t i = 1; elf_is_object(file) && rex_elf_section(&file->elf, i, &section); i++) {
         if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE &&
             section.sh_size > 0)
             return false;
-        intermediate |=
-            strncmp(elf_section_name(file, &section), ".gnu.lto_", strlen(".gnu.lto_")) == 0;
+        intermediate |= strncmp(rex_elf_section_name(&file->elf, &section), ".gnu.lto_",
+                                strlen(".gnu.lto_")) == 0;
     }
     return intermediate;
 }
 
 static int check_kind(struct program *program)
 {
-    const Elf64_Ehdr *header = &program->file.header;
+    const Elf64_Ehdr *header = &program->file.elf.header;
     if (header->e_machine == EM_CUDA)
         return refuse(program, "it is a CUBIN; the program comes first, then its images");
     if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)

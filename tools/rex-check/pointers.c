@@ -17,7 +17,7 @@
 /* What an object's pointer is before its relocation: nothing. */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
-    size_t room;
+    uint64_t room;
     uint64_t address = 0;
     const unsigned char *bytes =
         elf_is_object(&program->file) ? NULL : elf_at(&program->file, pointer->at, &room);
@@ -66,12 +66,12 @@ static struct pointer *pointer_at(struct pointer *pointers, size_t count, struct
 static void apply(const struct program *program, const Elf64_Shdr *section,
                   struct pointer *pointers, size_t count, uint64_t *budget)
 {
-    struct elf_relocations relocations;
     struct elf_relocation relocation;
     struct elf_symbols symbols = {0};
-    elf_relocations_of(&program->file, section, &relocations);
     elf_symbols_of(&program->file, section->sh_link, &symbols);
-    for (; *budget > 0 && elf_next_relocation(&relocations, &relocation); --*budget) {
+    for (size_t next = 0;
+         *budget > 0 && elf_next_relocation(&program->file, section, &next, &relocation);
+         --*budget) {
         struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0,
                                   relocation.offset};
         struct pointer *pointer = pointer_at(pointers, count, place);
@@ -98,11 +98,11 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section,
  */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {
-    uint64_t budget = program->file.size / sizeof(Elf64_Rela);
+    uint64_t budget = program->file.elf.size / sizeof(Elf64_Rela);
     Elf64_Shdr section;
     for (size_t i = 0; i < count; i++)
         read_in_place(program, &pointers[i]);
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++)
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++)
         if (relevant(program, &section, pointers, count))
             apply(program, &section, pointers, count, &budget);
 }

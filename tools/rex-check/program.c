@@ -16,22 +16,15 @@ const char *program_kind(const struct program *program, char buffer[96])
 {
     static const char *const types[] = {
         [ET_REL] = "object", [ET_EXEC] = "program", [ET_DYN] = "shared object"};
-    const Elf64_Ehdr *header = &program->file.header;
+    const Elf64_Ehdr *header = &program->file.elf.header;
     const char *type = types[header->e_type];
+    char number[ELF_MACHINE_MAX];
+    Elf64_Phdr interpreter;
     /* A program that can lie anywhere is a shared object with an interpreter. */
-    for (size_t i = 0; header->e_type == ET_DYN && i < header->e_phnum &&
-                       header->e_phentsize == sizeof(Elf64_Phdr);
-         i++) {
-        Elf64_Phdr segment;
-        const void *bytes =
-            elf_bytes(&program->file, header->e_phoff + i * sizeof segment, sizeof segment);
-        if (bytes == NULL)
-            break;
-        memcpy(&segment, bytes, sizeof segment);
-        if (segment.p_type == PT_INTERP)
-            type = "program, position-independent";
-    }
-    snprintf(buffer, 96, "%s %s", elf_machine_name(header->e_machine), type);
+    if (header->e_type == ET_DYN &&
+        rex_elf_find_segment(&program->file.elf, PT_INTERP, &interpreter))
+        type = "program, position-independent";
+    snprintf(buffer, 96, "%s %s", elf_machine_name(header->e_machine, number), type);
     return buffer;
 }
 

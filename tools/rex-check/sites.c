@@ -24,7 +24,7 @@
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
     enum { PC32 = 2, PLT32 = 4 };
-    return file->header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
+    return file->elf.header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
 }
 
 /* The relocation at PLACE may refer to a key. */
@@ -59,12 +59,12 @@ static void try_site(struct program *program, const struct elf_symbols *symbols,
 static void read_section(struct program *program, const Elf64_Shdr *section, const char *name,
                          uint64_t *budget)
 {
-    struct elf_relocations relocations;
     struct elf_relocation relocation;
     struct elf_symbols symbols = {.file = &program->file};
-    elf_relocations_of(&program->file, section, &relocations);
     elf_symbols_of(&program->file, section->sh_link, &symbols);
-    for (; *budget > 0 && elf_next_relocation(&relocations, &relocation); --*budget) {
+    for (size_t next = 0;
+         *budget > 0 && elf_next_relocation(&program->file, section, &next, &relocation);
+         --*budget) {
         struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0,
                                   relocation.offset};
         if (program_table_at(program, place) == NO_TABLE)
@@ -84,10 +84,10 @@ static bool may_launch(const struct program *program, const Elf64_Shdr *section,
         return false;
     if (!elf_is_object(&program->file) && section->sh_flags & SHF_ALLOC)
         return true;
-    if (elf_section(&program->file, section->sh_info, &target) != 0 ||
+    if (!rex_elf_section(&program->file.elf, section->sh_info, &target) ||
         !(target.sh_flags & SHF_ALLOC))
         return false;
-    *name = elf_section_name(&program->file, &target);
+    *name = rex_elf_section_name(&program->file.elf, &target);
     return true;
 }
 
@@ -155,15 +155,15 @@ static void name_functions(struct program *program)
 
 void sites_find(struct program *program)
 {
-    uint64_t budget = program->file.size / sizeof(Elf64_Rela);
+    uint64_t budget = program->file.elf.size / sizeof(Elf64_Rela);
     Elf64_Shdr section;
     const char *name;
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++)
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++)
         if (may_launch(program, &section, &name)) {
             program->relocations |= name != NULL;
             read_section(program, &section, name, &budget);
         }
-    if (!program->relocations && program->file.header.e_machine == EM_X86_64)
+    if (!program->relocations && program->file.elf.header.e_machine == EM_X86_64)
         code_find_sites(program);
     if (program->site_count > 0)
         name_functions(program);

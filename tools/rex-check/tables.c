@@ -79,7 +79,7 @@ static int check_relocations(struct program *program)
     enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
     Elf64_Shdr section;
     for (size_t i = 1;
-         elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++) {
+         elf_is_object(&program->file) && rex_elf_section(&program->file.elf, i, &section); i++) {
         bool unread = section.sh_type == SHT_REL || section.sh_type == CREL;
         size_t table =
             unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
@@ -97,14 +97,15 @@ int tables_find(struct program *program)
 {
     Elf64_Shdr section;
     uint64_t total = 0;
-    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
-        const char *name = elf_section_name(&program->file, &section);
+    for (size_t i = 1; rex_elf_section(&program->file.elf, i, &section); i++) {
+        const char *name = rex_elf_section_name(&program->file.elf, &section);
         bool newer = strcmp(name, NEW_SECTION) == 0;
         if ((!newer && strcmp(name, OLD_SECTION) != 0) || section.sh_size == 0)
             continue;
-        const unsigned char *bytes = elf_section_bytes(&program->file, &section);
-        total += section.sh_size < program->file.size ? section.sh_size : program->file.size + 1;
-        if (bytes == NULL || total > program->file.size) {
+        const unsigned char *bytes = rex_elf_section_bytes(&program->file.elf, &section);
+        total +=
+            section.sh_size < program->file.elf.size ? section.sh_size : program->file.elf.size + 1;
+        if (bytes == NULL || total > program->file.elf.size) {
             snprintf(program->file.why, sizeof program->file.why,
                      "its section %s lies past the end of the file", name);
             return -1;
@@ -134,7 +135,7 @@ static void add_row(struct program *program, size_t table, size_t index, struct 
 {
     struct row row = {.table = table, .index = index, .place = place, .symbol = symbol};
     bool newer = program->tables[table].newer;
-    size_t room, needed = newer ? 40 : 28;
+    uint64_t room, needed = newer ? 40 : 28;
     const unsigned char *bytes = elf_at(&program->file, place, &room);
     uint32_t flags = 0;
     uint16_t kind = KIND_OPENMP;

@@ -247,7 +247,7 @@ static size_t dynamic_table(const struct elf_file *file)
 {
     Elf64_Shdr section;
     size_t i = 0;
-    while (elf_section(file, i, &section) == 0 && section.sh_type != SHT_DYNSYM)
+    while (rex_elf_section(&file->elf, i, &section) && section.sh_type != SHT_DYNSYM)
         i++;
     return i;
 }

@@ -14,8 +14,8 @@
 static bool has_entries(const struct elf_file *file)
 {
     Elf64_Shdr section;
-    for (size_t i = 0; elf_section(file, i, &section) == 0; i++) {
-        const char *name = elf_section_name(file, &section);
+    for (size_t i = 0; rex_elf_section(&file->elf, i, &section); i++) {
+        const char *name = rex_elf_section_name(&file->elf, &section);
         if (strcmp(name, "omp_offloading_entries") == 0 ||
             strcmp(name, "llvm_offload_entries") == 0)
             return true;
@@ -37,7 +37,7 @@ static unsigned machine_of(const unsigned char *bytes, size_t size)
 
 static bool has_image(const struct elf_file *file, unsigned machine)
 {
-    const unsigned char *at = file->bytes + SELFMAG, *end = file->bytes + file->size;
+    const unsigned char *at = file->elf.bytes + SELFMAG, *end = file->elf.bytes + file->elf.size;
     while ((at = memmem(at, (size_t)(end - at), ELFMAG, SELFMAG)) != NULL) {
         if (machine_of(at, (size_t)(end - at)) == machine)
             return true;
@@ -51,8 +51,8 @@ bool is_for_cpu_alone(const char *path)
     struct elf_file file;
     if (elf_file_open(&file, path) != 0)
         return false;
-    bool alone =
-        has_entries(&file) && has_image(&file, file.header.e_machine) && !has_image(&file, EM_CUDA);
+    bool alone = has_entries(&file) && has_image(&file, file.elf.header.e_machine) &&
+                 !has_image(&file, EM_CUDA);
     elf_file_close(&file);
     return alone;
 }

@@ -1,0 +1,171 @@
+/*
+ * hostimage.c - the reader of host images: their symbols, signatures, and their own entry table.
+ *
+ * libomptarget's host device opens a host image with the loader and looks kernels up by name (16
+ * on), or takes the rows of its section `omp_offloading_entries` by position (14 and 15).
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "image/hostimage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_SECTION "omp_offloading_entries"
+#define ENTRY_SIZE 32
+#define ENTRY_NAME 8            /* offset of the name */
+#define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
+
+static void add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    const struct rex_image_symbol found = {.name = name,
+                                           .kernel = type == STT_FUNC,
+                                           .size = symbol->st_size,
+                                           .parameters = REX_PARAMETERS_UNKNOWN,
+                                           .exec_mode = -1};
+    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
+        rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
+        rex_name_after(name, CALL_PREFIX) != NULL ||
+        (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
+        return;
+    rex_view_add(view, &found);
+}
+
+/* ---- signatures and calls -------------------------------------------------------------------- */
+
+/* The signature is the bytes of its symbol. In librex 0.1 they were a text, "0(rex_arg n)". */
+static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf64_Sym *symbol,
+                          struct rex_image_symbol *kernel)
+{
+    uint64_t room;
+    const unsigned char *bytes = rex_elf_at(elf, symbol->st_value, &room);
+    if (bytes == NULL || symbol->st_size > room)
+        return 0;
+    if (symbol->st_size > 1 && bytes[1] == '(')
+        return rex_elf_refuse(elf, "it was compiled with rex/kernel.h of librex 0.1: rebuild it");
+    rex_signature_read_numbers(view, kernel, (const char *)bytes, symbol->st_size);
+    return 0;
+}
+
+/*
+ * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
+ * square of the file's size to read.
+ */
+static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
+{
+    uint64_t total = 0;
+    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
+        Elf64_Sym symbol;
+        const char *name;
+        struct rex_image_symbol *kernel;
+        if (!rex_elf_symbol(elf, symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        if ((kernel = rex_view_kernel_after(view, name, CALL_PREFIX)) != NULL)
+            kernel->call = name;
+        if ((kernel = rex_view_kernel_after(view, name, REX_SIGNATURE_PREFIX)) == NULL)
+            continue;
+        if (symbol.st_size > elf->size - total)
+            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
+        total += symbol.st_size;
+        if (read_signature(view, elf, &symbol, kernel) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the entry table ------------------------------------------------------------------------- */
+
+/* The string at ADDRESS, NULL if it does not end there. */
+static const char *string_at(const struct rex_elf *elf, uint64_t address)
+{
+    uint64_t room = 0;
+    const unsigned char *bytes = rex_elf_at(elf, address, &room);
+    return rex_elf_string_within(bytes, room);
+}
+
+/* The value that relocation RELA stores: an address in the image, or that of one of its symbols. */
+static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocations,
+                          const Elf64_Rela *rela)
+{
+    Elf64_Shdr symbols;
+    Elf64_Sym symbol;
+    const char *name;
+    size_t index = ELF64_R_SYM(rela->r_info);
+    if (index == 0)
+        return (uint64_t)rela->r_addend;
+    if (!rex_elf_section(elf, relocations->sh_link, &symbols) ||
+        !rex_elf_symbol(elf, &symbols, index, &symbol, &name))
+        return 0;
+    return symbol.st_value + (uint64_t)rela->r_addend;
+}
+
+/*
+ * Name rows of the entry table by the relocations of all sections. No linker writes more bytes of
+ * them than the file has: they would overlap.
+ */
+static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
+{
+    uint64_t total = 0;
+    Elf64_Shdr section;
+    Elf64_Rela rela;
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
+        if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
+            continue;
+        total += section.sh_size;
+        if (total > elf->size)
+            return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
+        for (size_t at = 0; rex_elf_relocation(elf, &section, at, &rela); at++) {
+            uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
+            if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
+                view->positions[into / ENTRY_SIZE] =
+                    string_at(elf, relocated(elf, &section, &rela));
+        }
+    }
+    return 0;
+}
+
+/*
+ * Names are pointers that the loader fills in: they are in the relocations, or in place where those
+ * are packed (RELR).
+ */
+static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
+{
+    if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
+        return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
+                                   " is no multiple of an entry's 32 bytes");
+    view->position_count = entries->sh_size / ENTRY_SIZE;
+    view->positions = calloc(view->position_count + 1, sizeof *view->positions);
+    if (view->positions == NULL)
+        return -1;
+    for (size_t i = 0; i < view->position_count; i++) {
+        uint64_t address;
+        memcpy(&address, elf->bytes + entries->sh_offset + i * ENTRY_SIZE + ENTRY_NAME,
+               sizeof address);
+        view->positions[i] = string_at(elf, address);
+    }
+    if (apply_relocations(view, elf, entries) != 0)
+        return -1;
+    for (size_t i = 0; i < view->position_count; i++)
+        if (view->positions[i] == NULL)
+            return rex_elf_refuse(elf, "an entry of its section " ENTRY_SECTION " has no name");
+    return 0;
+}
+
+int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
+{
+    Elf64_Shdr symbols, section;
+    Elf64_Sym symbol;
+    const char *name;
+    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
+        return rex_elf_refuse(elf, "it exports nothing");
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
+            add_symbol(view, &symbol, name);
+    if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
+        return -1;
+    for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
+        if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
+            return read_positions(view, elf, &section);
+    return 0;
+}
