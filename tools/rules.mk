@@ -14,7 +14,7 @@ $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	$(Q)$(CC) $(common_cflags) -Itools -Ilibrex $(more_tool_cflags) -c -o $@ $<
 
 # What several tools share, and what they share with the library: these objects need nothing of it.
-tool_common := $(call objects,$(wildcard tools/common/*.c) librex/image/elf.c)
+tool_common := $(call objects,$(wildcard tools/common/*.c) librex/image/elf.c librex/base/text.c)
 
 TOOLS += $(tools)/rex-run
 run_objects := $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common)

@@ -1,6 +1,6 @@
 /*
- * error.c - failures: each thread's last one, what errors are called, and names in messages: made
- * harmless, and the one that was probably meant.
+ * error.c - failures: each thread's last one, what errors are called, and the name that was
+ * probably meant.
  *
  * Implements rex_nearest_name() of rex/inspect.h.
  *
@@ -129,76 +129,6 @@ const char *rex_error_name(int error)
 const char *rex_version(void)
 {
     return REX_VERSION_STRING;
-}
-
-/* ---- names that others gave ------------------------------------------------------------------ */
-
-/*
- * Names of kernels, files and devices come from images, arguments and the environment: a line feed
- * in one could forge a line of the log, and an escape sequence command the terminal that shows it.
- */
-
-/* RFC 3629, which has no longer form than need be, no surrogates and nothing above U+10FFFF. */
-size_t rex_utf8_length(const char *text)
-{
-    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
-    const unsigned char *at = (const unsigned char *)text;
-    size_t length = at[0] < 0x80   ? 1
-                    : at[0] < 0xc0 ? 0
-                    : at[0] < 0xe0 ? 2
-                    : at[0] < 0xf0 ? 3
-                    : at[0] < 0xf8 ? 4
-                                   : 0;
-    uint32_t character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        character = character << 6 | (at[i] & 0x3f);
-    }
-    bool is_one = character >= least[length] && character <= 0x10ffff;
-    return is_one && (character < 0xd800 || character > 0xdfff) ? length : 0;
-}
-
-/* Bytes of the character at TEXT, if it can stay; else 0. */
-static size_t stays(const char *text, bool lines)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    if (lines && *at == '\n')
-        return 1;
-    bool is_above = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
-    return at[0] < 0x20 || at[0] == 0x7f || is_above ? 0 : rex_utf8_length(text);
-}
-
-static void escape(char *text, size_t size, bool lines)
-{
-    char given[REX_MESSAGE_MAX], code[8];
-    char *to = text;
-    snprintf(given, sizeof given, "%s", text);
-    for (const char *from = given; *from != '\0';) {
-        size_t length = stays(from, lines), written = length;
-        const char *piece = from;
-        if (length == 0) {
-            written = (size_t)snprintf(code, sizeof code, "\\x%02x", (unsigned char)*from);
-            piece = code;
-            length = 1;
-        }
-        if (written >= size - (size_t)(to - text))
-            break;
-        memcpy(to, piece, written);
-        to += written;
-        from += length;
-    }
-    *to = '\0';
-}
-
-void rex_escape(char *text, size_t size)
-{
-    escape(text, size, false);
-}
-
-void rex_escape_lines(char *text, size_t size)
-{
-    escape(text, size, true);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * error.h - failures: each thread's last one, what errors are called, and names in messages: made
- * harmless, and the one that was probably meant.
+ * error.h - failures: each thread's last one, what errors are called, and the name that was
+ * probably meant.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,10 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "rex/offload.h"
-
-/* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
-#define REX_MESSAGE_MAX 4096
 
 /*
  * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
@@ -45,21 +43,6 @@ int rex_fail_null(const char *function, const char *argument);
 
 /* For an allocation of SIZE bytes for WHAT that failed. */
 int rex_fail_memory(size_t size, const char *what);
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
-size_t rex_utf8_length(const char *text);
-
-/*
- * The bytes of TEXT that could begin another line or command a terminal become \xNN: control
- * characters, of ASCII and those above it, and bytes that are no UTF-8. The end that then has no
- * room in the SIZE bytes of TEXT is cut off. To do it twice is as good as once.
- */
-void rex_escape(char *text, size_t size);
-
-/* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
-void rex_escape_lines(char *text, size_t size);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

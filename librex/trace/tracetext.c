@@ -64,34 +64,19 @@ void rex_line_time(struct rex_line *line, const char *before, uint64_t nanosecon
     add_number(line, nanoseconds % 1000, 10, 3);
 }
 
-/* One character at AT that may have to be written another way; the number of its bytes. */
-static size_t add_escaped(struct rex_line *line, const unsigned char *at)
-{
-    size_t length = rex_utf8_length((const char *)at);
-    bool is_plain = *at == '"' || *at == '\\' || length > 1;
-    if (*at == '"' || *at == '\\')
-        rex_line_text(line, "\\");
-    if (is_plain) {
-        rex_line_bytes(line, at, length);
-    } else {
-        rex_line_text(line, "\\u");
-        add_number(line, length > 0 ? *at : 0xfffd, 16, 4); /* U+FFFD stands for no character */
-    }
-    return length > 0 ? length : 1;
-}
-
 void rex_line_string(struct rex_line *line, const char *before, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, STRING_MAX);
+    const char *at = text, *end = at + strnlen(text, STRING_MAX);
+    char written[REX_JSON_MAX];
     rex_line_text(line, before);
     rex_line_text(line, "\"");
     while (at < end) {
-        const unsigned char *plain = at; /* most names have no other characters */
+        const char *plain = at; /* most names have no other characters */
         while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
             at++;
         rex_line_bytes(line, plain, (size_t)(at - plain));
         if (at < end)
-            at += add_escaped(line, at);
+            rex_line_bytes(line, written, rex_json_character(&at, written));
     }
     if (*at != '\0')
         rex_line_text(line, "...");

@@ -1,0 +1,88 @@
+/*
+ * text.c - characters of text that others wrote, in messages and in JSON.
+ *
+ * Names of kernels, files and devices come from images, arguments and the environment: a line feed
+ * in one could forge a line of the log, and an escape sequence command the terminal that shows it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* RFC 3629, which has no longer form than need be, no surrogates and nothing above U+10FFFF. */
+size_t rex_utf8_length(const char *text)
+{
+    static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
+    const unsigned char *at = (const unsigned char *)text;
+    size_t length = at[0] < 0x80   ? 1
+                    : at[0] < 0xc0 ? 0
+                    : at[0] < 0xe0 ? 2
+                    : at[0] < 0xf0 ? 3
+                    : at[0] < 0xf8 ? 4
+                                   : 0;
+    uint32_t character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        character = character << 6 | (at[i] & 0x3f);
+    }
+    bool is_one = character >= least[length] && character <= 0x10ffff;
+    return is_one && (character < 0xd800 || character > 0xdfff) ? length : 0;
+}
+
+size_t rex_shown_length(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    bool is_above = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
+    return at[0] < 0x20 || at[0] == 0x7f || is_above ? 0 : rex_utf8_length(text);
+}
+
+size_t rex_json_character(const char **text, char written[REX_JSON_MAX])
+{
+    const char *at = *text;
+    size_t length = rex_utf8_length(at);
+    *text += length > 0 ? length : 1;
+    if (length == 0)
+        return (size_t)snprintf(written, REX_JSON_MAX, "\\ufffd");
+    if (rex_shown_length(at) == 0)
+        return (size_t)snprintf(written, REX_JSON_MAX, "\\u%04x", (unsigned char)at[length - 1]);
+    *written = '\\';
+    bool is_escaped = *at == '"' || *at == '\\';
+    memcpy(written + is_escaped, at, length);
+    return length + is_escaped;
+}
+
+static void escape(char *text, size_t size, bool lines)
+{
+    char given[REX_MESSAGE_MAX], code[8];
+    char *to = text;
+    snprintf(given, sizeof given, "%s", text);
+    for (const char *from = given; *from != '\0';) {
+        size_t length = lines && *from == '\n' ? 1 : rex_shown_length(from), written = length;
+        const char *piece = from;
+        if (length == 0) {
+            written = (size_t)snprintf(code, sizeof code, "\\x%02x", (unsigned char)*from);
+            piece = code;
+            length = 1;
+        }
+        if (written >= size - (size_t)(to - text))
+            break;
+        memcpy(to, piece, written);
+        to += written;
+        from += length;
+    }
+    *to = '\0';
+}
+
+void rex_escape(char *text, size_t size)
+{
+    escape(text, size, false);
+}
+
+void rex_escape_lines(char *text, size_t size)
+{
+    escape(text, size, true);
+}

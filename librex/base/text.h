@@ -1,0 +1,42 @@
+/*
+ * text.h - characters of text that others wrote, in messages and in JSON.
+ *
+ * The tools write with it, too: it needs nothing but libc.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_TEXT_H
+#define REX_INTERNAL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
+#define REX_MESSAGE_MAX 4096
+
+/* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
+size_t rex_utf8_length(const char *text);
+
+/*
+ * The same, and 0 of a character that could begin another line or command a terminal: control
+ * characters, of ASCII and those above it.
+ */
+size_t rex_shown_length(const char *text);
+
+/*
+ * The character at *TEXT, as a string of JSON has it, in WRITTEN, and *TEXT behind it; U+FFFD for a
+ * byte that is no UTF-8. Returns the bytes written.
+ */
+#define REX_JSON_MAX 8
+size_t rex_json_character(const char **text, char written[REX_JSON_MAX]);
+
+/*
+ * The bytes of TEXT that rex_shown_length() does not take become \xNN. The end that then has no
+ * room in the SIZE bytes of TEXT is cut off. To do it twice is as good as once.
+ */
+void rex_escape(char *text, size_t size);
+
+/* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
+void rex_escape_lines(char *text, size_t size);
+
+#endif
