@@ -13,11 +13,11 @@ $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common_cflags) -Itools -Ilibrex $(more_tool_cflags) -c -o $@ $<
 
-# What several tools share, and what they share with the library: these objects need nothing of it.
+# What several tools share, and what they share with the library: its objects that need libc alone.
 tool_common := $(call objects,$(wildcard tools/common/*.c) librex/image/elf.c librex/base/text.c)
 
 TOOLS += $(tools)/rex-run
-run_objects := $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common)
+run_objects := $(call objects,$(wildcard tools/rex-run/*.c) librex/base/file.c) $(tool_common)
 $(tools)/rex-run: $(run_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

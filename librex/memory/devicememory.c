@@ -13,6 +13,7 @@
 #include "cuda/context.h"
 #include "memory/copies.h"
 #include "module/modules.h"
+#include "omp/backend.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -92,7 +93,7 @@ static bool copy_by_threads(void *to, bool to_host, const void *from, size_t siz
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),
                             .size = size,
                             .to_host = to_host};
-    return rex_copy_by_threads(&copy, NULL);
+    return (rex_process_reasons() & REX_REASON_REPORTS) == 0 && rex_copy_by_threads(&copy, NULL);
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,

@@ -263,6 +263,24 @@ static void discard(struct __tgt_bin_desc *copy)
     free(copy);
 }
 
+static bool are_equal(const void *begin, const void *end, const void *other, const void *other_end)
+{
+    size_t size = rex_bytes_between(begin, end);
+    return size == rex_bytes_between(other, other_end) && memcmp(begin, other, size) == 0;
+}
+
+/* Whether COPY has the entries and images of ORIGINAL as they are. */
+static bool is_unchanged(const struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original)
+{
+    bool same = copy->NumDeviceImages == original->NumDeviceImages &&
+                are_equal(copy->HostEntriesBegin, copy->HostEntriesEnd, original->HostEntriesBegin,
+                          original->HostEntriesEnd);
+    for (int i = 0; same && i < copy->NumDeviceImages; i++)
+        same = are_equal(copy->DeviceImages[i].ImageStart, copy->DeviceImages[i].ImageEnd,
+                         original->DeviceImages[i].ImageStart, original->DeviceImages[i].ImageEnd);
+    return same;
+}
+
 /* A copy of ORIGINAL for libomptarget; ORIGINAL itself where memory runs out. */
 static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
 {
@@ -289,8 +307,11 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
         return original;
     }
     rex_phase_end(begin, "adopt", binary);
-    rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s", binary,
-            copy->NumDeviceImages, copy->NumDeviceImages == 1 ? "" : "s");
+    if (rex_log_wanted(REX_LOG_INFO))
+        rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s: %s LLVM %d",
+                binary, copy->NumDeviceImages, copy->NumDeviceImages == 1 ? "" : "s",
+                is_unchanged(copy, original) ? "nothing in it had to change for" : "changed for",
+                release->number);
     return copy;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/log.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 
@@ -64,13 +65,28 @@ static unsigned look(void)
            (has_tool() ? REX_REASON_TOOL : 0u);
 }
 
+/* A kernel's own line of the log comes with its first launch. */
+static void tell_reports(unsigned seen)
+{
+    char why[REX_REASON_MAX];
+    if ((seen & REX_REASON_REPORTS) == 0 ||
+        (seen & (REX_REASON_NO_GPU | REX_DRIVER_IS_DEMANDED)) != 0)
+        return;
+    rex_reason_text((struct rex_reason){.mask = seen & REX_REASON_REPORTS}, why);
+    rex_log(REX_LOG_INFO,
+            "libomptarget makes all launches and copies but those in queues, and none is hidden "
+            "from it: %s",
+            why);
+}
+
 /* Until libomptarget is bound no call has been seen. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
 {
-    __atomic_fetch_or(&rex_backend_state, look() | (disabled ? REX_REASON_DISABLED : 0u),
-                      __ATOMIC_ACQ_REL);
+    unsigned seen = look() | (disabled ? REX_REASON_DISABLED : 0u);
+    __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
+    tell_reports(seen);
     if (sees_all)
         __atomic_fetch_and(&rex_backend_state, ~(unsigned)REX_REASON_UNSEEN_CALLS,
                            __ATOMIC_ACQ_REL);

@@ -61,6 +61,9 @@ enum rex_reason_bit {
 #define REX_REASON_NO_GPU \
     ((unsigned)(REX_REASON_NO_DRIVER | REX_REASON_DISABLED | REX_REASON_DEVICE))
 
+/* With one of these libomptarget tells what it does: what librex did itself would be hidden. */
+#define REX_REASON_REPORTS ((unsigned)(REX_REASON_ENVIRONMENT | REX_REASON_TOOL))
+
 /* The fallback reasons as a mask of enum rex_reason_bit, and the subject of a module's reason. */
 struct rex_reason {
     unsigned mask;

@@ -87,8 +87,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     rex_openmp_bind();
     rex_forward_to(handle, candidate->release->number);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
-    rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s", candidate->release->number,
-            candidate->path);
+    rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (%s)", candidate->release->number,
+            candidate->path, bound.chosen);
     if (*candidate->doubt != '\0') {
         snprintf(bound.doubt, sizeof bound.doubt, "%s", candidate->doubt);
         rex_log(REX_LOG_WARN, "libomptarget %s: %s", candidate->path, candidate->doubt);

@@ -44,7 +44,8 @@ from standard input
 INPUT
 ends 7 'the status of the program is lost'
 [ "$(cat "$work/out")" = '--wait=x|two words||from standard input' ] || fail "arguments or input: $(cat "$work/out")"
-[ ! -s "$work/err" ] || fail "said to a program that does not offload: $(cat "$work/err")"
+says ' is linked with no libomptarget: there is nothing to adapt'
+[ "$(wc -l <"$work/err")" = 1 ] || fail "said to a program that does not offload: $(cat "$work/err")"
 # shellcheck disable=SC2016
 run "$rex_run" sh -c 'kill -TERM $$'
 ends 143 'the signal is lost'
@@ -77,8 +78,9 @@ chmod +x "$work/script"
 
 # OpenMP without offloading
 quietly "$CC" -fopenmp -o "$work/openmp" tests/tools/rex-run/openmp.c
-run "$rex_run" --log=debug "$work/openmp"
+run "$rex_run" --log=debug:"$work/openmp.%p" "$work/openmp"
 [ "$status,$(cat "$work/out")" = 0,4950 ] || fail "OpenMP without offloading: $status $(cat "$work/out" "$work/err")"
+[ "$(cat "$work"/openmp.[0-9]* | wc -l)" = 1 ] || fail "OpenMP without offloading: in the log: $(cat "$work"/openmp.[0-9]*)"
 [ ! -s "$work/err" ] || fail "said to OpenMP without offloading: $(cat "$work/err")"
 
 # ---- what cannot be run so
@@ -174,6 +176,7 @@ if [ -x "$work/clang-19" ] && has 22; then
     run elsewhere 22 "$rex_run" --log=info --omptarget="$(library_of 22)" "$work/clang-19"
     ends 5 "clang 19's program on LLVM 22"
     says "bound LLVM 22's libomptarget, $TMPDIR/rex-run"
+    says "$work/clang-19 runs on LLVM 22's libomptarget, $(realpath "$(library_of 22)"), which --omptarget names"
     says 'adopted the offload code of '
     tidy "clang 19's program on LLVM 22"
 fi
@@ -203,7 +206,8 @@ if [ -x "$work/clang-19" ] && has 22; then
     grep -q adopted "$work/err" || fail 'a program that the program starts is not adopted'
     ends 5 'a program that the program starts'
     run tests/llvm 19 "$rex_run" --log=info:"$work/log" "$work/clang-19"
-    grep -q adopted "$work/log" || fail '--log=info:FILE: nothing is in the file'
+    grep -q "clang-19 runs on LLVM 19's libomptarget, .*, which it is linked with" "$work/log" || fail "which libomptarget is not said: $(cat "$work/log")"
+    grep -q "adopted .*: nothing in it had to change for LLVM 19" "$work/log" || fail '--log=info:FILE: nothing is in the file'
     ! grep -q librex "$work/err" || fail "--log=info:FILE: said on standard error: $(cat "$work/err")"
 fi
 

@@ -235,6 +235,16 @@ TEST_OF_EACH(copy_elsewhere, const char *, ordinal, "-2", "-1", "64")
     CHECK(is_on_device(host, SIZE) && driver_calls("cuMemcpyHtoDAsync") == 0);
 }
 
+/* Where libomptarget reports what it copies, to a tool or a user. */
+TEST_OF_EACH(copy_reported, const char *, variable, "OMP_TOOL_LIBRARIES", "LIBOMPTARGET_PROFILE")
+{
+    setenv(variable, "x", 1);
+    start("3");
+    fill(host, SIZE, 1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, SIZE, 0), REX_OK);
+    CHECK(is_on_device(host, SIZE) && driver_calls("cuMemcpyHtoDAsync") == 0);
+}
+
 /* ---- how many threads ------------------------------------------------------------------------ */
 
 /* If no setting says how many: half of the processors, from two threads on. A setting counts at once. */

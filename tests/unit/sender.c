@@ -21,6 +21,17 @@ static void keep_sender(const char *group, const char *name, const char *value, 
         snprintf(launched_by, sizeof launched_by, "%s", value);
 }
 
+/* Why the log says that nothing is hidden from libomptarget; "": it does not. */
+static char told[512];
+
+static void keep_told(enum rex_log_level level, const char *message, void *context)
+{
+    const char *why = strstr(message, "none is hidden from it: ");
+    (void)level, (void)context;
+    if (why != NULL)
+        snprintf(told, sizeof told, "libomptarget: %s", strchr(why, ':') + 2);
+}
+
 /* Whom rex_info() names, once libomptarget is bound. */
 static void expect_sender(const char *expected)
 {
@@ -72,7 +83,12 @@ TEST_FOR_EACH(process, given, processes)
     setenv(given->variable, given->value, 1);
     if (given->other != NULL)
         setenv(given->other, given->other_value, 1);
+    setenv("REX_LOG", "info", 1);
+    rex_set_log_callback(keep_told, NULL);
     expect_sender(given->sender);
+    bool reports = strcmp(given->sender, TOOL) == 0 || strncmp(given->sender, "libomptarget: LIB", 17) == 0 ||
+                   strncmp(given->sender, "libomptarget: OMP", 17) == 0;
+    CHECK(strcmp(told, reports ? given->sender : "") == 0 || strstr(given->sender, "=runtime") != NULL);
 }
 
 /* OMP_TARGET_OFFLOAD=disabled, which use_release() would take back. */

@@ -20,6 +20,7 @@
 #include "common/print.h"
 #include "die.h"
 #include "folder.h"
+#include "tell.h"
 
 /* What rex-run was started with, which is the program's to have. */
 static sigset_t mask;
@@ -41,6 +42,7 @@ static void become(const struct program *program, char **arguments, pid_t parent
         _exit(NOT_RUN);
     signal(SIGCHLD, at_child);
     sigprocmask(SIG_SETMASK, &mask, NULL);
+    write_told();
     execv(program->path, arguments);
     char *why = tool_format("%s: %s", program->path, strerror(errno));
     tool_error("rex-run", why);

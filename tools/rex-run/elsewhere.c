@@ -26,6 +26,7 @@
 #include "images.h"
 #include "loader.h"
 #include "rex/inspect.h"
+#include "tell.h"
 
 #define NAME "libomptarget.so"
 
@@ -193,8 +194,14 @@ bool lead_to(const struct program *program, const char *library)
     }
     /* For what finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
+    tell("%s is linked with no libomptarget: LLVM %d's, %s, which --omptarget names, is for what "
+         "loads or starts one",
+         program->path, release, path);
     if (linked.folder == NULL)
         return false;
+    tell("%s runs on LLVM %d's libomptarget, %s, which --omptarget names, in the place of the "
+         "linked one",
+         program->path, release, path);
     path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
     link_plugins(beside);
     put_in_front("LD_LIBRARY_PATH", beside, ":;");
@@ -207,6 +214,7 @@ bool lead_to(const struct program *program, const char *library)
 /* ---- the linked libomptarget, where the loader does not find it ------------------------------ */
 
 struct missing {
+    const struct program *program;
     const char *name;      /* the linked one, which the loader does not find */
     char folder[PATH_MAX]; /* that has it; "": none known yet */
 };
@@ -228,22 +236,40 @@ static void see_found(const char *group, const char *name, const char *value, vo
         path_of(missing->folder, "%.*s", (int)(slash - file), file);
 }
 
-static void see_missing(const char *name, const char *path, void *context)
+static void see_linked(const char *name, const char *path, void *context)
 {
     struct missing *missing = context;
-    if (path != NULL || strncmp(name, NAME, strlen(NAME)) != 0 || *missing->folder != '\0')
+    const char *program = missing->program->path, *slash = strrchr(name, '/');
+    if (strncmp(slash != NULL ? slash + 1 : name, NAME, strlen(NAME)) != 0 ||
+        *missing->folder != '\0')
         return;
+    if (path != NULL) {
+        int release = is_told() ? rex_runtime_tell(path) : 0;
+        if (release > 0)
+            tell("%s runs on LLVM %d's libomptarget, %s, which it is linked with", program, release,
+                 path);
+        else
+            tell("%s runs on %s: %s", program, path, rex_last_error());
+        return;
+    }
     missing->name = name;
     rex_info(0, see_found, missing);
     missing->name = NULL;
+    tell("%s is linked with %s, which the loader does not find, and %s%s", program, name,
+         *missing->folder != '\0' ? "runs on the one in " : "no folder has", missing->folder);
 }
 
 void find_linked(const struct program *program)
 {
-    struct missing missing = {.name = NULL};
-    if (program->script)
+    struct missing missing = {.program = program};
+    if (program->script) {
+        tell("%s is a script: what it starts has librex in front of it, too", program->path);
         return;
-    ask_loader(program, see_missing, &missing);
+    }
+    tell("%s is linked with no libomptarget: there is nothing to adapt, but in what it loads or "
+         "starts",
+         program->path);
+    ask_loader(program, see_linked, &missing);
     if (*missing.folder != '\0')
         put_in_front("LD_LIBRARY_PATH", missing.folder, ":;");
 }

@@ -21,6 +21,7 @@
 #include "program.h"
 #include "report.h"
 #include "rex/configure.h"
+#include "tell.h"
 
 static const char usage[] =
     "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"
@@ -154,6 +155,7 @@ int main(int count, char **arguments)
     preload_librex();
     if (is_child(&program, &request))
         run_and_tidy(&program, arguments + optind, request.report != NULL ? report_make : NULL);
+    write_told();
     execv(program.path, arguments + optind);
     die(REFUSED, "%s: %s", program.path, strerror(errno));
 }
