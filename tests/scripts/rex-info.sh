@@ -41,6 +41,7 @@ for release in $(tests/llvm --list); do
     is '.searched["/opt/*/lib"]' ''
     run tests/llvm "$release" "$info"
     prints 'a kernel ran'
+    sed -n 1p "$work/out" | grep -q "^librex .* with LLVM $release's libomptarget launches on " || fail "the first line: $(sed -n 1p "$work/out")"
 done
 
 # No fact of a release is left out; but for those that change no call: what it is told by, and which compilers' programs it runs.
@@ -86,6 +87,7 @@ grep -q "on $strict, a host image whose kernels" librex/man/rex_module_register.
 none() { REX_OMPTARGET=/nonexistent/libomptarget.so run env "$@"; }
 none "$info" --json
 ends 1
+is '.summary | split(" launches ") | .[1]' "nothing: libomptarget /nonexistent/libomptarget.so (REX_OMPTARGET) cannot be used: open: No such file or directory"
 is '.libomptarget.error | contains("/nonexistent/libomptarget.so")' true
 is '.host' null
 [ "$(grep -c /nonexistent "$work/err")" = 1 ] || fail 'no libomptarget: not said on standard error'
@@ -126,6 +128,10 @@ cuda;22;;.gpus[0] | [.capability, .memory, .multiprocessors] | join(", ");9.0, 8
 cuda;22;;.driver["CUDA version"];13.0
 cuda;22;;.launch.by;the CUDA driver
 cuda;22;;.libomptarget.trouble;null
+cuda;22;FAKE_CUDA_DEVICES=2 LD_LIBRARY_PATH=$build/tests/fake/cuda;.summary | split(" launches ") | .[1];on 2 GPUs, Fake GPU 0, Fake GPU 1; the host device: a kernel did not run: it has left its result unwritten
+cuda;22;OMP_NUM_TEAMS=3;.summary | contains(" launches by libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys");true
+cuda;25;;.summary | contains(" it is LLVM 25's, which this librex does not know");true
+cuda;22;FAKE_CUDA_FAILS=100;.summary | split(" launches ") | .[1];nothing, there is no GPU: cuInit: CUDA_ERROR_NO_DEVICE; the host device: a kernel did not run: it has left its result unwritten
 cuda;25;;.libomptarget.release;24
 cuda;25;;.libomptarget.trouble;it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's
 cuda;22;REX_LAUNCH_BY=runtime;.launch.by;libomptarget: REX_LAUNCH_BY=runtime

@@ -144,9 +144,11 @@ static void ask(struct answer *answer)
     answer->count = rex_device_count();
     if (answer->result == REX_OK)
         answer->result = rex_launch(&launch, &map);
-    if (answer->result == REX_OK && value[0] != 42)
-        answer->result = REX_ERUNTIME;
     snprintf(answer->why, sizeof answer->why, "%s", rex_last_error());
+    if (answer->result == REX_OK && value[0] != 42) {
+        answer->result = REX_ERUNTIME;
+        snprintf(answer->why, sizeof answer->why, "it has left its result unwritten");
+    }
 }
 
 /* 0 with the answer, or what waitpid() said of a child that gave none. */
@@ -169,39 +171,41 @@ static int ask_child(struct answer *answer)
     return got == (ssize_t)sizeof *answer ? 0 : status != 0 ? status : -1;
 }
 
-static void describe(const struct answer *answer, int status, char text[640])
-{
-    if (status > 0 && WIFSIGNALED(status))
-        snprintf(text, 640, "libomptarget crashed when a host image was registered (signal %d)",
-                 WTERMSIG(status));
-    else if (status != 0)
-        snprintf(text, 640, "libomptarget could not be asked");
-    else if (answer->count == 0)
-        snprintf(text, 640, "%s", answer->why);
-    else if (answer->result != REX_OK)
-        snprintf(text, 640, "a kernel did not run: %s", answer->why);
-    else
-        snprintf(text, 640, "a kernel ran");
-}
-
-static void print_host(bool json)
+void host_ask(struct host *host)
 {
     struct answer answer = {0};
-    char text[640];
     int status = ask_child(&answer);
-    describe(&answer, status, text);
+    size_t size = sizeof host->text;
+    *host = (struct host){.devices = answer.count,
+                          .ran = status == 0 && answer.count > 0 && answer.result == REX_OK};
+    if (status > 0 && WIFSIGNALED(status))
+        snprintf(host->text, size,
+                 "libomptarget crashed when a host image was registered (signal %d)",
+                 WTERMSIG(status));
+    else if (status != 0)
+        snprintf(host->text, size, "libomptarget could not be asked");
+    else if (answer.count == 0)
+        snprintf(host->text, size, "%s", answer.why);
+    else if (answer.result != REX_OK)
+        snprintf(host->text, size, "a kernel did not run: %s", answer.why);
+    else
+        snprintf(host->text, size, "a kernel ran");
+}
+
+static void print_host(const struct host *host, bool json)
+{
     if (json) {
-        printf("\"host\": {\"devices\": %d, \"result\": ", answer.count);
-        print_json(stdout, text);
+        printf("\"host\": {\"devices\": %d, \"result\": ", host->devices);
+        print_json(stdout, host->text);
         fputs("},\n", stdout);
         return;
     }
     fputs("devices, as libomptarget numbers them\n", stdout);
-    if (answer.count > 0)
-        printf("    with a host image       0 to %d: the CPU; ", answer.count - 1);
+    if (host->devices > 0)
+        printf("    with a host image       0 to %d: the CPU; ", host->devices - 1);
     else
         fputs("    with a host image       none: ", stdout);
-    print_text(stdout, text);
+    print_text(stdout, host->text);
     fputs("\n    with an image for GPUs  0 and up: those GPUs that the image suits, in the order "
           "above\n"
           "    with both               in the order of registration; rex_device_gpu(3) tells which "
@@ -209,9 +213,9 @@ static void print_host(bool json)
           stdout);
 }
 
-void devices_print(bool json, bool have_runtime)
+void devices_print(bool json, const struct host *host)
 {
     print_gpus(json);
-    if (have_runtime)
-        print_host(json);
+    if (host != NULL)
+        print_host(host, json);
 }

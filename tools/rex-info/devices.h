@@ -8,10 +8,17 @@
 
 #include <stdbool.h>
 
-/*
- * The GPUs, and the devices that libomptarget gives a host image: found in a child, so that a
- * library that crashes takes nothing along.
- */
-void devices_print(bool json, bool have_runtime);
+/* What libomptarget offers for a host image. */
+struct host {
+    int devices;
+    bool ran; /* a kernel did */
+    char text[640];
+};
+
+/* Found in a child, so that a library that crashes takes nothing along. */
+void host_ask(struct host *host);
+
+/* The GPUs, and the devices of HOST; NULL: there is no libomptarget. */
+void devices_print(bool json, const struct host *host);
 
 #endif

@@ -15,6 +15,7 @@
 #include "devices.h"
 #include "facts.h"
 #include "rex/inspect.h"
+#include "summary.h"
 #include "toolkit.h"
 
 enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };
@@ -96,12 +97,16 @@ static void add(const char *group, const char *name, const char *value, void *fa
 
 static int print_all(struct facts *facts, bool json)
 {
+    struct host host;
     bool usable = facts_find(facts, "libomptarget", "error") == NULL;
+    if (usable)
+        host_ask(&host);
     facts_of_toolkit(facts);
     facts_of_environment(facts);
     fputs(json ? "{" : "", stdout);
+    summary_print(facts, usable ? &host : NULL, json);
     facts_print(facts, json);
-    devices_print(json, usable);
+    devices_print(json, usable ? &host : NULL);
     abi_print_sizes(json);
     fputs(json ? "}\n" : "", stdout);
     return finish(usable ? STATUS_USABLE : STATUS_NO_RUNTIME);
