@@ -23,6 +23,13 @@
 #define LEAST_PAGEABLE UINT64_C(16000000)
 
 /*
+ * The first launch of a kernel loads it, and the first copies find the pages of their memory: they
+ * take many times as long as later ones. A run of fewer calls and bytes is made of these.
+ */
+#define LEAST_JUDGED 20
+#define LEAST_JUDGED_BYTES LEAST_PAGEABLE
+
+/*
  * Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row; and
  * how much longer libomptarget takes than the driver for a launch, and for each row of it.
  */
@@ -72,6 +79,19 @@ static void about_failures(struct list *list, const struct findings *findings)
             ": what they should have computed is missing. REX_LOG=debug says more.",
             count, findings->failed_kernel, findings->result);
     free(count);
+}
+
+static bool is_too_short(const struct findings *findings)
+{
+    return findings->calls < LEAST_JUDGED && findings->to + findings->from < LEAST_JUDGED_BYTES;
+}
+
+static void about_length(struct list *list, const struct findings *findings)
+{
+    add(list, 0,
+        "The run is too short to judge (launches and data calls: %" PRIu64 "): the first ones take "
+        "longer than those that follow. Trace a run that makes %d and more.",
+        findings->calls, LEAST_JUDGED);
 }
 
 static void about_waiting(struct list *list, const struct findings *findings)
@@ -203,6 +223,10 @@ size_t advise(const struct findings *findings, struct advice advice[MOST_ADVICE]
 {
     struct list list = {.advice = advice};
     about_failures(&list, findings);
+    if (is_too_short(findings)) {
+        about_length(&list, findings);
+        return list.count;
+    }
     about_waiting(&list, findings);
     about_graphs(&list, findings);
     about_pageable(&list, findings);

@@ -209,6 +209,8 @@ void findings_add(struct findings *findings, const struct event *event, uint64_t
                   uint64_t *from)
 {
     *to = *from = 0;
+    findings->calls +=
+        event->kind == EVENT_LAUNCH || event->kind == EVENT_DATA || event->kind == EVENT_QUEUED;
     add_rows(findings, event, to, from);
     if (event->rows == 0 && (event->kind == EVENT_DATA || event->kind == EVENT_DONE)) {
         *to = event->to; /* copies without a map */

@@ -59,8 +59,8 @@ struct findings {
     uint64_t failed;
     int64_t result; /* of the last that failed, */
     char *failed_kernel;
-    uint64_t launches;
-    uint64_t to, from; /* bytes copied in all */
+    uint64_t launches, calls; /* calls: launches, data calls and calls of queues */
+    uint64_t to, from;        /* bytes copied in all */
 };
 
 void findings_begin(struct findings *findings);
