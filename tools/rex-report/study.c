@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-#define LONGEST_LINE 65536 /* librex writes at most a quarter of that */
+#define LONGEST_LINE 20480 /* librex writes at most 16384 bytes */
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
