@@ -7,6 +7,9 @@ ABI     := 0.2
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
+# A prerequisite may name the target with $$@.
+.SECONDEXPANSION:
 MAKEFLAGS += --no-builtin-rules
 
 # Everything below is named from the top of the tree.
@@ -14,8 +17,7 @@ ifeq ($(wildcard librex/librex.map),)
 $(error there is nothing to build here; 'make -C $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))' builds librex from any folder)
 endif
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Settings, all of which may be given on the command line
+# ---- Settings, all of which may be given on the command line
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -55,8 +57,7 @@ ARCH ?= $(or $(addprefix sm_,$(shell nvidia-smi --query-gpu=compute_cap --format
 ARCH := $(ARCH)
 endif
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Where things go: one directory for each compiler and set of flags, so that a sanitizer build never mixes with another
+# ---- Where things go: one directory for each compiler and set of flags, so that a sanitizer build never mixes with another
 
 quote = '$(subst ','\'',$(1))'
 O := build/$(notdir $(firstword $(CC)))-$(firstword $(shell \
@@ -75,7 +76,6 @@ sanitize       := $(sanitize_$(SAN))
 # Tests that are linked with the library's inside have sanitizers in each build: they see a byte too far, and memory that is not freed.
 sanitize_both   := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize_tested := $(or $(sanitize),$(sanitize_both))
-tested_objects  := $(patsubst %.c,$(O)/tested/%.o,$(wildcard librex/*/*.c))
 TESTED          := $(O)/$(if $(SAN),,tested/)librex.a
 
 # The same bits in whichever folder they are built, so that another name of the folder rebuilds nothing. A sanitizer's reports keep the whole path.
@@ -107,19 +107,29 @@ MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
 
 comma := ,
 
-# Short lines by default, whole commands with V=1.
-Q   := $(if $(filter 1,$(V)),,@)
-say  = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
+# Short lines by default, whole commands with V=1. `$(call do,WORD)COMMAND` makes the target's folder, says WORD and the
+# target, or $(2), and runs COMMAND.
+Q  := $(if $(filter 1,$(V)),,@)
+define do
+@mkdir -p $(@D)$(if $(Q),; printf '  %-7s %s\n' $(1) $(or $(2),$@))
+$(Q)
+endef
 
 objects  = $(patsubst %.c,$(O)/obj/%.o,$(1))
+# $(call compile,FLAGS,WORD): the source of $@; more_cflags is for rules.mk to set for some objects.
+compile  = $(call do,$(or $(2),CC),$<)$(CC) $(1) $(more_cflags) -c -o $@ $<
+# The objects and archives of $@; what follows are libraries.
+link     = $(call do,LINK)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(filter %.a,$^)
+# librex, for what is built in a folder of its own: a program finds it by the way back from there.
+space   := $(subst ,, )
+use_rex  = -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/$(subst $(space),/,$(patsubst %,..,$(subst /, ,$(patsubst $(O)/%,%,$(@D)))))'
 nproc   := $(shell nproc 2>/dev/null || echo 2)
 # The last line of what somebody asked for: what came of it, and what to try next. Not with make -s.
 tell     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%s\n' $(call quote,$(1)))
 # A sub-make that builds as wide as the machine, unless the caller has chosen a width.
 submake  = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(nproc))
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What there is to build
+# ---- What there is to build
 
 HEADERS  := $(wildcard include/rex.h include/rex_kmp.h include/rex/*.h)
 SONAME   := librex.so.$(ABI)
@@ -133,23 +143,24 @@ man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
-gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c))))
-unit_sources := $(wildcard tests/unit/*.c)
-# Benchmarks that want a GPU: built with the tests, so that they stay in order, and started by hand.
-gpu_bench_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c))))
+# Benchmarks that want a GPU are built with the tests, so that they stay in order, and started by hand.
+gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c tests/bench/gpu/*/*.c))))
+program_dirs := $(example_dirs) $(runtime_dirs) $(gpu_dirs)
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
 common       := $(if $(wildcard examples/common/*.c),$(O)/libcommon.a)
 
-EXAMPLES := $(foreach d,$(example_dirs),$(O)/$(d)/$(notdir $(d)))
-RUNTIME  := $(foreach d,$(runtime_dirs),$(O)/$(d)/$(notdir $(d)))
-UNIT     := $(patsubst %.c,$(O)/%,$(unit_sources))
+programs-in = $(foreach d,$(1),$(O)/$(d)/$(notdir $(d)))
+EXAMPLES := $(call programs-in,$(example_dirs))
+RUNTIME  := $(call programs-in,$(runtime_dirs))
+UNIT     := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/*.c))
 TOOLS    :=# installed programs; tools/rules.mk adds to it
 COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
-EXTRA    :=# what else tests need built; rules.mk files add to it
+EXTRA    := $(call programs-in,$(gpu_dirs))# what else tests need built; rules.mk files add to it
 
-.PHONY: all help demo demo-mpi run-demo-mpi check check-all check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep
-.PHONY: print-O library tools examples test-programs run-demo run-check run-check-all run-check-gpu
+WORK     := demo demo-mpi rodinia check check-all asan ubsan tsan# what installs packages first; rules.mk files add to it
+
+.PHONY: all help library tools examples test-programs check-gpu run-check-gpu conform html check-html bench-gpu
+.PHONY: install uninstall installcheck print-O clean FORCE
 FORCE:
 
 all: library examples  ## build the library, the tools and the examples (needs gcc and make alone)
@@ -164,8 +175,7 @@ help:  ## this list
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
 	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
+# ---- Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
 #   D.cflags, D.libs    added to the generic rule
 #   D.images = no       no images from D/*.cu by the generic rule (use $(call host-image,...), $(call cubin,...))
 #   D.own = yes         no generic rule at all: the file itself makes $(O)/D/X and all that it needs
@@ -175,19 +185,21 @@ help:  ## this list
 # $(eval $(call host-image,OUTPUT,SOURCES[,FLAGS])): kernels as a shared object for libomptarget's host device
 define host-image
 $(1): $(2)
-	@mkdir -p $$(@D)
-	$$(call say,HOSTIMG,$$@)
-	$$(Q)$$(CC) $$(kernel_cflags) -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
+	$$(call do,HOSTIMG)$$(CC) $$(kernel_cflags) -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
 endef
 
-# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU; nothing where nothing compiles for one
+# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU, where something compiles for one
 define cubin
-ifneq ($$(DEVICE_COMPILER),)
 $(1): $(2) $$(O)/arch $$(rex_cc_$$(DEVICE_COMPILER))
-	@mkdir -p $$(@D)
-	$$(call say,DEVICE,$$@)
-	$$(Q)$$(call compile_$$(DEVICE_COMPILER),$(2),$(3))
-endif
+	$$(call do,DEVICE)$$(call compile_$$(DEVICE_COMPILER),$(2),$(3))
+endef
+
+# $(eval $(call images,NAME,SOURCE[,FLAGS])): both, as NAME_host.so and NAME.cubin; $(call images-of,NAMES): those that are made
+cubin-of  = $(patsubst %/rex_lib.cubin,%/rex_lib_nvidia.cubin,$(1:%=%.cubin))
+images-of = $(1:%=%_host.so) $(if $(DEVICE_COMPILER),$(cubin-of))
+define images
+$(call host-image,$(1)_host.so,$(2),$(3))
+$(call cubin,$(cubin-of),$(2),$(3))
 endef
 
 # $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
@@ -203,21 +215,17 @@ tools: $(TOOLS) $(COMPLETIONS)
 all: tools
 	$(call tell,librex $(VERSION): library$(comma) $(words $(TOOLS)) tools and $(words $(EXAMPLES)) examples are in $(O); next: make demo$(comma) make check or make install)
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The library
+# ---- The library
 
 lib_objects := $(call objects,$(wildcard librex/*/*.c))
 
 $(O)/obj/librex/%.o: librex/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(lib_cflags) -c -o $@ $<
+	$(call compile,$(lib_cflags))
 
 # The version script decides what is exported. No -Bsymbolic: libomptarget's own calls come back through our forwarders.
 # A sanitizer's symbols may be left for its runtime to resolve, so -z defs holds for normal builds alone.
 $(LIB_SO): $(lib_objects) librex/librex.map
-	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=librex/librex.map \
+	$(call do,LD)$(CC) $(CFLAGS) $(sanitize) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=librex/librex.map \
 	    $(if $(SAN),,-Wl,-z,defs) $(LDFLAGS) -o $@ $(lib_objects) $(lib_libs)
 
 $(O)/$(SONAME): $(LIB_SO)
@@ -227,17 +235,14 @@ $(O)/librex.so: $(O)/$(SONAME)
 
 $(LIB_A): $(lib_objects)
 $(O)/%.a:
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcsD $@ $^
+	$(call do,AR)rm -f $@ && ar rcsD $@ $^
 
 # The same for tests, with sanitizers.
 tested_cflags = $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(sanitize_tested)
 
 $(O)/tested/librex/%.o: librex/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,TESTED,$<)
-	$(Q)$(CC) $(tested_cflags) -c -o $@ $<
-$(O)/tested/librex.a: $(tested_objects)
+	$(call compile,$(tested_cflags),TESTED)
+$(O)/tested/librex.a: $(lib_objects:$(O)/obj/%=$(O)/tested/%)
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
@@ -249,97 +254,78 @@ $(O)/arch: FORCE
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Programs: examples and runtime tests. $(1) directory, $(2) way from the program to $(O), $(3) flags variable, $(4) libraries
+# ---- Programs: examples, tests of the run, and benchmarks that want a GPU, each with the images of its kernels beside it
 
 $(O)/obj/examples/%.o: examples/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(common_cflags) $(more_cflags) -c -o $@ $<
-
+	$(call compile,$(common_cflags))
 $(O)/obj/tests/%.o: tests/%.c $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(test_cflags) $(more_cflags) -c -o $@ $<
+	$(call compile,$(test_cflags))
 
-define program-rules
-ifneq ($$($(1).images),no)
-ifneq ($$(wildcard $(1)/*.cu),)
-$(call host-image,$(O)/$(1)/rex_lib_host.so,$(wildcard $(1)/*.cu))
-$(1).built := $(O)/$(1)/rex_lib_host.so
-ifneq ($$(DEVICE_COMPILER),)
-$(call cubin,$(O)/$(1)/rex_lib_nvidia.cubin,$(wildcard $(1)/*.cu))
-$(1).built += $(O)/$(1)/rex_lib_nvidia.cubin
-endif
-endif
-endif
-$(O)/obj/$(1)/%.o: more_cflags = $$($(1).cflags)
-$(O)/$(1)/$(notdir $(1)): $(call objects,$(wildcard $(1)/*.c)) $(3) $(O)/librex.so | $$($(1).built) $$($(1).needs)
-	@mkdir -p $$(@D)
-	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $$(CFLAGS) $$(sanitize) $$(LDFLAGS) $$(keep_entries) -o $$@ $(call objects,$(wildcard $(1)/*.c)) $(3) \
-	    -L$$(O) -lrex -Wl,-rpath,'$$$$ORIGIN/$(2)' $(4) $$($(1).libs) -pthread
-# Images and extra files are not linked in, yet asking for the program must bring them up to date.
-$(O)/$(1)/$(notdir $(1)): | $$($(1).built)
-endef
+programs := $(call programs-in,$(foreach d,$(program_dirs),$(if $(filter yes,$($(d).own)),,$(d))))
+# The directory of the sources of $@.
+source    = $(patsubst $(O)/%/,%,$(dir $@))
+$(foreach d,$(program_dirs),$(eval $(O)/obj/$(d)/%.o: more_cflags = $$($(d).cflags)))
+with_images := $(foreach d,$(program_dirs),$(if $(filter no yes,$($(d).images) $($(d).own)),,$(if $(wildcard $(d)/*.cu),$(d))))
+$(foreach d,$(with_images),$(eval $(call images,$(O)/$(d)/rex_lib,$(wildcard $(d)/*.cu))))
+$(EXAMPLES): beside := $(common)
+$(RUNTIME): beside := $(support)
+$(RUNTIME): usual_libs := -lcmocka
 
-$(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,$(common),-lm))))
-$(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
-$(foreach d,$(gpu_dirs),$(eval $(call program-rules,$(d),../../..,,)))
-EXTRA += $(foreach d,$(gpu_dirs),$(O)/$(d)/$(notdir $(d)))
-$(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../../..,,-ldl))))
-EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
+# Images and further files are not linked in, yet asking for the program brings them up to date.
+$(programs): $$(call objects,$$(wildcard $$(source)/*.c)) $$(beside) $(O)/librex.so \
+             | $$(if $$(filter $$(source),$(with_images)),$$(call images-of,$$(@D)/rex_lib)) $$($$(source).needs)
+	$(link) $(use_rex) $(usual_libs) $($(source).libs) -lm -ldl -pthread
 
 $(O)/libcommon.a: $(call objects,$(wildcard examples/common/*.c))
 
 examples: $(EXAMPLES)
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Unit tests: one cmocka program for each source, linked statically, so that it sees the library's internals
+# ---- Unit tests: one cmocka program for each source, linked statically, so that it sees the library's internals
 
 $(O)/libsupport.a: $(call objects,$(wildcard tests/support/*.c))
 
+$(UNIT): private sanitize = $(sanitize_tested)
 $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize_tested) $(LDFLAGS) $(keep_entries) -o $@ $^ $(unit_libs) -lcmocka -lm $(lib_libs)
+	$(link) $(unit_libs) -lcmocka -lm $(lib_libs)
 
 test-programs: $(LIB) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Running
+# ---- Running
 
-# The real work is in a second make: what was missing when this one read its files may have been installed since.
+# $(deps) is what tools/deps installs, $(fetch) another command. The real work is in a second make: what was missing when this
+# one read its files may be there now.
+.PHONY: $(WORK) $(WORK:%=run-%)
+deps = check
+demo rodinia: deps = demo
+demo-mpi: deps = demo-mpi
+$(WORK):
+	@tools/deps $(deps)
+	$(if $(fetch),@$(fetch))
+	@+$(submake) $(with) run-$@
+
 demo:  ## build what is needed and run the heat map demo on the best device here (installs missing packages)
-	@tools/deps demo
-	@+$(submake) run-demo
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
 # As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
 mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
-
 demo-mpi:  ## the same on RANKS=4 ranks of Open MPI, one GPU each where there are enough, else the CPU (installs missing packages)
-	@tools/deps demo-mpi
-	@+$(submake) run-demo-mpi
 run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
 	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
 rodinia:  ## run the reduced Rodinia programs on the best device here, small and at their own sizes; K=pattern for some
-	@tools/deps demo
-	@+$(submake) run-rodinia
 run-rodinia: $(LIB) $(EXAMPLES)
 	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
-
-check check-all:
-	@tools/deps check
-	@+$(submake) run-$@
 check:  ## build everything and run all tests, on four LLVM releases and a sample of six (installs missing packages); K=pattern for some, on all
 check-all:  ## all tests on all releases, and what takes minutes: every mistake of the models, valgrind on each release, a longer walk
-run-check run-check-all: test-programs
+asan:  ## unit and runtime tests with AddressSanitizer
+ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
+tsan:  ## unit and runtime tests with ThreadSanitizer
+asan ubsan tsan: with = SAN=$@
+run-check run-check-all run-asan run-ubsan run-tsan: test-programs
 	@$(test_env) tests/run $(if $(filter %-all,$@),--all) $(if $(K),-k '$(K)')
 
 conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
@@ -352,30 +338,17 @@ check-gpu:  ## run the runtime tests on the GPU, on the libomptarget of the envi
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
-asan ubsan tsan:
-	@tools/deps check
-	@+$(submake) SAN=$@ run-check
-asan:  ## unit and runtime tests with AddressSanitizer
-ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
-tsan:  ## unit and runtime tests with ThreadSanitizer
-
-fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
-fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
-
 html:  ## the manual as linked pages with a search, in build/html (installs missing packages)
 	@tools/deps html
 	@tools/pages/pages.py build/html $(wildcard build/bench/*.svg)
-
 check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
 	@tests/browser/check-pages build/html build/pictures
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
-bench: library  ## what librex costs on top of libomptarget: instructions, and times on any machine; build/bench; QUICK=1
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Installing. Programs find librex through the loader's configuration, rex.pc or CMake's find_package; nothing here
+# ---- Installing. Programs find librex through the loader's configuration, rex.pc or CMake's find_package; nothing here
 # touches these. Folders may have spaces in their names.
 
 pcdir    := $(libdir)/pkgconfig

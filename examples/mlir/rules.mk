@@ -4,22 +4,14 @@ mlir := $(O)/examples/mlir
 $(O)/obj/examples/mlir/%.o: more_cflags = -fPIC
 $(O)/obj/examples/mlir/runtime/%.o: more_cflags = -fPIC -fvisibility=hidden
 $(mlir)/librex-mlir.so: $(call objects,$(wildcard examples/mlir/runtime/*.c)) $(O)/librex.so
-	@mkdir -p $(@D)
-	$(call say,LD,$@)
-	$(Q)$(CC) -shared $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../..' -pthread
+	$(link) -shared $(use_rex) -pthread
 $(mlir)/program.o: examples/mlir/program.s
-	@mkdir -p $(@D)
-	$(call say,AS,$@)
-	$(Q)$(CC) -c -o $@ $<
+	$(call do,AS)$(CC) -c -o $@ $<
 $(mlir)/mlir: $(call objects,examples/mlir/program/mlir.c) $(mlir)/program.o $(mlir)/librex-mlir.so
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(mlir) -lrex-mlir -Wl,-rpath,'$$ORIGIN' \
-	    -Wl,-rpath-link,$(O) -ldl -lm
+	$(link) -L$(mlir) -lrex-mlir -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,$(O) -ldl -lm
 
 # The lowered program is for one processor.
-ifeq ($(shell uname -m),x86_64)
-EXTRA += $(mlir)/mlir
-endif
+EXTRA += $(if $(filter x86_64,$(shell uname -m)),$(mlir)/mlir)
 
 .PHONY: mlir-lower
 mlir-lower:  ## lower examples/mlir/program.mlir again; needs Debian's mlir-22-tools and clang-22

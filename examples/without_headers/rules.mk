@@ -1,12 +1,8 @@
 # launch_axpy() is generated, and compiled without the folder of librex's headers.
 without := $(O)/examples/without_headers
 $(without)/launch_axpy.c: examples/without_headers/generate.awk $(O)/tools/rex-info
-	@mkdir -p $(@D)
-	$(call say,GEN,$@)
-	$(Q)$(O)/tools/rex-info --abi --json > $@.json
+	$(call do,GEN)$(O)/tools/rex-info --abi --json > $@.json
 	$(Q)awk -f $< -v kernel=axpy -v parameters='value:int64_t:n value:double:a to:double:x:n tofrom:double:y:n' $@.json > $@
 $(without)/launch_axpy.o: $(without)/launch_axpy.c
-	$(call say,CC,$@)
-	$(Q)$(CC) -std=c11 $(warnings) $(CFLAGS) $(sanitize) -c -o $@ $<
+	$(call do,CC)$(CC) -std=c11 $(warnings) $(CFLAGS) $(sanitize) -c -o $@ $<
 $(without)/without_headers: $(without)/launch_axpy.o
-examples/without_headers.libs := $(without)/launch_axpy.o -lrex

@@ -166,8 +166,8 @@ REX_API int rex_host_free(void *memory);
 
 /**
  * rex_host_register(): pins @size bytes at @address that the program has allocated. They must stay
- * allocated until rex_host_unregister(). Pin arrays whole: the driver refuses to copy memory that is
- * pinned in part. Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is
+ * allocated until rex_host_unregister(). Pin whole arrays: the driver refuses to copy memory that
+ * is pinned in part. Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is
  * pinned), REX_ENOMEM, REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_host_register(void *address, size_t size);

@@ -17,52 +17,34 @@ fuzz_with_hotspot  := $(call objects,examples/hotspot/input.c) $(common)
 fuzz_with_nn       := $(call objects,examples/nn/records.c) $(common)
 fuzz_with_srad     := $(call objects,examples/srad/picture.c) $(common)
 
-ifeq ($(SAN),fuzz)
-fuzz_main  := $(call objects,tests/fuzz/harness/libfuzzer.c)
-fuzz_flags := -fsanitize=fuzzer
-else
-fuzz_main  := $(call objects,tests/fuzz/harness/replay.c)
-fuzz_flags :=
-endif
+fuzz_main  := $(call objects,tests/fuzz/harness/$(if $(filter fuzz,$(SAN)),libfuzzer,replay).c)
+fuzz_flags := $(if $(filter fuzz,$(SAN)),-fsanitize=fuzzer)
 
 $(O)/obj/tests/fuzz/%.o: more_cflags = -Itests/fuzz/harness -Itools -Iexamples -DTEST_BUILD='"$(O)"'
 
-# $(1) program, $(2) target, $(3) the library, $(4) flags, $(5) way from the program to the fake driver
-define fuzz-target
-$(1): $(O)/obj/tests/fuzz/$(2).o $(fuzz_main) $(fuzz_harness) $(fuzz_with_$(2)) $(3) | $(O)/tests/fuzz/libcuda.so.1
-	@mkdir -p $$(@D)
-	$$(call say,LINK,$$@)
-	$$(Q)$$(CC) $$(CFLAGS) $(4) $$(fuzz_flags) $$(LDFLAGS) $$(keep_entries) -Wl,-rpath,'$$$$ORIGIN$(5)' -o $$@ $$^ -lm $$(lib_libs)
-endef
-$(foreach t,$(fuzz_targets),$(eval $(call fuzz-target,$(O)/tests/fuzz/$(t),$(t),$(TESTED),$(sanitize_tested))))
 # Instructions are counted without sanitizers: tests/scripts/hostile.sh.
-counted := $(foreach t,cubin hostimage image library list,$(O)/tests/fuzz/counted/$(t))
-$(foreach t,$(counted),$(eval $(call fuzz-target,$(t),$(notdir $(t)),$(LIB_A),$(sanitize),/..)))
+counted := $(addprefix $(O)/tests/fuzz/counted/,cubin hostimage image library list)
+$(FUZZ): private sanitize = $(sanitize_tested) $(fuzz_flags)
+$(FUZZ): $(TESTED)
+$(counted): $(LIB_A)
+$(FUZZ) $(counted): $(O)/obj/tests/fuzz/$$(@F).o $(fuzz_main) $(fuzz_harness) $$(fuzz_with_$$(@F)) | $(O)/tests/fuzz/libcuda.so.1
+	$(link) -Wl,-rpath,'$$ORIGIN$(if $(findstring /counted/,$@),/..)' -lm $(lib_libs)
 
 # The driver that the targets find is the fake one, so that a run says the same on every machine.
 $(O)/tests/fuzz/libcuda.so.1: $(O)/tests/fake/cuda/libcuda.so.1
-	@mkdir -p $(@D)
-	$(Q)ln -sf ../fake/cuda/libcuda.so.1 $@
+	$(Q)mkdir -p $(@D) && ln -sf ../fake/cuda/libcuda.so.1 $@
 
 .PHONY: fuzz-programs
 fuzz-programs: $(FUZZ) $(O)/tests/fake/host.so
 
 EXTRA += $(FUZZ) $(counted)
 
-# ---------------------------------------------------------------------------------------------------------------------
 # make fuzz: with clang, whose libFuzzer this is
-
 FUZZ_CC ?= clang-19
-.PHONY: run-fuzz run-fuzz-keep
-fuzz_make = $(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
-fuzz:
-	@tools/deps fuzz
-	@+$(fuzz_make) run-fuzz
-run-fuzz: fuzz-programs
-	@$(test_env) tests/fuzz/run $(if $(K),-k '$(K)')
-
-fuzz-keep:
-	@tools/deps fuzz
-	@+$(fuzz_make) run-fuzz-keep
-run-fuzz-keep: fuzz-programs
-	@$(test_env) tests/fuzz/run --keep $(if $(K),-k '$(K)')
+WORK += fuzz fuzz-keep
+fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
+fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
+fuzz fuzz-keep: deps = fuzz
+fuzz fuzz-keep: with = CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
+run-fuzz run-fuzz-keep: fuzz-programs
+	@$(test_env) tests/fuzz/run $(if $(filter %-keep,$@),--keep) $(if $(K),-k '$(K)')

@@ -11,41 +11,24 @@ oracle_wrapped  := $(shell sed -n 's/^    X.[a-z0-9_]*, \([a-z_]*\),.*/\1/p' $(o
 $(O)/obj/$(oracle)/%.o: more_cflags = -I$(oracle)
 # librex is linked statically, so that its dlsym() can be wrapped.
 $(oracle_built)/librex: $(call objects,$(oracle_sources) $(oracle)/wrap_librex.c) $(LIB_A)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -Wl,--wrap=dlsym -o $@ $^ -ldl -pthread
-
-$(eval $(call host-image,$(oracle_built)/rex_lib_host.so,$(oracle)/kernels.cu))
-oracle_images := $(oracle_built)/rex_lib_host.so
-ifneq ($(DEVICE_COMPILER),)
-$(eval $(call cubin,$(oracle_built)/rex_lib_nvidia.cubin,$(oracle)/kernels.cu))
-oracle_images += $(oracle_built)/rex_lib_nvidia.cubin
-endif
+	$(link) -Wl,--wrap=dlsym $(lib_libs)
+$(eval $(call images,$(oracle_built)/rex_lib,$(oracle)/kernels.cu))
+oracle_images := $(call images-of,$(oracle_built)/rex_lib)
 
 $(oracle_built)/clang-obj/%.o: $(oracle)/%.c $(oracle)/rules.mk
-	@mkdir -p $(@D)
-	$(call say,CLANG,$<)
-	$(Q)$(ORACLE_CLANG) -std=gnu11 -O1 -Wall -Wextra $(WERROR) -DORACLE_CLANG -I$(oracle) -fopenmp \
+	$(call do,CLANG,$<)$(ORACLE_CLANG) -std=gnu11 -O1 -Wall -Wextra $(WERROR) -DORACLE_CLANG -I$(oracle) -fopenmp \
 	    -fopenmp-targets=$$($(ORACLE_CLANG) -print-target-triple) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
 $(oracle_built)/clang: $(patsubst $(oracle)/%.c,$(oracle_built)/clang-obj/%.o,$(oracle_sources) $(oracle)/wrap_clang.c)
-	$(call say,LINK,$@)
-	$(Q)$(ORACLE_CLANG) -fopenmp -fopenmp-targets=$$($(ORACLE_CLANG) -print-target-triple) \
-	    $(addprefix -Wl$(oracle_comma)--wrap=__tgt_,$(oracle_wrapped)) -o $@ $^ -L$(oracle_llvm)/lib
-oracle_comma := ,
+	$(call do,LINK)$(ORACLE_CLANG) -fopenmp -fopenmp-targets=$$($(ORACLE_CLANG) -print-target-triple) \
+	    $(addprefix -Wl$(comma)--wrap=__tgt_,$(oracle_wrapped)) -o $@ $^ -L$(oracle_llvm)/lib
 
-ifeq ($(SAN),)
-EXTRA += $(oracle_built)/librex $(oracle_images)
-endif
+EXTRA += $(if $(SAN),,$(oracle_built)/librex $(oracle_images))
 
-.PHONY: oracle oracle-mutate run-oracle run-oracle-mutate oracle-gpu oracle-programs
+WORK += oracle oracle-mutate
+.PHONY: oracle-gpu oracle-programs
 oracle:  ## compare librex's maps with clang's own lowering (installs missing packages)
-	@tools/deps check
-	@tests/llvm
-	@+$(submake) run-oracle
 oracle-mutate:  ## change librex's map bits one at a time; fails where no shape of the oracle notices
-	@tools/deps check
-	@tests/llvm
-	@+$(submake) run-oracle-mutate
+oracle oracle-mutate: fetch = tests/llvm
 oracle-programs: $(oracle_built)/librex $(oracle_images) \
     $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)
 run-oracle: oracle-programs

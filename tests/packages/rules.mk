@@ -1,10 +1,9 @@
 # What is tested of archives and packages takes minutes, and clean roots of Debian from its mirror: apart from make check.
 # What is built anew there chooses its own flags.
 
-.PHONY: check-packages run-check-packages
+WORK += check-packages
+check-packages: deps = packages
 check-packages:  ## test archive, CMake package and Debian packages, in clean roots of Debian as root; K=cmake, dist, deb or roots alone
-	@tools/deps packages
-	@+$(submake) run-check-packages
 run-check-packages: library tools
 	@for test in $(or $(K),cmake dist deb roots); do \
 	    echo "== $$test"; \

@@ -10,21 +10,15 @@ TORTURE := $(O)/tests/torture/torture
 $(O)/obj/tests/torture/%.o: more_cflags = -Itests/fake -Itests/torture -DTEST_BUILD='"$(O)"'
 
 $(O)/tests/torture/librex.o: $(LIB_A) tests/torture/torture.h
-	@mkdir -p $(@D)
-	$(call say,LD,$@)
-	$(Q)$(LD) -r -o $@ --whole-archive $(LIB_A) && objcopy $(foreach name,$(torture_names),--redefine-sym $(name)=torture_$(name)) $@
+	$(call do,LD)$(LD) -r -o $@ --whole-archive $(LIB_A) && objcopy $(foreach name,$(torture_names),--redefine-sym $(name)=torture_$(name)) $@
 
 # Its forwarders are exported, so that librex finds itself in front, as in a program that is linked with librex.so.
 $(TORTURE): $(torture_objects) $(O)/tests/torture/librex.o | $(FAKES)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ $(lib_libs)
+	$(link) -rdynamic $(lib_libs)
 
 EXTRA += $(TORTURE)
 
-.PHONY: torture run-torture
+WORK += torture
 torture:  ## let each call that librex makes fail, in turn, and see what becomes of it; K=pattern, MOST=500 for a sample
-	@tools/deps check
-	@+$(submake) run-torture
 run-torture: test-programs
 	@$(test_env) tests/torture/run $(if $(MOST),--most $(MOST)) $(if $(K),-k '$(K)')

@@ -17,9 +17,7 @@ $(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--w
 $(O)/tests/unit/rows: $(O)/obj/tests/unit/rows/c11.o $(O)/obj/tests/unit/rows/cxx11.o
 $(O)/obj/tests/unit/rows.o $(O)/obj/tests/unit/rows/%.o: more_cflags += -Itests/unit
 $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
+	$(call do,CXX,$<)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
 $(foreach name,bydriver log queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic

@@ -6,22 +6,18 @@ containers_other := $(if $(filter sm_75,$(ARCH)),80,75)
 $(eval $(call host-image,$(containers)/other_host.so,$(containers_source),-DFACTOR=2))
 tests/runtime/containers.needs := $(containers)/other_host.so
 
-# $(1): name; $(2): options of nvcc
-define containers-image
-tests/runtime/containers.needs += $(containers)/$(1)
-$(containers)/$(1): $(containers_source) $(O)/arch
-	@mkdir -p $$(@D)
-	$$(call say,NVCC,$$@)
-	$$(Q)$$(NVCC) $(2) -Iinclude -MMD -MF $$@.d -MT $$@ -o $$@ $$<
-endef
 containers_two := -fatbin -Xfatbin=-compress-all -gencode arch=compute_$(containers_other),code=sm_$(containers_other) \
                   -gencode arch=$(ARCH:sm_%=compute_%),code=$(ARCH)
 containers_ptx := -fatbin -gencode arch=compute_75,code=compute_75
-ifneq ($(NVCC),)
-$(eval $(call containers-image,plain.fatbin,$(containers_two) -DFACTOR=3 --no-compress))
-$(eval $(call containers-image,zstd.fatbin,$(containers_two) -DFACTOR=4 -compress-mode=size))
-$(eval $(call containers-image,lz4.fatbin,$(containers_two) -DFACTOR=5 -compress-mode=speed))
-$(eval $(call containers-image,portable.ptx,-ptx -arch=compute_75 -DFACTOR=6))
-$(eval $(call containers-image,portable.fatbin,$(containers_ptx) -DFACTOR=7))
-$(eval $(call containers-image,other.cubin,-cubin -arch=sm_$(containers_other) -DFACTOR=8))
-endif
+# $(call container,NAME,OPTIONS OF NVCC)
+define container
+$(containers)/$(1): $(containers_source) $(O)/arch
+	$$(call do,NVCC)$$(NVCC) $(2) -Iinclude -MMD -MF $$@.d -MT $$@ -o $$@ $$<
+endef
+$(eval $(call container,plain.fatbin,$(containers_two) -DFACTOR=3 --no-compress))
+$(eval $(call container,zstd.fatbin,$(containers_two) -DFACTOR=4 -compress-mode=size))
+$(eval $(call container,lz4.fatbin,$(containers_two) -DFACTOR=5 -compress-mode=speed))
+$(eval $(call container,portable.ptx,-ptx -arch=compute_75 -DFACTOR=6))
+$(eval $(call container,portable.fatbin,$(containers_ptx) -DFACTOR=7))
+$(eval $(call container,other.cubin,-cubin -arch=sm_$(containers_other) -DFACTOR=8))
+tests/runtime/containers.needs += $(if $(NVCC),$(addprefix $(containers)/,plain.fatbin zstd.fatbin lz4.fatbin portable.ptx portable.fatbin other.cubin))

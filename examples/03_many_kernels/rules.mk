@@ -1,2 +1,0 @@
-# fabs and fmax
-examples/03_many_kernels.libs := -lm
