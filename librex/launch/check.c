@@ -241,7 +241,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
 #define DEFAULT_TEAMS 128u
 #define DEFAULT_THREADS 128u
 
-void rex_grid_complete(struct rex_grid *grid, uint64_t trip_count)
+int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel)
 {
     uint32_t *teams = grid->teams, *threads = grid->threads;
     if (threads[0] == 0)
@@ -255,6 +255,10 @@ void rex_grid_complete(struct rex_grid *grid, uint64_t trip_count)
         teams[i] += teams[i] == 0;
         threads[i] += threads[i] == 0;
     }
+    return (teams[0] | threads[0]) > INT32_MAX
+               ? rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", kernel,
+                          teams[0], threads[0])
+               : REX_OK;
 }
 
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
@@ -263,7 +267,8 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     struct rex_grid grid;
     memcpy(grid.teams, launch->teams, sizeof grid.teams);
     memcpy(grid.threads, launch->threads, sizeof grid.threads);
-    rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1);
+    /* The launch of the whole grid tells of an error. */
+    rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, "");
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
         resident /= grid.threads[i]; /* the product of the threads may overflow 64 bits */
@@ -281,14 +286,6 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
     return is_open && (launch->flags & REX_LAUNCH_STRICT)
                ? rex_fail(REX_EINVAL, "%s: a strict launch of %u teams of %u threads", what,
                           launch->teams[0], launch->threads[0])
-               : REX_OK;
-}
-
-static int check_range(const struct rex_target *target, const struct rex_grid *grid)
-{
-    return (grid->teams[0] | grid->threads[0]) > INT32_MAX
-               ? rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads",
-                          target->name, grid->teams[0], grid->threads[0])
                : REX_OK;
 }
 
@@ -311,8 +308,6 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     const uint32_t *teams = grid->teams, *threads = grid->threads;
     uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
-    if (check_range(target, grid) != REX_OK)
-        return REX_EINVAL;
     if (grid->dynamic_memory > 0 && check_block_memory(target, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
@@ -384,10 +379,9 @@ static int check_grid_of_release(const struct rex_target *target,
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct rex_grid *grid)
 {
-    int result = check_range(target, grid);
     /* the host device runs the kernel once for any grid */
-    if (result != REX_OK || rex_registration_on_host(target->registration))
-        return result;
-    result = check_grid_of_release(target, rule, grid);
+    if (rex_registration_on_host(target->registration))
+        return REX_OK;
+    int result = check_grid_of_release(target, rule, grid);
     return result == REX_OK ? rex_check_limits(target, grid) : result;
 }

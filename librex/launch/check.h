@@ -13,9 +13,10 @@
 
 /*
  * Fill in the open numbers of GRID: 128 threads in x, and 1 in y and z. Teams in x are as many as
- * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet.
+ * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet. 0, or REX_EINVAL if
+ * int32_t does not hold them; the message names the KERNEL.
  */
-void rex_grid_complete(struct rex_grid *grid, uint64_t trip_count);
+int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel);
 
 /* LAUNCH, which has REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);

@@ -87,8 +87,8 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
         return result;
     if (request->map == NULL)
         return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
-    rex_grid_complete(&request->grid, request->trip_count);
-    return launch(request);
+    result = rex_grid_complete(&request->grid, request->trip_count, request->target.name);
+    return result == REX_OK ? launch(request) : result;
 }
 
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
@@ -134,12 +134,11 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
         result = rex_device_offload(config->device, &request->number);
     if (result == REX_OK)
         result = rex_resolve(module, config->key, &request->target);
-    if (result == REX_OK && rex_any_device_is_lost())
-        result = rex_device_lost(request->number, request->target.name);
     if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
         result = rex_check_strict(config, request->target.name);
-    rex_grid_complete(&request->grid, request->trip_count);
-    return result;
+    return result == REX_OK
+               ? rex_grid_complete(&request->grid, request->trip_count, request->target.name)
+               : result;
 }
 
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,

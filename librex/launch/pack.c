@@ -324,7 +324,9 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     packed->grid.dynamic_memory = description->dynamic_memory;
     memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
     memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
-    rex_grid_complete(&packed->grid, description->trip_count);
+    result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
+    if (unlikely(result != REX_OK))
+        return result;
     result = find_and_pack_rows(gpu, packed->kernel, form, map);
     if (unlikely(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);

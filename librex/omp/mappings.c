@@ -58,13 +58,10 @@ size_t rex_entries_near(const struct rex_present_table *table, size_t last, uint
     return low;
 }
 
-static void set_count(struct rex_present_table *table, size_t count)
-{
-    /* Relaxed: written under the lock; a reader without the lock reads nothing else. */
-    __atomic_store_n(&table->count, count, __ATOMIC_RELAXED);
-}
-
-/* A quick look, because most calls come while nothing is mapped. */
+/*
+ * A quick look, because most calls come while nothing is mapped. `count` is written under the lock,
+ * and by an atomic for this reader.
+ */
 static bool is_empty(const struct rex_present_table *table)
 {
     /*
@@ -96,7 +93,7 @@ struct rex_entry *rex_entries_room(struct rex_present_table *table, size_t count
 void rex_entries_add(struct rex_present_table *table, const struct rex_entry *made, size_t count)
 {
     size_t old = table->count, to = old + count;
-    set_count(table, to);
+    __atomic_store_n(&table->count, to, __ATOMIC_RELAXED);
     while (count > 0)
         if (old > 0 && table->entries[old - 1].begin > made[count - 1].begin)
             table->entries[--to] = table->entries[--old];
@@ -148,7 +145,7 @@ void rex_entries_clean(struct rex_present_table *table)
     for (size_t i = left; i < table->count; i++)
         if (!is_over(&table->entries[i]))
             table->entries[left++] = table->entries[i];
-    set_count(table, left);
+    __atomic_store_n(&table->count, left, __ATOMIC_RELAXED);
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
