@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "memory/presence.h"
-#include "memory/usedeviceptr.h"
 #include "memory/rowcopies.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
@@ -74,6 +73,92 @@ static int check_mapped(const struct data_call *call)
     return REX_OK;
 }
 
+/* ---- bases of use_device_ptr ----------------------------------------------------------------- */
+
+/*
+ * libomptarget overwrites the base of a row with RETURN_PARAM by its device address. If the map is
+ * begun once more, that base is no host address, and its device address would be wrong. So librex
+ * remembers the bases, and puts them back when the map is ended or begun again.
+ */
+
+/*
+ * The rows of one map that got device addresses. The address of the bases identifies the map. If
+ * another map has its bases there later, they differ from the written addresses.
+ */
+struct bases {
+    struct bases *next;
+    void **column;
+    int32_t count;
+    struct {
+        int32_t row;
+        void *base, *written;
+    } rows[];
+};
+
+static struct bases *all; /* under the lock of lists */
+
+static int32_t count_rows(const struct rex_map *map)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        count += (map->types[i] & REX_MAP_RETURN_PARAM) != 0;
+    return count;
+}
+
+static struct bases *take_out(void **column)
+{
+    struct bases **at = &all, *found;
+    rex_lists_lock();
+    while (*at != NULL && (*at)->column != column)
+        at = &(*at)->next;
+    found = *at;
+    if (found != NULL)
+        *at = found->next;
+    rex_lists_unlock();
+    return found;
+}
+
+/* Before the map is begun, or after it is ended. */
+static void put_bases_back(const struct rex_map *map)
+{
+    struct bases *returned = take_out(map->base);
+    for (int32_t i = 0; returned != NULL && i < returned->count; i++) {
+        int32_t row = returned->rows[i].row;
+        if (row < map->count && (map->types[row] & REX_MAP_RETURN_PARAM) &&
+            map->base[row] == returned->rows[i].written)
+            map->base[row] = returned->rows[i].base;
+    }
+    free(returned);
+}
+
+/* Before a map with RETURN_PARAM is begun; keep_bases() comes after the call. */
+static int remember_bases(const struct rex_map *map, struct bases **returned)
+{
+    int32_t count = count_rows(map);
+    size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
+    *returned = malloc(size);
+    if (*returned == NULL)
+        return rex_fail_memory(size, "the bases of a map");
+    (*returned)->column = map->base;
+    (*returned)->count = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        if (map->types[i] & REX_MAP_RETURN_PARAM) {
+            (*returned)->rows[(*returned)->count].row = i;
+            (*returned)->rows[(*returned)->count++].base = map->base[i];
+        }
+    return REX_OK;
+}
+
+static void keep_bases(struct bases *returned)
+{
+    for (int32_t i = 0; i < returned->count; i++)
+        returned->rows[i].written = returned->column[returned->rows[i].row];
+    rex_lists_lock();
+    returned->next = all;
+    all = returned;
+    rex_lists_unlock();
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static int by_address(const void *left, const void *right)
@@ -134,7 +219,7 @@ static int end(struct data_call *call)
     rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
-        rex_use_device_ptr_put_back(map);
+        put_bases_back(map);
     return result;
 }
 
@@ -157,12 +242,12 @@ static int check_and_end(struct data_call *call)
 static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
-    struct rex_use_device_ptr *returned = NULL;
+    struct bases *returned = NULL;
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM)) {
-        rex_use_device_ptr_put_back(map);
-        result = rex_use_device_ptr_prepare(map, &returned);
+        put_bases_back(map);
+        result = remember_bases(map, &returned);
     }
     enum rex_present_end how = REX_CALL_REFUSED;
     if (result == REX_OK) {
@@ -170,7 +255,7 @@ static int begin(struct data_call *call)
         how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
     }
     if (returned != NULL)
-        rex_use_device_ptr_add(returned);
+        keep_bases(returned);
     rex_present_leave(REX_CALL_BEGINS, map, call->number, how);
     return result;
 }
