@@ -69,20 +69,24 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 static unsigned read_rows(struct rex_plan *plan, uint32_t *arguments)
 {
     const struct rex_map *map = plan->map;
-    struct rex_range_lock *ranges = &plan->ranges;
+    struct rex_range *range = plan->ranges.range;
+    uint32_t parameters = 0;
+    int64_t types = 0;
     unsigned reasons = 0;
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i], size = map->sizes[i];
         reasons |= rex_reasons_of_row(map, i);
-        *arguments += (type & REX_MAP_TARGET_PARAM) != 0;
-        plan->has_private |= (type & REX_MAP_PRIVATE) != 0;
+        parameters += (type & REX_MAP_TARGET_PARAM) != 0;
+        types |= type;
         if (!(type & REX_MAP_NOT_MAPPED))
-            ranges->range[ranges->count++] =
-                (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                   .end = rex_end_of(map->begin[i], (size_t)size),
-                                   .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
-                                   .row = i};
+            *range++ = (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                          .end = rex_end_of(map->begin[i], (size_t)size),
+                                          .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
+                                          .row = i};
     }
+    *arguments = parameters;
+    plan->types = types;
+    plan->ranges.count = (size_t)(range - plan->ranges.range);
     return reasons;
 }
 
@@ -263,11 +267,18 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
-    for (size_t i = 0; i < plan->ranges.count; i++)
-        reasons |= place_row(plan, &plan->ranges.range[i]);
+    bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
+    for (size_t i = 0; i < plan->ranges.count; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        if (stay && range->device != 0)
+            plan->device[range->row] = range->device;
+        else
+            reasons |= place_row(plan, range);
+    }
     if (plan->own_count > 1)
         reasons |= unite(plan);
-    for (int32_t i = 0; plan->has_private && i < plan->map->count && reasons == 0; i++)
+    bool has_private = (plan->types & REX_MAP_PRIVATE) != 0;
+    for (int32_t i = 0; has_private && i < plan->map->count && reasons == 0; i++)
         if (plan->map->types[i] & REX_MAP_PRIVATE)
             add_own(plan, i);
     if (plan->own_count > 0)
