@@ -17,6 +17,7 @@ done <<WRONG
 1|--frobnicate|--frobnicate app.c
 2|--arch=: its value is missing|--arch= app.c
 2|-o: its value is missing|app.c -o
+1||--host --no-check --$(letters 50000) $top/examples/09_raw_macros/raw_macros.c
 2|-o with -c and several files|-c -o both.o a.c b.cu
 2|--arch: 90 is no architecture|--arch=90 a.cu
 2|--arch: |--arch=sm_90;>injected; -c a.cu
@@ -41,6 +42,7 @@ escape=$(printf '\033')
 refused 2 '--device-compiler: \033[31m is neither' "$rex_cc" --device-compiler='\033[31m' a.cu
 refused 2 "--device-compiler: \\x1b[31mh$(printf '\303\244')\\xc2\\x9b\\x9b\\x0a2 is neither" \
     "$rex_cc" --device-compiler="${escape}[31m$(printf 'h\303\244\302\233\233\n2')" a.cu
+refused 2 '-o: its value is empty' "$rex_cc" --host -o '' app.c
 # The latest clang counts that runs.
 mkdir "$work/clangs"
 printf '#!/bin/sh\nexit 0\n' >"$work/clangs/clang-98"
@@ -174,6 +176,35 @@ for embed in --embed --no-check; do
         images/quoted
     works on_release images/quoted
 done
+
+# Nor does a name begin as an option does; and a half-made object or program is none.
+for TMPDIR in "$work/two
+lines" -t; do
+    export TMPDIR
+    mkdir -- "$TMPDIR"
+    works "$rex_cc" --host --embed app.c kernels.cu -o -embedded
+done
+unset TMPDIR
+works "$rex_cc" --host app.c kernels.cu -o -dashed
+cp kernels.cu images/-kernels.cu
+works "$rex_cc" --host -c images/-kernels.cu
+works "$rex_cc" --host app.c ./-kernels.o -o images/dashed
+printf '#!/bin/sh\nwhile [ $# -gt 1 ]; do [ "$1" != -o ] || echo >"$2"; shift; done\n' >images/nvcc
+chmod +x images/nvcc
+cp kernels.cu half.cu
+refused 1 '' env NVCC=false "$rex_cc" -c half.cu
+refused 1 'nvlink: not found' env NVCC="$work/images/nvcc" "$rex_cc" app.c half.cu -o half
+echo older >older.o
+echo mistake >mistake.cu
+refused 1 '' "$rex_cc" --host -c mistake.cu -o older.o
+made older.o
+# A source is no output.
+for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
+    # shellcheck disable=SC2086
+    refused 2 'half.cu is a file to compile or link' "$rex_cc" --host $words
+done
+cmp half.cu kernels.cu || fail 'a source is written over'
+for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 
 # ---- rex-check speaks up: the kernel of twice.c is in no image
 
