@@ -33,4 +33,15 @@ conforms 1 '' 'rex-check --source: .*axpi__id__ is in no entry' --only 'gcc c11'
 conforms 1 '' 'gcc c11, compiling:' --only 'gcc c11' "$work"
 conforms 2 '' 'there is no nowhere' nowhere
 conforms 2 '' 'are wanted' examples/common
+conforms 2 '' 'nothing was tried: no build has' --only c12 examples/08_raw_packet
+# Names that are no words of a shell, and what is no source, though its name says so; nobody writes to the pipe.
+escape=$(printf '\033')
+conforms 2 '' 'there is no ?\[31m' "${escape}[31m"
+for folder in "$work/missing parts" "$work/missing"; do
+    mkdir "$folder"
+    cp examples/08_raw_packet/* "$folder"
+    mkfifo "$folder/pipe.c" "$folder/pipe.cu"
+done
+conforms 2 '' 'a name with blanks' "$work/missing parts"
+TMPDIR="$work/missing parts" conforms 0 1 ok --only 'gcc c11 lto gc' "$work/missing"
 [ "$failed" = 0 ] && echo 'the examples conform'
