@@ -88,6 +88,7 @@ run "$rex_run" --log=debug:"$work/openmp.%p" "$work/openmp"
 printf 'int main(void) { return 0; }\n' >"$work/nothing.c"
 "$CC" -o "$work/nothing" "$work/nothing.c"
 mkfifo "$work/pipe"
+ln -s loop "$work/loop"
 cp Makefile "$work/text"
 head -c 40 "$work/nothing" >"$work/cut"
 chmod +x "$work/pipe" "$work/text" "$work/cut"
@@ -95,7 +96,8 @@ for way in -static -static-pie; do quietly "$CC" $way -o "$work/program$way" "$w
 while IFS='|' read -r wanted program text; do refused "$wanted" "$text" timeout 60 "$rex_run" "$program"; done <<PROGRAMS
 127|$work/nowhere|no such program
 127|no-such-program-anywhere|no such program
-127|$work|no such program
+126|$work|may not be executed: Is a directory
+126|$work/loop|may not be executed: Too many levels
 126|$work/pipe|is not a regular file
 126|$work/text|neither an ELF program nor a script
 126|$work/cut|truncated inside the ELF header

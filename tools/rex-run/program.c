@@ -152,29 +152,30 @@ static void look_at(struct program *program)
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Whether FOLDER/NAME can be executed; the first that exists and cannot is what an error names. */
+/* Whether FOLDER/NAME can be executed; *ERROR is why the first that is there cannot. */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
-                       bool *forbidden)
+                       int *error)
 {
     char path[PATH_MAX];
     struct stat status;
     path_of(path, "%.*s%s%s", (int)length, folder, length > 0 ? "/" : "", name);
-    if (stat(path, &status) != 0 || S_ISDIR(status.st_mode))
-        return false;
-    if (access(path, X_OK) != 0) {
-        *forbidden = true;
-        return false;
-    }
-    path_of(program->path, "%s", path);
-    return true;
+    int why = stat(path, &status) != 0  ? errno
+              : S_ISDIR(status.st_mode) ? EISDIR
+              : access(path, X_OK) != 0 ? errno
+                                        : 0;
+    if (why == 0)
+        path_of(program->path, "%s", path);
+    else if (*error == 0 && why != ENOENT && why != ENOTDIR)
+        *error = why;
+    return why == 0;
 }
 
-static bool search(struct program *program, const char *name, bool *forbidden)
+static bool search(struct program *program, const char *name, int *error)
 {
     const char *path = getenv("PATH"), *folder = path != NULL ? path : "/bin:/usr/bin";
     if (strchr(name, '/') != NULL)
-        return try_folder(program, "", 0, name, forbidden);
-    while (!try_folder(program, folder, strcspn(folder, ":"), name, forbidden)) {
+        return try_folder(program, "", 0, name, error);
+    while (!try_folder(program, folder, strcspn(folder, ":"), name, error)) {
         folder += strcspn(folder, ":");
         if (*folder++ == '\0')
             return false;
@@ -185,10 +186,12 @@ static bool search(struct program *program, const char *name, bool *forbidden)
 void find_program(struct program *program, const char *name)
 {
     struct stat status;
-    bool forbidden = false;
-    if (!search(program, name, &forbidden))
-        die(forbidden ? REFUSED : NOT_FOUND,
-            forbidden ? "%s may not be executed" : "%s: there is no such program", name);
+    int error = 0;
+    if (!search(program, name, &error)) {
+        if (error != 0)
+            die(REFUSED, "%s may not be executed: %s", name, strerror(error));
+        die(NOT_FOUND, "%s: there is no such program", name);
+    }
     if (stat(program->path, &status) != 0)
         die(REFUSED, "%s: %s", program->path, strerror(errno));
     if (!S_ISREG(status.st_mode))
