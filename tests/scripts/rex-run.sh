@@ -68,6 +68,30 @@ refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/
 refused 125 'package.json is there, and is no trace' "$rex_run" --report="$work/page.html" \
     --trace="$work/package.json" true
 grep -q mine "$work/package.json" || fail '--report has removed a file that is no trace'
+# What could not be made when the program has ended is refused before it starts. Nobody writes to the pipe.
+mkfifo "$work/traces"
+while IFS='|' read -r text options; do
+    # Options are words.
+    # shellcheck disable=SC2086
+    refused 125 "$text" timeout 60 "$rex_run" $options true
+done <<REPORTS
+$work/traces is no regular file|--report=$work/page.html --trace=$work/traces
+$work is no regular file|--report=$work/page.html --trace=$work
+--trace=on: a report is made of one file|--report=$work/page.html --trace=on
+$work/none/page.html.json cannot be written: No such file|--report=$work/none/page.html
+$work/none/page.html cannot be written: No such file|--report=$work/none/page.html --trace=$work/trace.json
+$work cannot be written: Is a directory|--report=$work --trace=$work/trace.json
+REPORTS
+if [ -e "$work/page.html" ] || [ -e "$work/trace.json" ]; then fail '--report has left what it tried'; fi
+cp "$rex_run" "$work/rex-run"
+# rex-report is the one beside rex-run; this one is killed.
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nkill -9 $$\n' >"$work/rex-report"
+chmod +x "$work/rex-report"
+# shellcheck disable=SC2016
+run env LD_LIBRARY_PATH="$build" "$work/rex-run" --report="$work/page.html" sh -c 'printf "[\n" >"$REX_TRACE"'
+ends 0 '--report'
+says "page.html: there is no report: $work/rex-report ended by signal 9"
 ! grep -q '^LD_LIBRARY_PATH=.*rex-run' "$work/out" || fail 'a library path without --omptarget'
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho script "$@" "$LD_PRELOAD"\n' >"$work/script"

@@ -34,8 +34,7 @@ void put_in_front(const char *variable, const char *value, const char *separator
     free(both);
 }
 
-/* The words that the library does not take for the name of a trace. */
-static bool is_word(const char *name)
+bool is_setting(const char *name)
 {
     static const char *const words[] = {"-", "on", "off", "yes", "no", "true", "false", "1", "0"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -47,7 +46,7 @@ static bool is_word(const char *name)
 void set_file(const char *variable, const char *before, const char *name)
 {
     char folder[PATH_MAX], doubled[2 * PATH_MAX], *to = doubled;
-    if (*name == '/' || is_word(name) || getcwd(folder, sizeof folder) == NULL ||
+    if (*name == '/' || is_setting(name) || getcwd(folder, sizeof folder) == NULL ||
         strlen(folder) + strlen(name) + 2 > PATH_MAX)
         folder[0] = '\0';
     for (const char *from = folder; *from != '\0'; *to++ = *from++)

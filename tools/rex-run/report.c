@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -41,8 +42,10 @@ static bool is_trace(void)
 static void remove_old(void)
 {
     struct stat status;
-    if (stat(trace, &status) != 0 || !S_ISREG(status.st_mode))
+    if (stat(trace, &status) != 0)
         return;
+    if (!S_ISREG(status.st_mode))
+        die(NOT_RUN, "%s is no regular file: a report is made of one", trace);
     if (!is_trace())
         die(NOT_RUN,
             "%s is there, and is no trace: the trace would take its place; remove it, or name "
@@ -52,11 +55,31 @@ static void remove_old(void)
         die(NOT_RUN, "%s: %s", trace, strerror(errno));
 }
 
+/* What cannot be written is told now, not when the program has ended. */
+static void check_output(const char *path)
+{
+    struct stat status;
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) {
+        close(descriptor);
+        unlink(path);
+        return;
+    }
+    int error = errno;
+    if (error == EEXIST) /* a link to nothing, too */
+        error = stat(path, &status) != 0  ? 0
+                : S_ISDIR(status.st_mode) ? EISDIR
+                : access(path, W_OK) != 0 ? errno
+                                          : 0;
+    if (error != 0)
+        die(NOT_RUN, "%s cannot be written: %s", path, strerror(error));
+}
+
 void report_prepare(const char *output, const char *given)
 {
     if (*output == '\0')
         die(NOT_RUN, "--report: the value is empty");
-    if (given != NULL && (strchr(given, '%') != NULL || strcmp(given, "-") == 0))
+    if (given != NULL && (strchr(given, '%') != NULL || is_setting(given)))
         die(NOT_RUN, "--trace=%s: a report is made of one file, whose name has no %%", given);
     if (given != NULL)
         path_of(trace, "%s", given);
@@ -67,6 +90,8 @@ void report_prepare(const char *output, const char *given)
             output);
     page = output;
     remove_old();
+    check_output(trace);
+    check_output(page);
     set_file("REX_TRACE", "", trace);
 }
 
@@ -80,9 +105,13 @@ static void find_tool(char tool[PATH_MAX])
     path_of(tool, "%.*s/rex-report", slash != NULL ? (int)(slash - own) : 0, own);
 }
 
-/* 0, or why it could not be started; what it says itself is its own. */
-static int run(char *const *arguments)
+/*
+ * NULL, or why it could not be started, or what ended it; what it says itself is its own. The
+ * caller frees it.
+ */
+static char *run(char *const *arguments)
 {
+    int status = 0;
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t child;
@@ -92,9 +121,13 @@ static int run(char *const *arguments)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     int error = posix_spawn(&child, arguments[0], NULL, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
-    while (error == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (error == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return error;
+    if (error != 0)
+        return tool_format("%s: %s", arguments[0], strerror(error));
+    return WIFSIGNALED(status) ? tool_format("%s: there is no report: %s ended by signal %d", page,
+                                             arguments[0], WTERMSIG(status))
+                               : NULL;
 }
 
 static void say(char *message)
@@ -113,8 +146,8 @@ void report_make(void)
     find_tool(tool);
     unsetenv("REX_TRACE");
     char *arguments[] = {tool, tool_format("--output=%s", page), "--", trace, NULL};
-    int error = run(arguments);
-    if (error != 0)
-        say(tool_format("%s: %s", tool, strerror(error)));
+    char *why = run(arguments);
+    if (why != NULL)
+        say(why);
     free(arguments[1]);
 }
