@@ -169,6 +169,18 @@ cp "$work/each.json" "$work/same.json"
 refused 2 'it is the trace itself' "$report" -o "$work/same.json" "$work/same.json"
 cmp -s "$work/each.json" "$work/same.json" || fail 'the trace is overwritten'
 refused 2 'No such file' "$report" -o "$work/none/page.html" "$work/each.json"
+# Where a page cannot be written whole, the older one stays.
+cp "$work/page.html" "$work/older.html"
+ln -s page.html "$work/link.html"
+for page in page.html link.html new.html; do
+    run sh -c 'ulimit -f 1 && exec "$@"' sh "$report" -o "$work/$page" "$work/each.json"
+    ends 2 'a page that is too large'
+    says "$page cannot be written: File too large"
+done
+cmp "$work/page.html" "$work/older.html" || fail 'an older page is written over'
+run "$report" -o "$work/link.html" "$work/each.json"
+if [ ! -h "$work/link.html" ] || cmp -s "$work/page.html" "$work/older.html"; then fail 'a page by way of a link'; fi
+for left in "$work"/*.html.?????? "$work/new.html"; do [ ! -e "$left" ] || fail "$left stays"; done
 refused 2 '/dev/full cannot be written: No space left' "$report" -o /dev/full "$work/each.json"
 run "$report" --text -o "$work/both.html" - <"$work/each.json"
 if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi

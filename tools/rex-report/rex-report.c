@@ -4,8 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,15 +130,54 @@ static void check_output(const char *output, FILE *trace)
         die(tool_format("%s: it is the trace itself", output));
 }
 
+/*
+ * A file beside OUTPUT, whose name is then in *BESIDE. NULL: none can be there, or OUTPUT is one
+ * that another file would not replace, as a device, one with other names or somebody else's.
+ */
+static FILE *open_beside(const char *output, char **beside)
+{
+    struct stat status = {.st_nlink = 0};
+    mode_t mask = umask(0);
+    umask(mask);
+    status.st_mode = S_IFREG | (0666 & ~mask);
+    if (stat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_nlink > 1 ||
+                                       status.st_uid != geteuid() || access(output, W_OK) != 0))
+        return NULL;
+    *beside = tool_format("%s.XXXXXX", output);
+    int descriptor = mkostemp(*beside, O_CLOEXEC);
+    if (descriptor >= 0 && fchmod(descriptor, status.st_mode & 0777) == 0)
+        return fdopen(descriptor, "w");
+    if (descriptor >= 0)
+        unlink(*beside);
+    return NULL;
+}
+
+/* 0, or why not all of the page is in OUT, which is closed then. */
+static int end_page(FILE *out)
+{
+    int error = fflush(out) != 0 || ferror(out) ? errno : 0;
+    return fclose(out) != 0 && error == 0 ? errno : error;
+}
+
+/* A page takes the place of an older one when it is whole. */
 static void write_page(const struct request *request, const struct study *study)
 {
-    FILE *out = fopen(request->output, "we");
+    char *output = realpath(request->output, NULL), *beside = NULL;
+    if (output == NULL) /* it is not there yet */
+        output = tool_format("%s", request->output);
+    FILE *first = open_beside(output, &beside), *out = first != NULL ? first : fopen(output, "we");
     if (out == NULL)
         die(tool_format("%s: %s", request->output, strerror(errno)));
     page_write(out, study, request->trace);
-    bool is_written = fflush(out) == 0 && !ferror(out);
-    if (fclose(out) != 0 || !is_written)
-        die(tool_format("%s cannot be written: %s", request->output, strerror(errno)));
+    int error = end_page(out);
+    if (first != NULL && error == 0 && rename(beside, output) != 0)
+        error = errno;
+    if (first != NULL && error != 0)
+        unlink(beside);
+    if (error != 0)
+        die(tool_format("%s cannot be written: %s", request->output, strerror(error)));
+    free(beside);
+    free(output);
 }
 
 int main(int count, char **arguments)
@@ -144,6 +185,7 @@ int main(int count, char **arguments)
     static struct study study;
     const char *why;
     setlocale(LC_CTYPE, "");
+    signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of write() */
     struct request request = parse(count, arguments);
     FILE *trace = open_trace(request.trace);
     check_output(request.output, trace);
