@@ -443,6 +443,12 @@ gcc -m32 -c -o main32.o main.c 2>/dev/null || "$clang" --target=i386-linux-gnu -
 expect bits 2 main32.o
 expect image-missing 2 libhost.so missing.cubin
 expect image-empty 2 libhost.so empty
+# Behind a long path stands the reason.
+far=$(letters 200)/$(letters 200)/$(letters 200)/none.c
+for words in "$far" "libhost.so $far" "--source $far"; do
+    # shellcheck disable=SC2086
+    refused 2 "rex-check: $far: No such file" "$check" $words
+done
 expect option 2 --nonsense
 expect colour-wrong 2 --color=sometimes libhost.so
 expect help 2 # no argument

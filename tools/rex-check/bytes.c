@@ -17,7 +17,7 @@ int check_program_bytes(const void *bytes, size_t size)
     struct program program;
     struct report report = {0};
     struct images images = {0};
-    char why[256], kind[96];
+    char why[WHY_MAX], kind[96];
     int result = -1;
     if (program_view(&program, "bytes", bytes, size) == 0) {
         program_kind(&program, kind);

@@ -51,7 +51,7 @@ static char *locate(const char *folders, const char *name)
 }
 
 static int add_embedded(struct images *images, const struct program *program, struct report *report,
-                        char why[256])
+                        char why[WHY_MAX])
 {
     char *path = tool_format("%s (the image in it)", program->path);
     int result = images_add_bytes(images, program, path, program->module.embedded,
@@ -64,7 +64,7 @@ static int add_embedded(struct images *images, const struct program *program, st
 }
 
 static int try_name(struct images *images, const struct program *program, const char *folders,
-                    const char *name, const char *said, struct report *report, char why[256])
+                    const char *name, const char *said, struct report *report, char why[WHY_MAX])
 {
     char *path = locate(folders, name);
     if (path == NULL)
@@ -79,7 +79,7 @@ static int try_name(struct images *images, const struct program *program, const 
 
 /* NAMES is one file name or, with colons, several to choose from. */
 static int try_names(struct images *images, const struct program *program, const char *folders,
-                     const char *names, const char *said, struct report *report, char why[256])
+                     const char *names, const char *said, struct report *report, char why[WHY_MAX])
 {
     char *copy = tool_format("%s", names), *rest = copy, *name;
     bool several = strchr(names, ':') != NULL;
@@ -121,7 +121,7 @@ static void say_nowhere(const struct program *program, struct report *report)
 }
 
 int images_find(struct images *images, const struct program *program, struct report *report,
-                char why[256])
+                char why[WHY_MAX])
 {
     const char *variable = getenv("REX_CUBIN");
     if (program->module.embedded != NULL)

@@ -15,6 +15,6 @@
  * cannot be used.
  */
 int images_find(struct images *images, const struct program *program, struct report *report,
-                char why[256]);
+                char why[WHY_MAX]);
 
 #endif

@@ -13,7 +13,8 @@
 #include "common/mapping.h"
 #include "common/memory.h"
 
-static int map_file(const char *path, struct mapped *file, struct timespec *changed, char why[256])
+static int map_file(const char *path, struct mapped *file, struct timespec *changed,
+                    char why[WHY_MAX])
 {
     struct stat status;
     char reason[MAPPING_WHY];
@@ -22,7 +23,7 @@ static int map_file(const char *path, struct mapped *file, struct timespec *chan
     if (descriptor >= 0)
         close(descriptor);
     if (file->bytes == NULL) {
-        snprintf(why, 256, "%s: %s", path, reason);
+        snprintf(why, WHY_MAX, "%.*s: %s", PATH_MAX, path, reason);
         return -1;
     }
     file->size = (size_t)status.st_size;
@@ -42,9 +43,9 @@ static unsigned other_machine(const struct program *program, const void *bytes, 
     return other ? header.e_machine : 0;
 }
 
-static int refused(char why[256])
+static int refused(char why[WHY_MAX])
 {
-    snprintf(why, 256, "%s", rex_last_error());
+    snprintf(why, WHY_MAX, "%s", rex_last_error());
     return -1;
 }
 
@@ -65,7 +66,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
 
 /* FILE has what is the same for all images of a file. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
-                    const struct image *file, char why[256])
+                    const struct image *file, char why[WHY_MAX])
 {
     struct image image = *file;
     image.path = file->one_of_several ? member_path(file->path, &list->items[index])
@@ -77,7 +78,7 @@ static int add_item(struct images *images, const struct rex_image_list *list, si
 }
 
 static int add_items(struct images *images, const struct rex_image_list *list,
-                     const struct image *file, struct report *report, char why[256])
+                     const struct image *file, struct report *report, char why[WHY_MAX])
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < list->count; i++)
@@ -91,7 +92,7 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 }
 
 static int add_all(struct images *images, const struct program *program, struct image file,
-                   const void *bytes, size_t size, struct report *report, char why[256])
+                   const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
 {
     struct rex_image_list *list;
     char number[ELF_MACHINE_MAX], own[ELF_MACHINE_MAX];
@@ -113,7 +114,7 @@ static int add_all(struct images *images, const struct program *program, struct 
 }
 
 int images_add(struct images *images, const struct program *program, const char *path,
-               struct report *report, char why[256])
+               struct report *report, char why[WHY_MAX])
 {
     struct image image = {.path = (char *)(uintptr_t)path, .is_file = true};
     struct mapped file;
@@ -125,7 +126,7 @@ int images_add(struct images *images, const struct program *program, const char 
 }
 
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
-                     const void *bytes, size_t size, struct report *report, char why[256])
+                     const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
 {
     return add_all(images, program, (struct image){.path = (char *)(uintptr_t)path}, bytes, size,
                    report, why);

@@ -34,11 +34,11 @@ struct images {
 
 /* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
 int images_add(struct images *images, const struct program *program, const char *path,
-               struct report *report, char why[256]);
+               struct report *report, char why[WHY_MAX]);
 
 /* The same of SIZE bytes in memory, called PATH. */
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
-                     const void *bytes, size_t size, struct report *report, char why[256]);
+                     const void *bytes, size_t size, struct report *report, char why[WHY_MAX]);
 
 void images_close(struct images *images);
 

@@ -6,8 +6,11 @@
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#define WHY_MAX (PATH_MAX + 512) /* why a file cannot be used, with its path */
 
 /* X(constant, name that scripts may count on, what is wrong) */
 #define CHECK_FINDINGS(X)                                                                      \

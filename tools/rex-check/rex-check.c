@@ -79,7 +79,7 @@ static int finish(const struct report *report)
 }
 
 static int open_images(struct images *images, const struct program *program, char **paths,
-                       struct report *report, char why[256])
+                       struct report *report, char why[WHY_MAX])
 {
     for (; *paths != NULL; paths++)
         if (images_add(images, program, *paths, report, why) != 0)
@@ -91,7 +91,7 @@ static int check_opened(const struct program *program, char **paths, const struc
 {
     struct report report = {0};
     struct images images = {0};
-    char why[256];
+    char why[WHY_MAX];
     int status;
     check_entries(program, &report);
     check_keys(program, &report);
@@ -113,12 +113,12 @@ static int check_opened(const struct program *program, char **paths, const struc
 static int check_program(char **paths, const struct options *options)
 {
     struct program program;
-    char why[512];
+    char why[WHY_MAX];
     int status;
     if (program_open(&program, *paths) == 0)
         status = check_opened(&program, paths + 1, options);
     else {
-        snprintf(why, sizeof why, "%s: %s", *paths, program.file.why);
+        snprintf(why, sizeof why, "%.*s: %s", PATH_MAX, *paths, program.file.why);
         status = unusable(why);
     }
     program_close(&program);
@@ -129,7 +129,7 @@ static int check_files(char **paths, size_t count, const struct options *options
 {
     struct report report = {0};
     struct source *sources = tool_alloc(count, sizeof *sources);
-    char why[256];
+    char why[WHY_MAX];
     size_t read = 0;
     while (read < count && source_read(&sources[read], paths[read], why) == 0)
         read++;

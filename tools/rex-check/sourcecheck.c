@@ -178,14 +178,14 @@ static const char *read_all(FILE *file, struct source *source)
     return ferror(file) ? strerror(errno) : NULL;
 }
 
-int source_read(struct source *source, const char *path, char why[256])
+int source_read(struct source *source, const char *path, char why[WHY_MAX])
 {
     FILE *file = fopen(path, "re");
     *source = (struct source){.path = path};
     const char *reason = file != NULL ? read_all(file, source) : strerror(errno);
     if (file != NULL)
         fclose(file);
-    snprintf(why, 256, "%.150s: %s", path, reason != NULL ? reason : "");
+    snprintf(why, WHY_MAX, "%.*s: %s", PATH_MAX, path, reason != NULL ? reason : "");
     return reason == NULL ? 0 : -1;
 }
 

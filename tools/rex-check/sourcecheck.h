@@ -15,7 +15,7 @@ struct source {
 };
 
 /* Read the file PATH, which may be a pipe: 0, or -1 with the reason in WHY. */
-int source_read(struct source *source, const char *path, char why[256]);
+int source_read(struct source *source, const char *path, char why[WHY_MAX]);
 
 /* Check COUNT files together. */
 void check_sources(const struct source *sources, size_t count, struct report *report);
