@@ -189,6 +189,8 @@ works "$rex_cc" --host app.c kernels.cu -o -dashed
 cp kernels.cu images/-kernels.cu
 works "$rex_cc" --host -c images/-kernels.cu
 works "$rex_cc" --host app.c ./-kernels.o -o images/dashed
+# The text of a script.
+# shellcheck disable=SC2016
 printf '#!/bin/sh\nwhile [ $# -gt 1 ]; do [ "$1" != -o ] || echo >"$2"; shift; done\n' >images/nvcc
 chmod +x images/nvcc
 cp kernels.cu half.cu

@@ -455,7 +455,7 @@ expect help 2 # no argument
 command_line rex-check
 # A report that nobody gets is no clean one.
 "$check" -q libhost.so kernels.so >&- 2>output && fail 'a report that cannot be written is clean'
-grep -q 'cannot be written' output || fail 'a report that cannot be written is not named'
+grep -q 'cannot be written: Bad file' output || fail 'a report that cannot be written is not named'
 
 # Colour: asked for, or on a terminal that wants it.
 escape=$(printf '\033')

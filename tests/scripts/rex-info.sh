@@ -18,7 +18,15 @@ refused 2 'no arguments' "$info" app
 status=0
 "$info" >&- 2>"$work/err" || status=$?
 ends 2
-says 'cannot be written'
+says 'cannot be written: Bad file'
+# What is beside a compiler need be no header: nobody writes to the pipe.
+mkdir "$work/bin" "$work/include"
+printf '#!/bin/sh\n' >"$work/bin/nvcc"
+chmod +x "$work/bin/nvcc"
+mkfifo "$work/include/cuda.h"
+NVCC=$work/bin/nvcc run timeout 60 tests/llvm 19 "$info"
+ends 0 'a pipe for a header'
+prints "$work/bin/nvcc"
 
 # ---- the real releases: what is adapted is what the release needs; a kernel runs before anything is registered
 

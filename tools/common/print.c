@@ -5,6 +5,8 @@
  */
 #include "common/print.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +44,16 @@ void print_json(FILE *out, const char *text)
     while (*text != '\0')
         fwrite(written, 1, rex_json_character(&text, written), out);
     putc('"', out);
+}
+
+void print_begin(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+const char *print_end(void)
+{
+    return fflush(stdout) != 0 || ferror(stdout) ? strerror(errno) : NULL;
 }
 
 bool print_colour(FILE *out)

@@ -24,6 +24,13 @@ void tool_error(const char *program, const char *text);
 void print_json(FILE *out, const char *text);
 
 /*
+ * What a tool printed has to be there: NULL, or why not all of it is. Behind print_begin() a file
+ * that gets too large is such a reason, and not the tool's end.
+ */
+void print_begin(void);
+const char *print_end(void);
+
+/*
  * Whether to use colour for OUT: a terminal, unless NO_COLOR is set and not empty, or TERM says
  * dumb.
  */

@@ -73,8 +73,12 @@ static int bad_option(char *const *arguments)
 /* What was printed has to be there: a full disk is no clean program. */
 static int finish(const struct report *report)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return unusable("the report cannot be written");
+    const char *why = print_end();
+    char text[WHY_MAX];
+    if (why != NULL) {
+        snprintf(text, sizeof text, "the report cannot be written: %s", why);
+        return unusable(text);
+    }
     return report->findings > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
@@ -171,6 +175,7 @@ int main(int argc, char **argv)
         {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0}};
     const struct report nothing = {0};
     struct options options = {.colour = print_colour(stdout)};
+    print_begin();
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "qhV", known, NULL)) != -1;) {
         if (option == 'h') {

@@ -254,12 +254,15 @@ static size_t dynamic_table(const struct elf_file *file)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-int abi_print(bool json, const char *library)
+int abi_print(bool json, const char *library, const char **why)
 {
-    struct elf_file file;
+    static struct elf_file file;
     struct elf_symbols symbols;
-    if (elf_file_open(&file, library) != 0 ||
-        elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
+    *why = file.why;
+    if (elf_file_open(&file, library) != 0)
+        return -1;
+    *why = "it has no dynamic symbols";
+    if (elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
         return -1;
     if (json)
         printf("{\"schema\": %d, \"abi\": %d, \"version\": \"%s\", \"pointer_size\": %zu,\n",

@@ -12,9 +12,9 @@
 void abi_print_sizes(bool json);
 
 /*
- * Every struct, constant and exported function; LIBRARY is librex.so. 0, or -1 where its symbols
- * cannot be read.
+ * Every struct, constant and exported function; LIBRARY is librex.so. 0, or -1 with the reason
+ * in *WHY, where its symbols cannot be read.
  */
-int abi_print(bool json, const char *library);
+int abi_print(bool json, const char *library, const char **why);
 
 #endif

@@ -48,7 +48,8 @@ static int fail(const char *why)
 /* What was printed has to be there. */
 static int finish(int status)
 {
-    return fflush(stdout) != 0 || ferror(stdout) ? fail("the report cannot be written") : status;
+    const char *why = print_end();
+    return why != NULL ? fail(tool_format("the report cannot be written: %s", why)) : status;
 }
 
 /* libomptarget is not asked anything here, since a build may depend on what is printed. */
@@ -56,8 +57,10 @@ static int print_abi(bool json)
 {
     Dl_info here;
     void *version = dlsym(RTLD_DEFAULT, "rex_version");
-    if (version == NULL || dladdr(version, &here) == 0 || abi_print(json, here.dli_fname) != 0)
-        return fail("librex.so cannot be read");
+    const char *why = "it is not found";
+    if (version == NULL || dladdr(version, &here) == 0 ||
+        abi_print(json, here.dli_fname, &why) != 0)
+        return fail(tool_format("librex.so cannot be read: %s", why));
     return finish(STATUS_USABLE);
 }
 
@@ -124,6 +127,7 @@ int main(int count, char **arguments)
     static struct facts facts;
     bool abi = false, json = false;
     int option;
+    print_begin();
     opterr = 0;
     while ((option = getopt_long(count, arguments, "hV", options, NULL)) != -1)
         switch (option) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/mapping.h"
 #include "common/memory.h"
 
 static bool is_program(const char *path, char found[PATH_MAX])
@@ -38,11 +39,14 @@ static bool find_nvcc(char found[PATH_MAX])
  */
 static int version_beside(const char *nvcc)
 {
-    char line[256];
+    char line[256], why[MAPPING_WHY];
+    struct stat status;
     int version = 0;
     size_t folder = (size_t)(strrchr(nvcc, '/') - nvcc);
     char *path = tool_format("%.*s/../include/cuda.h", (int)folder, nvcc);
-    FILE *header = fopen(path, "re");
+    /* Neither a pipe that nobody writes to, nor a device without an end. */
+    int descriptor = mapping_open(path, &status, why);
+    FILE *header = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
     while (version == 0 && header != NULL && fgets(line, sizeof line, header) != NULL)
         if (sscanf(line, "#define CUDA_VERSION %d", &version) != 1)
             version = 0;

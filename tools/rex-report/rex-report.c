@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +53,9 @@ static __attribute__((noreturn)) void die(char *message)
 /* What was printed has to be there. */
 static void finish(void)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        die(tool_format("the text cannot be written: %s", strerror(errno)));
+    const char *why = print_end();
+    if (why != NULL)
+        die(tool_format("the text cannot be written: %s", why));
 }
 
 static __attribute__((noreturn)) void say(const char *text)
@@ -185,7 +185,7 @@ int main(int count, char **arguments)
     static struct study study;
     const char *why;
     setlocale(LC_CTYPE, "");
-    signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an error of write() */
+    print_begin();
     struct request request = parse(count, arguments);
     FILE *trace = open_trace(request.trace);
     check_output(request.output, trace);

@@ -15,6 +15,7 @@
 #include "child.h"
 #include "common/memory.h"
 #include "common/option.h"
+#include "common/print.h"
 #include "die.h"
 #include "elsewhere.h"
 #include "environment.h"
@@ -45,8 +46,9 @@ static const char usage[] =
 /* What was printed has to be there. */
 static void finish(void)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        die(NOT_RUN, "the text cannot be written");
+    const char *why = print_end();
+    if (why != NULL)
+        die(NOT_RUN, "the text cannot be written: %s", why);
     exit(0);
 }
 
