@@ -456,6 +456,15 @@ command_line rex-check
 # A report that nobody gets is no clean one.
 "$check" -q libhost.so kernels.so >&- 2>output && fail 'a report that cannot be written is clean'
 grep -q 'cannot be written: Bad file' output || fail 'a report that cannot be written is not named'
+# The signal of a file that is cut while it is read. Who writes to a pipe has opened it when its reader has.
+mkfifo read.c
+"$check" --source read.c 2>output &
+exec 3>read.c
+kill -BUS $!
+status=0
+wait $! || status=$?
+exec 3>&-
+[ "$status, $(cat output)" = '2, rex-check: a file was cut while it was read' ] || fail "a file that is cut: $status, $(cat output)"
 
 # Colour: asked for, or on a terminal that wants it.
 escape=$(printf '\033')

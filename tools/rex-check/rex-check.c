@@ -5,9 +5,11 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/option.h"
@@ -59,6 +61,16 @@ static int unusable(const char *why)
 {
     tool_error("rex-check", why);
     return STATUS_UNUSABLE;
+}
+
+/* What is mapped can be read no more where another process has made the file shorter. */
+static void end_cut(int number)
+{
+    static const char message[] = "rex-check: a file was cut while it was read\n";
+    (void)number;
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    _exit(STATUS_UNUSABLE);
 }
 
 static int bad_option(char *const *arguments)
@@ -176,6 +188,7 @@ int main(int argc, char **argv)
     const struct report nothing = {0};
     struct options options = {.colour = print_colour(stdout)};
     print_begin();
+    signal(SIGBUS, end_cut);
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "qhV", known, NULL)) != -1;) {
         if (option == 'h') {
