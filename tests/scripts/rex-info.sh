@@ -19,6 +19,9 @@ status=0
 "$info" >&- 2>"$work/err" || status=$?
 ends 2
 says 'cannot be written: Bad file'
+# Without standard input and error, what libomp writes there is no answer.
+KMP_SETTINGS=1 tests/llvm 19 "$info" --json >"$work/out" <&- 2>&-
+is .host.result 'a kernel ran'
 # What is beside a compiler need be no header: nobody writes to the pipe.
 mkdir "$work/bin" "$work/include"
 printf '#!/bin/sh\n' >"$work/bin/nvcc"

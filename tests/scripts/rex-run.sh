@@ -258,6 +258,10 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     lib22=$(library_of 22)
     refused 126 'linked with libomptarget.so.19.1: LLVM 16' "$rex_run" \
         --omptarget="$(library_of 16)" "$work/clang-19"
+    # The loader is asked by a pipe, which may have the numbers of a standard input and output that are not there.
+    # shellcheck disable=SC2016
+    refused 126 'linked with libomptarget.so.19.1: LLVM 16' sh -c 'exec "$@" <&- >&-' sh "$rex_run" \
+        --omptarget="$(library_of 16)" "$work/clang-19"
     refused 125 'No such file' "$rex_run" --omptarget="$work/none.so" "$work/clang-19"
     refused 125 'it is a directory' "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
     refused 125 'Makefile: it is not an ELF file' "$rex_run" --omptarget=Makefile "$work/clang-19"

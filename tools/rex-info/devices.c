@@ -19,6 +19,7 @@
 #include <rex.h>
 #include <rex/inspect.h>
 
+#include "common/channel.h"
 #include "common/print.h"
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -155,7 +156,7 @@ static void ask(struct answer *answer)
 static int ask_child(struct answer *answer)
 {
     int ends[2], status = 0;
-    if (pipe(ends) != 0)
+    if (channel_open(ends) != 0)
         return -1;
     fflush(stdout);
     pid_t child = fork();

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/channel.h"
 #include "die.h"
 
 /*
@@ -23,7 +24,7 @@
 static FILE *start(const struct program *program, pid_t *child)
 {
     int ends[2];
-    if (pipe(ends) != 0 || (*child = fork()) < 0)
+    if (channel_open(ends) != 0 || (*child = fork()) < 0)
         die(NOT_RUN, "the loader cannot be asked: %s", strerror(errno));
     if (*child == 0) {
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
