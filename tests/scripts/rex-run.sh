@@ -263,6 +263,14 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     refused 126 'linked with libomptarget.so.19.1: LLVM 16' sh -c 'exec "$@" <&- >&-' sh "$rex_run" \
         --omptarget="$(library_of 16)" "$work/clang-19"
     refused 125 'No such file' "$rex_run" --omptarget="$work/none.so" "$work/clang-19"
+    # The loader expands it.
+    # shellcheck disable=SC2016
+    for folder in a:b "two
+lines" '$ORIGIN'; do
+        mkdir -p "$work/$folder"
+        refused 125 'cannot be put into LD_LIBRARY_PATH: its name contains one of' \
+            env TMPDIR="$work/$folder" "$rex_run" --omptarget="$lib22" "$work/clang-19"
+    done
     refused 125 'it is a directory' "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
     refused 125 'Makefile: it is not an ELF file' "$rex_run" --omptarget=Makefile "$work/clang-19"
     refused 125 'it is librex' "$rex_run" --omptarget="$librex" "$work/clang-19"

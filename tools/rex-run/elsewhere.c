@@ -30,6 +30,9 @@
 
 #define NAME "libomptarget.so"
 
+/* What the loader ends a folder at, or replaces in it; its list of libraries has one a line. */
+#define SEPARATORS ":;$\n"
+
 /*
  * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
  * lack.
@@ -204,8 +207,8 @@ bool lead_to(const struct program *program, const char *library)
          program->path, release, path);
     path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
     link_plugins(beside);
-    put_in_front("LD_LIBRARY_PATH", beside, ":;");
-    put_in_front("LD_LIBRARY_PATH", linked.folder, ":;");
+    put_in_front("LD_LIBRARY_PATH", beside, SEPARATORS);
+    put_in_front("LD_LIBRARY_PATH", linked.folder, SEPARATORS);
     ask_loader(program, link_openmp, NULL);
     ask_loader(program, check_name, &linked);
     return true;
@@ -271,5 +274,5 @@ void find_linked(const struct program *program)
          program->path);
     ask_loader(program, see_linked, &missing);
     if (*missing.folder != '\0')
-        put_in_front("LD_LIBRARY_PATH", missing.folder, ":;");
+        put_in_front("LD_LIBRARY_PATH", missing.folder, SEPARATORS);
 }
