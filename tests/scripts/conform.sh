@@ -43,5 +43,8 @@ for folder in "$work/missing parts" "$work/missing"; do
     mkfifo "$folder/pipe.c" "$folder/pipe.cu"
 done
 conforms 2 '' 'a name with blanks' "$work/missing parts"
+cp examples/08_raw_packet/kernels.cu "$work/missing/${escape}[2J.cu"
+conforms 2 '' 'or control characters' "$work/missing"
+rm "$work/missing/${escape}"*
 TMPDIR="$work/missing parts" conforms 0 1 ok --only 'gcc c11 lto gc' "$work/missing"
 [ "$failed" = 0 ] && echo 'the examples conform'
