@@ -78,6 +78,7 @@ done <<REPORTS
 $work/traces is no regular file|--report=$work/page.html --trace=$work/traces
 $work is no regular file|--report=$work/page.html --trace=$work
 --trace=on: a report is made of one file|--report=$work/page.html --trace=on
+it is the trace itself|--report=$work/trace.json --trace=$work/trace.json
 $work/none/page.html.json cannot be written: No such file|--report=$work/none/page.html
 $work/none/page.html cannot be written: No such file|--report=$work/none/page.html --trace=$work/trace.json
 $work cannot be written: Is a directory|--report=$work --trace=$work/trace.json

@@ -89,6 +89,8 @@ void report_prepare(const char *output, const char *given)
         die(NOT_RUN, "--report=%s: %% in the name has to be left out, or --trace=FILE be given",
             output);
     page = output;
+    if (strcmp(page, trace) == 0)
+        die(NOT_RUN, "--report=%s: it is the trace itself", page);
     remove_old();
     check_output(trace);
     check_output(page);
