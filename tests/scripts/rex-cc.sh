@@ -205,6 +205,7 @@ for words in 'app.c half.cu -o ./half.cu' '-c half.cu -o half.cu'; do
     # shellcheck disable=SC2086
     refused 2 'half.cu is a file to compile or link' "$rex_cc" --host $words
 done
+refused 2 'is what the image beside it is called' "$rex_cc" --host -shared twice.c half.cu -o images/rex_lib_host.so
 cmp half.cu kernels.cu || fail 'a source is written over'
 for output in half.o half; do [ ! -e $output ] || fail "$output is there without its kernels for GPUs"; done
 
