@@ -181,6 +181,7 @@ cmp "$work/page.html" "$work/older.html" || fail 'an older page is written over'
 run "$report" -o "$work/link.html" "$work/each.json"
 if [ ! -h "$work/link.html" ] || cmp -s "$work/page.html" "$work/older.html"; then fail 'a page by way of a link'; fi
 for left in "$work"/*.html.?????? "$work/new.html"; do [ ! -e "$left" ] || fail "$left stays"; done
+refused 2 '--output: the value is empty' "$report" -o '' "$work/each.json"
 refused 2 '/dev/full cannot be written: No space left' "$report" -o /dev/full "$work/each.json"
 run "$report" --text -o "$work/both.html" - <"$work/each.json"
 if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi

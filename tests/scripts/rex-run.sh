@@ -23,6 +23,8 @@ while IFS='|' read -r text words; do
 done <<'WRONG'
 no program is named|
 frobnicate|--frobnicate true
+--trace: the value is empty|--trace= true
+--omptarget: the value is empty|--omptarget= true
 --wait=never: REX_WAIT cannot be "never", only auto, spin|--wait=never true
 --log=loud: REX_LOG cannot be "loud"|--log=loud true
 the value is empty|--wait= true

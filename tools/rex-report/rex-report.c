@@ -95,7 +95,11 @@ static struct request parse(int count, char **arguments)
     opterr = 0;
     while ((option = getopt_long(count, arguments, "o:hV", options, NULL)) != -1)
         switch (option) {
-        case 'o': request.output = optarg; break;
+        case 'o':
+            if (*optarg == '\0')
+                refuse(tool_format("--output: the value is empty"));
+            request.output = optarg;
+            break;
         case TEXT: request.text = true; break;
         case 'h': say(usage);
         case 'V': say_version();

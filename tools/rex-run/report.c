@@ -77,8 +77,6 @@ static void check_output(const char *path)
 
 void report_prepare(const char *output, const char *given)
 {
-    if (*output == '\0')
-        die(NOT_RUN, "--report: the value is empty");
     if (given != NULL && (strchr(given, '%') != NULL || is_setting(given)))
         die(NOT_RUN, "--trace=%s: a report is made of one file, whose name has no %%", given);
     if (given != NULL)

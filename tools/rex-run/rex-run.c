@@ -92,6 +92,14 @@ struct request {
     const char *library, *trace, *report;
 };
 
+/* The value of the option NAME, which getopt_long() has just read. */
+static const char *not_empty(const char *name)
+{
+    if (*optarg == '\0')
+        die(NOT_RUN, "%s: the value is empty", name);
+    return optarg;
+}
+
 static struct request parse(int count, char **arguments)
 {
     enum { WAIT = 256, TRACE, REPORT, LOG, OMPTARGET };
@@ -113,9 +121,9 @@ static struct request parse(int count, char **arguments)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
         case LOG: set_log(optarg); break;
-        case TRACE: request.trace = optarg; break;
-        case REPORT: request.report = optarg; break;
-        case OMPTARGET: request.library = optarg; break;
+        case TRACE: request.trace = not_empty("--trace"); break;
+        case REPORT: request.report = not_empty("--report"); break;
+        case OMPTARGET: request.library = not_empty("--omptarget"); break;
         case 'h': help(); break;
         case 'V': version(); break;
         default: die(NOT_RUN, "%s; try rex-run --help", refused_option(arguments));
