@@ -273,6 +273,9 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     if (result != REX_OK)
         return result;
     result = check_update(queue, map);
+    /* A graph's update uses the memory when the graph is launched, and a refused one never. */
+    if (result != REX_OK || queue->capture != NULL)
+        rex_addresses_undo(&queue->gpu.addresses);
     if (result == REX_OK)
         rex_map_log("queue update", queue->gpu.number, map);
     if (result == REX_OK)
