@@ -4,8 +4,9 @@
  *
  * X, Z and their copies are always the same numbers. Y on the host may be any sum on the way; each
  * device has one. X and Y are mapped throughout. Z is mapped by the threads, and by launches: a row
- * of it is present, absent, or present in part, which is refused. RECORD points to X; threads and
- * launches map it, and attach the pointer.
+ * of it is present, absent, or present in part, which is refused. Launches with a mapper map V, always
+ * whole: nobody but libomptarget knows a mapper's rows, and it aborts at a part of a mapping. RECORD
+ * points to X; threads and launches map it, and attach the pointer.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +16,7 @@
 
 enum { SHARED = 256, SHARERS = 2, PARTS = 4, BLOCK = 16 };
 
-static int64_t x[SHARED], z[SHARED], y[SHARERS][SHARED];
+static int64_t x[SHARED], z[SHARED], v[SHARED], y[SHARERS][SHARED];
 static struct walk_record record[SHARERS];
 static uint64_t sums[SHARERS][SHARED];
 static bool is_used;
@@ -39,7 +40,7 @@ void walk_share_begin(bool use)
     if (!use)
         return;
     for (int i = 0; i < SHARED; i++)
-        x[i] = z[i] = i + 1;
+        x[i] = z[i] = v[i] = i + 1;
     for (int i = 0; i < SHARERS; i++)
         record[i].data = x;
     devices = rex_device_count() < SHARERS ? rex_device_count() : SHARERS;
@@ -198,7 +199,7 @@ static void judge(const struct call *call, int result, bool may_fail, int device
 }
 
 /*
- * Adds A times FROM, which is X or Z, from cell AT on, in blocks with a mapper if it IS_MAPPED. Without a check libomptarget aborts at a
+ * Adds A times FROM, which is X, Z or V, from cell AT on, in blocks with a mapper if it IS_MAPPED. Without a check libomptarget aborts at a
  * part of a mapping. For an empty row the kernel gets the host's address, which the fake GPU refuses.
  */
 static void launch(const struct call *call, int64_t *from, int at, int device, enum way way, bool is_mapped)
@@ -212,7 +213,7 @@ static void launch(const struct call *call, int64_t *from, int at, int device, e
         is_possible = is_possible && way != ASYNCHRONOUS && n >= BLOCK;
     if (!is_used || at + n > SHARED || device >= devices || !is_possible)
         return;
-    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, n), REX_TOFROM(y[device] + at, n));
+    REX_MAP(rows, REX_VALUE(n), REX_VALUE(a), REX_TO(from + at, from == v ? SHARED : n), REX_TOFROM(y[device] + at, n));
     memcpy(&mappers[2], &function, sizeof function);
     rows.mappers = is_mapped ? mappers : NULL;
     walk_before();
@@ -240,8 +241,9 @@ OWN_RULE(share_add_in_queue, "ni", 2)
 OWN_RULE(share_add_otherwise, "niPPP", 1)
 {
     int64_t how = walk_integer(call, 4) & 7;
-    launch(call, how & 1 ? z : x, BLOCK * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
-           how & 2 ? NOT_WAITED : CHECKED, how == 0 || (how & 4) != 0);
+    bool is_mapped = how == 0 || (how & 4) != 0, is_v = is_mapped && (how & 1) != 0;
+    launch(call, is_v ? v : x, is_v ? 0 : BLOCK * ((int)walk_integer(call, 3) & 7), (int)walk_integer(call, 2) >> 1 & 1,
+           how & 2 ? NOT_WAITED : CHECKED, is_mapped);
 }
 
 /* Through the record's pointer. */
