@@ -19,25 +19,19 @@ $(O)/obj/tests/unit/rows.o $(O)/obj/tests/unit/rows/%.o: more_cflags += -Itests/
 $(O)/obj/tests/unit/rows/cxx11.o: tests/unit/rows/cxx11.cpp $(O)/flags
 	$(call do,CXX,$<)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -Itests/unit -std=c++11 -fno-exceptions -c -o $@ $<
 
-# The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver log queuework sender stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
-# mappings: memory runs out where a test says so, which sees who waits.
-$(O)/tests/unit/mappings: unit_libs = -rdynamic $(foreach call,malloc calloc realloc pthread_cond_wait pthread_cond_timedwait pthread_cond_broadcast,-Wl,--wrap=$(call))
-# copies: no thread starts where a test says so.
-$(O)/tests/unit/copies: unit_libs = -Wl,--wrap=pthread_create
-# adopt: memory runs out where a test says so.
-$(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
-# choose: as much time passes as a test says.
-$(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
-# binding: no file is opened or loaded, and memory runs out, where a test says so. librex itself is one of the files that are no libomptarget.
+# The functions of the C library that fail where a test says so, or that it has to see.
+wrap_adopt    := malloc calloc
+wrap_binding  := open dlopen realloc
+wrap_choose   := clock_gettime
+wrap_copies   := pthread_create
+wrap_device   := dlopen dlerror malloc
+wrap_mappings := malloc calloc realloc pthread_cond_wait pthread_cond_timedwait pthread_cond_broadcast
+wrap_races    := nanosleep
+wrap_trace    := close write
+# Those whose own forwarders come before libomptarget's functions export them.
+unit_libs      = $(if $(filter bydriver log mappings queuework sender stack,$(@F)),-rdynamic) $(foreach call,$(wrap_$(@F)),-Wl,--wrap=$(call))
+# One of the files that are no libomptarget is librex itself.
 $(O)/tests/unit/binding: | $(O)/librex.so
-$(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen,--wrap=realloc
-# device: the driver cannot be opened where a test says so, and for what reason; memory runs out.
-$(O)/tests/unit/device: unit_libs = -Wl,--wrap=dlopen,--wrap=dlerror,--wrap=malloc
-# trace: a file takes a part of the bytes at a time, and is closed with an error where a test says so.
-$(O)/tests/unit/trace: unit_libs = -Wl,--wrap=close,--wrap=write
-# races: no time passes where a test says so.
-$(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
 
 # report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
 $(O)/obj/tests/unit/report.o: more_cflags += -Itools
