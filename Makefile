@@ -7,7 +7,6 @@ ABI     := 0.2
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.SECONDARY:
 # A prerequisite may name the target with $$@.
 .SECONDEXPANSION:
 MAKEFLAGS += --no-builtin-rules
@@ -207,6 +206,7 @@ compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.
 # Likewise. rex-cc gives clang its options, and makes an image for the CPU, too, which is not taken.
 compile_clang = mkdir -p $@.images && $(O)/tools/rex-cc --device-compiler=clang --arch=$(ARCH) --images -g $(2) -o $@.images $(1) && \
                 mv $@.images/rex_lib_nvidia.cubin $@ && rm -r $@.images && $(CC) -x c -Iinclude $(2) -MM -MT $@ -MF $@.d $(1)
+compile_      = echo 'nothing here compiles for GPUs: install nvcc, or give DEVICE_COMPILER=clang' >&2; exit 1
 rex_cc_clang  = $(O)/tools/rex-cc | $(O)/librex.so $(O)/lib
 
 -include $(wildcard tools/rules.mk tools/*/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)

@@ -38,6 +38,7 @@ $(info)/abi.o: $(info)/abi.inc
 # Completions for three shells, made from what each tool says with --help. rex-cc says nothing
 # before there is a library beside it.
 completion := $(O)/completion
+.PRECIOUS: $(completion)/%.help
 $(completion)/%.help: $(tools)/% | $(LIB) $(O)/lib
 	$(Q)mkdir -p $(@D) && $< --help > $@
 complete = $(call do,AWK)awk -v program=$* -v shell=$(notdir $(@D)) -f $(lastword $^) $< > $@
