@@ -346,8 +346,11 @@ static int launch(struct rex_request *request, bool is_mapped)
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .is_pageable = true};
-    int ordinal = -1, entered, result;
-    result = rex_device_known_ordinal(request->number, &ordinal);
+    int ordinal = -1, entered, result = REX_OK;
+    if (rex_any_device_is_lost())
+        result = rex_device_lost(request->number, target->name);
+    if (result == REX_OK)
+        result = rex_device_known_ordinal(request->number, &ordinal);
     if (result == REX_OK && ordinal < 0)
         request->reasons = REX_REASON_DEVICE;
     else if (result == REX_OK)

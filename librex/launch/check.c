@@ -255,7 +255,7 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         teams[i] += teams[i] == 0;
         threads[i] += threads[i] == 0;
     }
-    return (teams[0] | threads[0]) > INT32_MAX
+    return (teams[0] | threads[0]) > INT32_MAX && kernel != NULL
                ? rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", kernel,
                           teams[0], threads[0])
                : REX_OK;
@@ -268,7 +268,7 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     memcpy(grid.teams, launch->teams, sizeof grid.teams);
     memcpy(grid.threads, launch->threads, sizeof grid.threads);
     /* The launch of the whole grid tells of an error. */
-    rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, "");
+    rex_grid_complete(&grid, launch->trip_count > 0 ? launch->trip_count : 1, NULL);
     uint64_t resident = rex_gpu_most(REX_GPU_RESIDENT_THREADS);
     for (int i = 0; i < 3; i++)
         resident /= grid.threads[i]; /* the product of the threads may overflow 64 bits */

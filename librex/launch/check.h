@@ -14,7 +14,7 @@
 /*
  * Fill in the open numbers of GRID: 128 threads in x, and 1 in y and z. Teams in x are as many as
  * TRIP_COUNT iterations need; 128 if that is 0, or negative in a packet. 0, or REX_EINVAL if
- * int32_t does not hold them; the message names the KERNEL.
+ * int32_t does not hold them; the message names the KERNEL. Without its name that is not checked.
  */
 int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *kernel);
 

@@ -266,7 +266,8 @@ static void discard(struct __tgt_bin_desc *copy)
 static bool are_equal(const void *begin, const void *end, const void *other, const void *other_end)
 {
     size_t size = rex_bytes_between(begin, end);
-    return size == rex_bytes_between(other, other_end) && memcmp(begin, other, size) == 0;
+    return size == rex_bytes_between(other, other_end) &&
+           (size == 0 || memcmp(begin, other, size) == 0);
 }
 
 /* Whether COPY has the entries and images of ORIGINAL as they are. */

@@ -315,11 +315,9 @@ int rex_device_known_ordinal(int number, int *ordinal)
     *ordinal = -1;
     if (number < 0 || number >= REX_CUDA_DEVICES_MAX)
         return REX_OK;
-    int known = __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE) - 2;
-    if (known >= -1) {
-        bool is_lost =
-            known >= 0 && __atomic_load_n(&rex_devices[known].loss.is_lost, __ATOMIC_ACQUIRE);
-        *ordinal = is_lost ? -1 : known;
+    int known = __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE);
+    if (known != 0) {
+        *ordinal = known - 2;
         return REX_OK;
     }
     int result = rex_device_ordinal("launches by the driver", number, ordinal);

@@ -114,7 +114,7 @@ bool rex_devices_are_there(void);
  */
 int rex_device_ordinal(const char *what, int number, int *ordinal);
 
-/* The same, asked once until a module is registered or ended; -1 if the GPU is lost, too. */
+/* The same, asked once until a module is registered or ended. */
 int rex_device_known_ordinal(int number, int *ordinal);
 
 /* Returns REX_ENODEVICE or REX_EFORK if REX_REQUIRE_GPU is on and this process can use no GPU. */
