@@ -41,7 +41,13 @@ int elf_file_view(struct elf_file *file, const void *bytes, size_t size)
     memset(file, 0, sizeof *file);
     if (check_identity(file, bytes, size) != 0)
         return -1;
-    return rex_elf_view(&file->elf, bytes, size) == 0 ? 0 : refuse(file, file->elf.why);
+    if (rex_elf_view(&file->elf, bytes, size) != 0)
+        return refuse(file, file->elf.why);
+    /* A file has one table of symbols that may need them; all its sections are looked at once. */
+    if (file->elf.sections <= SHN_LORESERVE ||
+        !rex_elf_find_type(&file->elf, SHT_SYMTAB_SHNDX, &file->extended))
+        memset(&file->extended, 0, sizeof file->extended);
+    return 0;
 }
 
 static int check_start(struct elf_file *file, int descriptor)

@@ -22,6 +22,7 @@
 
 struct elf_file {
     struct rex_elf elf;
+    Elf64_Shdr extended; /* indices of sections that do not fit into a symbol; all 0: none */
     struct timespec changed;
     bool mapped;
     char why[MAPPING_WHY]; /* why opening failed */

@@ -12,17 +12,6 @@
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
-/*
- * Indices of sections that do not fit into a symbol of TABLE; a file has one table of symbols that
- * may need them.
- */
-static void find_extended(const struct rex_elf *elf, size_t table, Elf64_Shdr *extended)
-{
-    if (elf->sections <= SHN_LORESERVE || !rex_elf_find_type(elf, SHT_SYMTAB_SHNDX, extended) ||
-        extended->sh_link != table)
-        memset(extended, 0, sizeof *extended);
-}
-
 int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbols *symbols)
 {
     Elf64_Sym first;
@@ -32,7 +21,8 @@ int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbo
         !rex_elf_symbol(&file->elf, &symbols->table, 0, &first, &name))
         return -1;
     symbols->count = rex_elf_symbols(&symbols->table);
-    find_extended(&file->elf, section, &symbols->extended);
+    if (file->extended.sh_link == section)
+        symbols->extended = file->extended;
     return 0;
 }
 

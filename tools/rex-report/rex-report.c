@@ -167,9 +167,12 @@ static int end_page(FILE *out)
 static void write_page(const struct request *request, const struct study *study)
 {
     char *output = realpath(request->output, NULL), *beside = NULL;
+    struct stat status;
     if (output == NULL) /* it is not there yet */
         output = tool_format("%s", request->output);
-    FILE *first = open_beside(output, &beside), *out = first != NULL ? first : fopen(output, "we");
+    bool is_link = lstat(output, &status) == 0 && S_ISLNK(status.st_mode); /* to nothing */
+    FILE *first = is_link ? NULL : open_beside(output, &beside),
+         *out = first != NULL ? first : fopen(output, "we");
     if (out == NULL)
         die(tool_format("%s: %s", request->output, strerror(errno)));
     page_write(out, study, request->trace);

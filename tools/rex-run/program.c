@@ -152,20 +152,24 @@ static void look_at(struct program *program)
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Whether FOLDER/NAME can be executed; *ERROR is why the first that is there cannot. */
+/*
+ * Whether FOLDER/NAME can be executed; *ERROR is why the first that is there cannot. In a folder of
+ * PATH that cannot be searched there is none.
+ */
 static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
                        int *error)
 {
     char path[PATH_MAX];
     struct stat status;
     path_of(path, "%.*s%s%s", (int)length, folder, length > 0 ? "/" : "", name);
-    int why = stat(path, &status) != 0  ? errno
+    bool is_there = stat(path, &status) == 0;
+    int why = !is_there                 ? errno
               : S_ISDIR(status.st_mode) ? EISDIR
               : access(path, X_OK) != 0 ? errno
                                         : 0;
     if (why == 0)
         path_of(program->path, "%s", path);
-    else if (*error == 0 && why != ENOENT && why != ENOTDIR)
+    else if (*error == 0 && why != ENOENT && why != ENOTDIR && (is_there || length == 0))
         *error = why;
     return why == 0;
 }

@@ -55,24 +55,40 @@ static void remove_old(void)
         die(NOT_RUN, "%s: %s", trace, strerror(errno));
 }
 
-/* What cannot be written is told now, not when the program has ended. */
-static void check_output(const char *path)
+/* Whether the file at PATH can be written: 0, or why not. *MADE: it was not there, and is now. */
+static int try_output(const char *path, bool *made)
 {
     struct stat status;
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) {
+    *made = descriptor >= 0;
+    if (*made) {
         close(descriptor);
-        unlink(path);
-        return;
+        return 0;
     }
-    int error = errno;
-    if (error == EEXIST) /* a link to nothing, too */
-        error = stat(path, &status) != 0  ? 0
-                : S_ISDIR(status.st_mode) ? EISDIR
-                : access(path, W_OK) != 0 ? errno
-                                          : 0;
-    if (error != 0)
-        die(NOT_RUN, "%s cannot be written: %s", path, strerror(error));
+    if (errno != EEXIST)
+        return errno;
+    if (stat(path, &status) != 0) /* a link to nothing is there, too */
+        return 0;
+    return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
+}
+
+/* What cannot be written is told now, not when the program has ended. */
+static void check_outputs(void)
+{
+    struct stat of_trace = {0}, of_page = {0};
+    bool made_trace, made_page;
+    int trace_error = try_output(trace, &made_trace), page_error = try_output(page, &made_page);
+    bool is_same = stat(trace, &of_trace) == 0 && stat(page, &of_page) == 0 &&
+                   of_trace.st_dev == of_page.st_dev && of_trace.st_ino == of_page.st_ino;
+    if (made_trace)
+        unlink(trace);
+    if (made_page)
+        unlink(page);
+    if (is_same)
+        die(NOT_RUN, "--report=%s: it is the trace itself", page);
+    if (trace_error != 0 || page_error != 0)
+        die(NOT_RUN, "%s cannot be written: %s", trace_error != 0 ? trace : page,
+            strerror(trace_error != 0 ? trace_error : page_error));
 }
 
 void report_prepare(const char *output, const char *given)
@@ -90,8 +106,7 @@ void report_prepare(const char *output, const char *given)
     if (strcmp(page, trace) == 0)
         die(NOT_RUN, "--report=%s: it is the trace itself", page);
     remove_old();
-    check_output(trace);
-    check_output(page);
+    check_outputs();
     set_file("REX_TRACE", "", trace);
 }
 
