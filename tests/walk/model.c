@@ -369,8 +369,9 @@ static bool lies_beside(int device, const struct part *part, const struct walk_m
 bool model_is_vague(int device, const struct walk_map *map)
 {
     for (int i = 0; device >= 0 && map != NULL && i < map->map.count; i++)
-        if (map->part[i].host >= 0 && map->part[i].size == 0 &&
-            lies_beside(device, &map->part[i], map))
+        if (map->part[i].host >= 0 &&
+            (map->part[i].size == 0 ? lies_beside(device, &map->part[i], map)
+                                    : (map->part[i].type & REX_MAP_IMPLICIT) && in_part(device, &map->part[i])))
             return true;
     return false;
 }

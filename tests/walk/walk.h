@@ -186,7 +186,8 @@ bool model_any_mapping(void);
 /* Whether the pointers of records that a kernel follows lead to the arrays that are mapped now. */
 bool model_is_attached(int device, const struct walk_map *map);
 /* Whether a row of no length lies beside a mapping of its array: LLVM 15 to 24 take it for a part of
- * one whose base it lies behind. */
+ * one whose base it lies behind. Or whether an implicit row, as a mapper makes, is mapped in part: its
+ * end takes a reference of the mapping. */
 bool model_is_vague(int device, const struct walk_map *map);
 /* What calls that have succeeded do. */
 void model_begin(int device, const struct walk_map *map);
