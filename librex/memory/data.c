@@ -32,12 +32,12 @@ struct data_call {
     const struct rex_range_lock *ranges; /* what the present table has of the rows, or NULL */
 };
 
-static bool any_row_has(const struct rex_map *map, int64_t bits)
+static int32_t count_rows(const struct rex_map *map, int64_t bits)
 {
-    int64_t all = 0;
+    int32_t count = 0;
     for (int32_t i = 0; map->types != NULL && i < map->count; i++)
-        all |= map->types[i];
-    return (all & bits) != 0;
+        count += (map->types[i] & bits) != 0;
+    return count;
 }
 
 /*
@@ -95,19 +95,11 @@ struct bases {
     } rows[];
 };
 
-static struct bases *all; /* under the lock of lists */
-
-static int32_t count_rows(const struct rex_map *map)
-{
-    int32_t count = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        count += (map->types[i] & REX_MAP_RETURN_PARAM) != 0;
-    return count;
-}
+static struct bases *kept_bases; /* under the lock of lists */
 
 static struct bases *take_out(void **column)
 {
-    struct bases **at = &all, *found;
+    struct bases **at = &kept_bases, *found;
     rex_lists_lock();
     while (*at != NULL && (*at)->column != column)
         at = &(*at)->next;
@@ -134,7 +126,7 @@ static void put_bases_back(const struct rex_map *map)
 /* Before a map with RETURN_PARAM is begun; keep_bases() comes after the call. */
 static int remember_bases(const struct rex_map *map, struct bases **returned)
 {
-    int32_t count = count_rows(map);
+    int32_t count = count_rows(map, REX_MAP_RETURN_PARAM);
     size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
     *returned = malloc(size);
     if (*returned == NULL)
@@ -154,8 +146,8 @@ static void keep_bases(struct bases *returned)
     for (int32_t i = 0; i < returned->count; i++)
         returned->rows[i].written = returned->column[returned->rows[i].row];
     rex_lists_lock();
-    returned->next = all;
-    all = returned;
+    returned->next = kept_bases;
+    kept_bases = returned;
     rex_lists_unlock();
 }
 
@@ -206,8 +198,8 @@ static int end(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     const struct rex_release *release = rex_runtime();
-    bool aborts =
-        release->one_end_a_call || (release->one_delete_a_call && any_row_has(map, REX_MAP_DELETE));
+    bool aborts = release->one_end_a_call ||
+                  (release->one_delete_a_call && count_rows(map, REX_MAP_DELETE) > 0);
     bool apart = aborts && map->count > 1 && share_a_mapping(map, call->number);
     struct rex_map ended = *map;
     rex_present_enter(REX_CALL_ENDS, map, call->number);
@@ -218,7 +210,7 @@ static int end(struct data_call *call)
                        : rex_call_data(REX_DATA_END, call->what, call->device, &ended);
     rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
-    if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM))
+    if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0)
         put_bases_back(map);
     return result;
 }
@@ -245,7 +237,7 @@ static int begin(struct data_call *call)
     struct bases *returned = NULL;
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
-    if (result == REX_OK && any_row_has(map, REX_MAP_RETURN_PARAM)) {
+    if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
         put_bases_back(map);
         result = remember_bases(map, &returned);
     }
@@ -325,7 +317,7 @@ static int end_without_presence(struct rex_module *module, int64_t device,
 
 int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    if (map != NULL && any_row_has(map, REX_MAP_PRESENT))
+    if (map != NULL && count_rows(map, REX_MAP_PRESENT) > 0)
         return end_without_presence(module, device, map);
     return call(module, device, map, REX_FOR_END, "data end");
 }

@@ -16,11 +16,9 @@ $(bench)/register $(bench)/maps: $(O)/obj/tests/bench/$$(@F).o
 # What the heap of librex holds is counted as the test of repeated registrations counts it.
 $(bench)/register-heap: $(call objects,tests/runtime/reregister/heap.c)
 $(bench)/maps: bench_libs := -Wl,--wrap=calloc
+$(bench_shared) $(bench_static): private sanitize :=
 $(bench_static): $(LIB_A)
-$(bench_static): private sanitize :=
-$(bench_static):
 	$(link) $(bench_libs) -Wl,--strip-debug $(lib_libs)
-$(bench_shared): private sanitize :=
 $(bench_shared): $(O)/librex.so $(bench)/$(SONAME)
 	$(link) -Wl,--strip-debug -L$(O) -lrex -Wl,-rpath,'$$ORIGIN' $(lib_libs)
 
