@@ -66,6 +66,7 @@ struct piece {
     long times;
     int64_t size;
     double *x, *y;
+    long launches; /* in a region */
 };
 
 /* Microseconds of one of the piece's times; below 0: it failed. */
@@ -140,10 +141,10 @@ static void launches(void)
 {
     static const int counts[] = {16, 64, 256};
     char metric[64];
-    print("launch_empty", median(&(struct piece){run_empty, 2000, 0, NULL, NULL}));
+    print("launch_empty", median(&(struct piece){.run = run_empty, .times = 2000}));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         snprintf(metric, sizeof metric, "launch_arguments_%d", counts[i]);
-        print(metric, counted(&(struct piece){run_arguments, 500, counts[i], NULL, NULL}));
+        print(metric, counted(&(struct piece){.run = run_arguments, .times = 500, .size = counts[i]}));
     }
 }
 
@@ -177,7 +178,7 @@ static void threads(void)
 {
     char metric[64];
     for (int count = 1; count <= MOST_THREADS; count *= 2) {
-        double took = median(&(struct piece){run_threads, 1, count, NULL, NULL});
+        double took = median(&(struct piece){.run = run_threads, .times = 1, .size = count});
         snprintf(metric, sizeof metric, "threads_%d", count);
         print(metric, took < 0 ? took : took / 4000.0);
     }
@@ -193,6 +194,11 @@ static int run_resident(const struct piece *piece)
 static int run_mapped(const struct piece *piece)
 {
     return micro_axpy(1.0, piece->x, piece->y, piece->size, 0);
+}
+
+static int run_region(const struct piece *piece)
+{
+    return micro_region(piece->x, piece->y, piece->size, piece->launches);
 }
 
 /* @took, if y is what so many launches make of it. */
@@ -233,21 +239,46 @@ static double resident(const struct piece *piece)
     return with_y(took, piece, (double)((repetitions + 1) * piece->times));
 }
 
+static double region(const struct piece *piece)
+{
+    int64_t bytes = piece->size * (int64_t)sizeof *piece->x;
+    fill(piece);
+    if (micro_map(piece->x, bytes) != 0)
+        return failed_call();
+    double took = median(piece);
+    if (micro_unmap(piece->x, bytes) != 0)
+        return failed_call();
+    return with_y(took, piece, (double)((repetitions + 1) * piece->times * piece->launches));
+}
+
+static void regions(double *x, double *y)
+{
+    char metric[64];
+    for (long launches = 1; launches <= 100; launches *= 10)
+        for (int64_t size = 512; size <= (1 << 17); size *= 16) {
+            snprintf(metric, sizeof metric, "region_%lld_KB_%ld", (long long)(size / 128), launches);
+            print(metric, region(&(struct piece){.run = run_region,
+                                                 .times = 200 / launches,
+                                                 .size = size,
+                                                 .x = x,
+                                                 .y = y,
+                                                 .launches = launches}));
+        }
+}
+
 static void axpys(double *x, double *y, int64_t most)
 {
     char metric[64];
-    for (int64_t size = 512; size <= most; size *= size < most / 16  ? 16
-                                                   : most / size > 1 ? most / size
-                                                                     : 2) {
+    for (int64_t size = 512; size <= most; size *= size < (1 << 17) ? 16 : 4) {
         snprintf(metric, sizeof metric, "axpy_mapped_%lld_KB",
                  (long long)(size * (int64_t)sizeof *x / 1024));
-        print(metric, mapped(&(struct piece){run_mapped,
-                                             size <= 8192        ? 200
-                                             : size <= (1 << 17) ? 20
-                                                                 : 1,
-                                             size, x, y}));
+        print(metric, mapped(&(struct piece){.run = run_mapped,
+                                             .times = size <= 8192 ? 200 : size < (1 << 23) ? 20 : 1,
+                                             .size = size,
+                                             .x = x,
+                                             .y = y}));
     }
-    print("axpy_resident", resident(&(struct piece){run_resident, 2000, 512, x, y}));
+    print("axpy_resident", resident(&(struct piece){.run = run_resident, .times = 2000, .size = 512, .x = x, .y = y}));
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -284,7 +315,7 @@ enum { MAPPED = 1, COPIED, OVERWRITTEN };
  */
 static void copy_both_ways(void *memory, int64_t bytes, double *to, double *from)
 {
-    struct piece piece = {run_to, bytes > (1 << 24) ? 1 : 10, bytes, memory, NULL};
+    struct piece piece = {.run = run_to, .times = bytes > (1 << 24) ? 1 : 10, .size = bytes, .x = memory};
     write_words(memory, bytes, MAPPED);
     if (micro_map(memory, bytes) != 0) {
         *to = *from = failed_call();
@@ -328,11 +359,12 @@ int main(int argc, char **argv)
         return 1;
     double started = now() - began;
     print("start_and_first_launch",
-          counted(&(struct piece){run_arguments, 1, 16, NULL, NULL}) < 0 ? -1 : started);
+          counted(&(struct piece){.run = run_arguments, .times = 1, .size = 16}) < 0 ? -1 : started);
     memset(x, 0, (size_t)most);
     memset(y, 0, (size_t)most);
     launches();
     axpys(x, y, most / (int64_t)sizeof *x);
+    regions(x, y);
     threads();
     copies("malloc", x, most);
     void *pinned = micro_pinned((size_t)most);

@@ -30,6 +30,9 @@ int micro_arguments(int count);
 /* y += a * x for @count numbers, on memory that is mapped already, or mapped by the launch. */
 int micro_axpy(double a, double *x, double *y, int64_t count, int mapped);
 
+/* A region of y, which is copied to the device and back, around @launches such launches; x is mapped already. */
+int micro_region(double *x, double *y, int64_t count, long launches);
+
 /* Map @bytes and end the mapping; the copies are to the device (at the beginning), and back. */
 int micro_map(void *memory, int64_t bytes);
 int micro_unmap(void *memory, int64_t bytes);

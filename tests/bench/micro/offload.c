@@ -76,6 +76,17 @@ int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
     return said(rex_launch(&launch, &map));
 }
 
+int micro_region(double *x, double *y, int64_t count, long launches)
+{
+    int result;
+    REX_MAP(map, REX_TOFROM(y, count));
+    if (said(rex_data_enter(-1, &map)) != 0)
+        return -1;
+    for (result = 0; launches > 0 && result == 0; launches--)
+        result = micro_axpy(1.0, x, y, count, 1);
+    return said(rex_data_exit(-1, &map)) == 0 ? result : -1;
+}
+
 int micro_map(void *memory, int64_t bytes)
 {
     char *begin = memory;

@@ -1,10 +1,11 @@
 /*
  * driver.c - the CUDA driver without anything above it: one stream, asynchronous copies, one wait for each call. What is mapped is kept in
- * a short list, and freed device memory for the next mapping of its size.
+ * a short list; device memory is kept for the next mapping of its size, or freed at the end of its mapping (PEER_FREES).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <cuda.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
@@ -26,6 +27,7 @@ static struct {
 } kernels[MOST_KERNELS];
 
 static int kernel_count, mapped_count;
+static int frees; /* PEER_FREES: memory is freed when its mapping ends */
 static CUcontext context;
 static __thread CUstream stream; /* one for each thread that launches */
 
@@ -50,6 +52,7 @@ int peer_open(const struct rex_module *module)
     CUmodule loaded;
     size_t size;
     const void *image = peer_image(module, &size);
+    frees = getenv("PEER_FREES") != NULL;
     if (image == NULL || CHECKED(cuInit(0)) || CHECKED(cuDeviceGet(&device, 0)) || CHECKED(cuDevicePrimaryCtxRetain(&context, device)) ||
         CHECKED(cuCtxSetCurrent(context)) || CHECKED(cuModuleLoadData(&loaded, image)))
         return -1;
@@ -101,6 +104,7 @@ static struct mapped *find_free(size_t size)
         return NULL;
     mapped_count++;
     fresh->size = size;
+    fresh->uses = 0;
     return fresh;
 }
 
@@ -135,8 +139,11 @@ static int unmap(void *host, size_t size, int64_t type)
         return 0;
     if (entry->uses == 1 && type & REX_MAP_FROM && copy(entry, host, size, REX_MAP_FROM) != 0)
         return -1;
-    entry->uses--;
-    return 0;
+    if (--entry->uses > 0 || !frees)
+        return 0;
+    CUdeviceptr device = entry->device;
+    *entry = mapped[--mapped_count];
+    return CHECKED(cuStreamSynchronize(stream)) || CHECKED(cuMemFree(device)) ? -1 : 0;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------- */

@@ -86,6 +86,14 @@ int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
     return 0;
 }
 
+int micro_region(double *x, double *y, int64_t count, long launches)
+{
+#pragma omp target data map(tofrom : y[0 : count])
+    for (; launches > 0; launches--)
+        micro_axpy(1.0, x, y, count, 1);
+    return 0;
+}
+
 int micro_map(void *memory, int64_t bytes)
 {
     char *p = memory;
