@@ -10,6 +10,7 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,20 @@ int rex_processors(const char *root)
     free(texts);
     int share = at_most(all / local_processes(), CPU_COUNT(&at_load));
     return share > 0 ? share : 1;
+}
+
+/* The new thread inherits the caller's signal mask. */
+bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&others, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    int error = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
 }
 
 __thread struct rex_thread rex_thread;

@@ -49,6 +49,12 @@ void rex_processors_unbind(void);
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*
+ * Start a thread in which all signals but faults are blocked: they reach the program's threads.
+ * False: there is none.
+ */
+bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/*
  * Objects declared __thread lie in the static TLS of a process, which has little room for a library
  * that dlopen() brings. All of them together are at most 64 bytes; tests/scripts/linking.sh holds
  * that. Everything else is a part: memory that a thread gets when it first needs it.

@@ -104,15 +104,6 @@ static void add_own(struct rex_plan *plan, int32_t row)
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
 }
 
-/* Whether libomptarget has no mapping of the row, either; the index has none. */
-static bool is_absent(const struct rex_plan *plan, int32_t row)
-{
-    const struct rex_map *map = plan->map;
-    return rex_all_mappings_are_seen() ||
-           rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], plan->ranges.number) ==
-               REX_ABSENT;
-}
-
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
     int32_t row = range->row;
@@ -134,7 +125,8 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return updated && (range->is_attached || rex_pointers_are_attached()) ? REX_REASON_UNSEEN
                                                                               : 0u;
     }
-    if (range->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(plan, row))
+    if (range->is_mapped || size == 0 || (type & REX_MAP_PRESENT) ||
+        !rex_is_absent(plan->map->begin[row], (size_t)size, plan->ranges.number))
         return REX_REASON_UNSEEN;
     add_own(plan, row);
     return 0;

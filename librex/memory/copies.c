@@ -4,9 +4,9 @@
  *
  * On an H100 the driver copies pinned memory from its place, at 50 GB/s. It copies pageable memory
  * through its own buffers with one thread, at 9 to 14. librex's threads reach 25 to 39. Each has a
- * launch context for itself: it copies one chunk while the device copies the other. The driver is
- * faster for a single small copy. But it waits for each, so librex sends many through the pinned
- * memory of one launch context, and waits once.
+ * launch context for itself: it copies one chunk while the device copies the other. Small copies go
+ * together through the pinned memory of one launch context, with one wait. A single one of 64 KB
+ * takes half the time that it takes the driver.
  *
  * A failure here fails no copy: the driver copies all again, and its result counts.
  *
@@ -22,6 +22,7 @@
 #include "cuda/launchcontext.h"
 #include "cuda/pinned.h"
 #include "memory/copythreads.h"
+#include "trace/trace.h"
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
@@ -33,11 +34,10 @@ struct job {
     int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* the first chunk that no thread has begun */
     unsigned able; /* threads that had all resources */
+    bool is_first; /* a thread has got its resources for it */
     bool said, failed;
     char why[256]; /* the first failure */
 };
-
-static size_t bytes_left_to_driver, waits_left_to_runtime; /* atomic */
 
 static void say_why(struct job *job)
 {
@@ -45,26 +45,88 @@ static void say_why(struct job *job)
         snprintf(job->why, sizeof job->why, "%s", rex_cuda_why());
 }
 
-/* ---- when threads are used ------------------------------------------------------------------- */
+/* ---- when threads and staged copies pay ------------------------------------------------------ */
 
 /*
- * The first copy of each kind has to wait for pinned memory. On an H100 that is 8 ms for the
- * threads, 1.5 ms for one chunk. So the driver and libomptarget copy until they have taken as long.
- * A program that copies little is then no slower.
+ * Threads first have to wait for pinned memory, 8 ms on an H100. So they begin when the driver has
+ * taken as long for large copies: a program that copies little is then no slower.
  */
-#define BYTES_THAT_PAY ((size_t)128 << 20)
-#define WAITS_THAT_PAY ((size_t)200)
+#define NANOSECONDS_THAT_PAY UINT64_C(8000000)
 
-/*
- * Whether librex's copy pays, because ENOUGH was left to the driver or libomptarget. Until then
- * MORE is added to *BEFORE.
- */
-static bool pays(size_t *before, size_t more, size_t enough)
+/* Where the threads were slower, they try again when the driver has taken so long. */
+#define NANOSECONDS_UNTIL_RETRY (100 * NANOSECONDS_THAT_PAY)
+
+/* The first small copy waits 1.5 ms for its chunk. So libomptarget makes so many before. */
+#define COPIES_THAT_PAY ((size_t)200)
+
+/* What copies of about one size took; the last ones count most. Atomic. */
+struct pace {
+    uint64_t bytes, nanoseconds;
+};
+
+/* From 4, 8, 16 and 32 MB on. */
+#define SIZES 4
+
+static struct {
+    struct pace driver[SIZES], threads[SIZES];
+    uint64_t by_driver; /* nanoseconds of all large copies */
+    uint64_t until_retry[SIZES];
+    size_t small_copies; /* left to libomptarget */
+} seen;                  /* atomic */
+
+static size_t class_of(size_t size)
 {
-    /* Relaxed: a number of its own. A program that sets the number of threads gets them at once. */
+    size_t class = 0;
+    for (size /= 2 * REX_COPY_LARGE; size > 0 && class < SIZES - 1; size /= 2)
+        class ++;
+    return class;
+}
+
+/* Relaxed, here and below: each number stands for itself, and a lost one changes little. */
+static uint64_t get(const uint64_t *number)
+{
+    return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
+
+static void count_in(struct pace *pace, size_t bytes, uint64_t nanoseconds)
+{
+    __atomic_store_n(&pace->bytes, get(&pace->bytes) / 4 * 3 + bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pace->nanoseconds, get(&pace->nanoseconds) / 4 * 3 + nanoseconds,
+                     __ATOMIC_RELAXED);
+}
+
+static bool are_threads_slower(size_t class)
+{
+    const struct pace *driver = &seen.driver[class], *threads = &seen.threads[class];
+    return get(&driver->bytes) > 0 && get(&threads->bytes) > 0 &&
+           (double)get(&threads->nanoseconds) / (double)get(&threads->bytes) >
+               (double)get(&driver->nanoseconds) / (double)get(&driver->bytes);
+}
+
+/* A program that sets the number of threads gets them at once. */
+static bool do_threads_pay(size_t size)
+{
+    size_t class = class_of(size);
     return rex_setting_read(REX_OPTION_COPY_THREADS) >= 0 ||
-           __atomic_load_n(before, __ATOMIC_RELAXED) >= enough ||
-           __atomic_add_fetch(before, more, __ATOMIC_RELAXED) >= enough;
+           (get(&seen.by_driver) >= NANOSECONDS_THAT_PAY &&
+            (!are_threads_slower(class) ||
+             get(&seen.until_retry[class]) >= NANOSECONDS_UNTIL_RETRY));
+}
+
+static void driver_took(size_t size, uint64_t nanoseconds)
+{
+    size_t class = class_of(size);
+    count_in(&seen.driver[class], size, nanoseconds);
+    __atomic_fetch_add(&seen.by_driver, nanoseconds, __ATOMIC_RELAXED);
+    if (are_threads_slower(class))
+        __atomic_fetch_add(&seen.until_retry[class], nanoseconds, __ATOMIC_RELAXED);
+}
+
+static void threads_took(size_t size, uint64_t nanoseconds)
+{
+    size_t class = class_of(size);
+    count_in(&seen.threads[class], size, nanoseconds);
+    __atomic_store_n(&seen.until_retry[class], 0, __ATOMIC_RELAXED);
 }
 
 /* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
@@ -165,6 +227,8 @@ static void work(unsigned number, void *argument)
         say_why(job);
         return;
     }
+    if (own->event[1] == NULL)
+        __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* as `able` */
     if (rex_launch_context_make_chunks(own)) {
         /* Relaxed: read after the job's end. */
         __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
@@ -182,12 +246,17 @@ static bool find_gpu(uint64_t address, int *ordinal)
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-bool rex_copy_suits_threads(const void *host, size_t size)
+static bool is_pageable_now(const struct rex_copy *copy)
 {
-    return size >= REX_COPY_LARGE && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
-           rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_pageable_now(host) &&
-           rex_is_pageable_now((const char *)host + size - 1) &&
-           pays(&bytes_left_to_driver, size, BYTES_THAT_PAY);
+    return rex_is_pageable_now(copy->host) &&
+           rex_is_pageable_now((const char *)copy->host + copy->size - 1);
+}
+
+/* Whether threads might copy it; its time by the driver counts if they do not. */
+static bool is_large(const struct rex_copy *copy)
+{
+    return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
+           rex_cuda_need(REX_CUDA_QUEUES) == 0 && is_pageable_now(copy);
 }
 
 /* Whether the device memory of COPY is on one GPU, *ORDINAL. */
@@ -203,19 +272,22 @@ static bool share(const struct rex_copy *copy, int ordinal)
     struct job job = {.copy = *copy, .ordinal = ordinal};
     size_t chunks = (copy->size - 1) / CHUNK + 1;
     unsigned threads = rex_copy_threads();
+    uint64_t begin = rex_trace_clock();
     rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
     bool done = job.able > 0 && !job.failed;
     if (!done)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
+    else if (!job.is_first)
+        threads_took(copy->size, rex_trace_clock() - begin);
     return done;
 }
 
-bool rex_copy_by_threads(const struct rex_copy *copy, void *stream)
+/* COPY is large, and nothing in a stream comes before it. */
+static bool copy_by_threads(const struct rex_copy *copy)
 {
     int ordinal = -1;
-    if (!rex_copy_suits_threads(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
-        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !rex_copy_threads_take())
+    if (!do_threads_pay(copy->size) || !is_of_one_gpu(copy, &ordinal) || !rex_copy_threads_take())
         return false;
     bool done = share(copy, ordinal);
     rex_copy_threads_give();
@@ -229,16 +301,44 @@ static int copy_by_driver(const struct rex_copy *copy, void *stream)
                : REX_CUDA(cuMemcpyHtoDAsync, copy->device, copy->host, copy->size, stream);
 }
 
-int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
+/* The driver has copied pageable memory when it returns, but for the last part of it. */
+static int copy_large(const struct rex_copy *copy, void *stream)
 {
-    return may_wait && rex_copy_by_threads(copy, stream) ? 0 : copy_by_driver(copy, stream);
+    if (copy_by_threads(copy))
+        return 0;
+    uint64_t begin = rex_trace_clock();
+    int result = copy_by_driver(copy, stream);
+    driver_took(copy->size, rex_trace_clock() - begin);
+    return result;
 }
 
-/* ---- many small copies ----------------------------------------------------------------------- */
+int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
+{
+    if (!may_wait || !is_large(copy))
+        return copy_by_driver(copy, stream);
+    int result = REX_CUDA(cuStreamSynchronize, stream);
+    return result == 0 ? copy_large(copy, stream) : result;
+}
+
+/* ---- copies of data calls ------------------------------------------------------------------- */
 
 static bool is_pageable(const struct rex_copy *copy)
 {
     return rex_is_pageable(copy->host) && rex_is_pageable((char *)copy->host + copy->size - 1);
+}
+
+static bool do_staged_copies_pay(void)
+{
+    return get(&seen.small_copies) >= COPIES_THAT_PAY ||
+           __atomic_add_fetch(&seen.small_copies, 1, __ATOMIC_RELAXED) >= COPIES_THAT_PAY ||
+           rex_setting_read(REX_OPTION_COPY_THREADS) >= 0;
+}
+
+bool rex_copy_is_ours(const struct rex_copy *copy)
+{
+    if (copy->size == 0 || rex_cuda_devices() == 0)
+        return false;
+    return copy->size <= CHUNK ? is_pageable(copy) && do_staged_copies_pay() : is_large(copy);
 }
 
 /* The number of copies from the first on that can be made together; SIZE: their bytes. */
@@ -247,18 +347,30 @@ static size_t count_together(const struct rex_copy *copies, size_t count, size_t
     size_t i = 0;
     for (*size = 0; i < count; *size += copies[i++].size)
         if (copies[i].size == 0 || copies[i].size > CHUNK - *size ||
-            copies[i].to_host != copies[0].to_host || !is_pageable(&copies[i]))
+            copies[i].to_host != copies[0].to_host)
             break;
     return i;
 }
 
-static bool is_put(const struct rex_copy *copy, void *chunk, void *stream)
+/* The processor fills one piece of a staged copy while the device reads the piece before it. */
+#define PIECE ((size_t)256 << 10)
+
+static bool put_staged(const struct rex_copy *copy, unsigned char *chunk, void *stream)
 {
-    struct rex_copy staged = *copy;
-    staged.host = chunk;
-    if (!copy->to_host)
-        memcpy(chunk, copy->host, copy->size);
-    return copy_by_driver(&staged, stream) == 0;
+    struct rex_copy piece = *copy;
+    bool done = true;
+    if (copy->to_host) {
+        piece.host = chunk;
+        return copy_by_driver(&piece, stream) == 0;
+    }
+    for (size_t at = 0; at < copy->size && done; at += piece.size) {
+        piece.size = copy->size - at < PIECE ? copy->size - at : PIECE;
+        piece.host = chunk + at;
+        piece.device = copy->device + at;
+        memcpy(piece.host, (char *)copy->host + at, piece.size);
+        done = copy_by_driver(&piece, stream) == 0;
+    }
+    return done;
 }
 
 static bool copy_through(const struct rex_copy *copies, size_t count,
@@ -267,7 +379,7 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
     bool done = true;
     size_t at = 0;
     for (size_t i = 0; i < count && done; at += copies[i++].size)
-        done = is_put(&copies[i], own->staging + at, own->stream);
+        done = put_staged(&copies[i], own->staging + at, own->stream);
     done = wait(own) && done;
     at = 0;
     for (size_t i = 0; i < count && done; at += copies[i++].size)
@@ -276,16 +388,17 @@ static bool copy_through(const struct rex_copy *copies, size_t count,
     return done;
 }
 
-/* The copies have SIZE bytes. */
-static bool copy_together(const struct rex_copy *copies, size_t count, size_t size)
+/* The first COUNT copies, of SIZE bytes, together; a large one alone: SIZE is 0. */
+static bool make_some(const struct rex_copy *copies, size_t count, size_t size)
 {
     struct rex_launch_context *own;
     int ordinal = -1, entered;
-    if (!pays(&waits_left_to_runtime, count - 1, WAITS_THAT_PAY) ||
-        !find_gpu(copies[0].device, &ordinal) ||
+    if (!find_gpu(copies[0].device, &ordinal) ||
         rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
         return false;
-    bool done = rex_launch_context_make_staging(own, size) && copy_through(copies, count, own);
+    bool done = size > 0
+                    ? rex_launch_context_make_staging(own, size) && copy_through(copies, count, own)
+                    : copy_large(copies, own->stream) == 0 && wait(own);
     rex_launch_context_give(own, entered);
     return done;
 }
@@ -293,7 +406,6 @@ static bool copy_together(const struct rex_copy *copies, size_t count, size_t si
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made)
 {
     size_t size, together = count_together(copies, count, &size);
-    *are_made = together > 0 ? copy_together(copies, together, size)
-                             : rex_copy_by_threads(&copies[0], NULL);
+    *are_made = copies[0].size > 0 && make_some(copies, together, size);
     return together > 0 ? together : 1;
 }

@@ -22,30 +22,23 @@ struct rex_copy {
 };
 
 /*
- * Whether threads may copy SIZE bytes at HOST. The copy must be large, the memory pageable, and the
- * process must have copied much already.
- */
-bool rex_copy_suits_threads(const void *host, size_t size);
-
-/*
- * Make COPY by threads, after all work in STREAM (NULL: no wait). No later work may be put before
- * the copy meanwhile, because the threads wait for nothing else. True: the copy is done. False: a
- * part may be copied, and the caller has the driver copy all. The copy is small, or not between
- * pageable memory and one GPU, or the threads were busy, or a call failed. A lasting failure fails
- * the driver's copy, too.
- */
-bool rex_copy_by_threads(const struct rex_copy *copy, void *stream);
-
-/*
- * Put COPY in STREAM: threads make it at once if they can and MAY_WAIT, else the driver does.
- * Returns 0, or the driver's result with rex_cuda_why().
+ * Put COPY in STREAM: threads make it if they can and MAY_WAIT, after all work in STREAM; else the
+ * driver does. No later work may be put before the copy meanwhile, because the threads wait for
+ * nothing else. Returns 0, or the driver's result with rex_cuda_why().
  */
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
- * Make the first of COUNT copies, which are between host memory and one GPU, or several together
- * that go in its direction. Returns how many; *ARE_MADE is as the result of rex_copy_by_threads().
- * A copy of size 0 is not made.
+ * Whether rex_copy_some() makes such a copy faster than libomptarget: it is small or large, its
+ * host memory is pageable, and enough of its kind were made by others.
+ */
+bool rex_copy_is_ours(const struct rex_copy *copy);
+
+/*
+ * Make the first of COUNT copies, or several together that go in its direction. A copy has size 0,
+ * and is not made, or is ours. Returns how many; *ARE_MADE: they are complete. Otherwise a part may
+ * be copied, and the caller has libomptarget copy all: the memory is not on one GPU, or a call
+ * failed. A lasting failure fails that copy, too.
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
 

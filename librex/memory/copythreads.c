@@ -14,7 +14,6 @@
 #include "memory/copythreads.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 
 #include "base/log.h"
@@ -102,28 +101,14 @@ static void *run_thread(void *argument)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The new thread inherits the caller's signal mask. */
-static bool start_one(unsigned number)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-    sigset_t others, before;
-    pthread_t thread; /* never ends, so it need not be detached */
-    sigfillset(&others);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&others, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &others, &before);
-    int error = pthread_create(&thread, NULL, run_thread, (void *)(uintptr_t)number);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
-
 /* Starts threads until there are COUNT, or as many as the system allows. */
 static unsigned start(unsigned count)
 {
     unsigned before = pool.started;
+    pthread_t thread; /* never ends, so it need not be detached */
     for (; pool.started < count; pool.started++) {
         pool.seen[pool.started] = pool.serial;
-        if (!start_one(pool.started))
+        if (!rex_thread_start(&thread, run_thread, (void *)(uintptr_t)pool.started))
             break;
     }
     if (pool.started > before)

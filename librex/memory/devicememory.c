@@ -85,15 +85,18 @@ void rex_device_free(void *memory, int64_t device)
         rex_runtime_omp()->free(memory, number);
 }
 
-/* Threads make large copies of pageable memory if they are faster than libomptarget. */
-static bool copy_by_threads(void *to, bool to_host, const void *from, size_t size)
+/* librex makes copies of pageable memory that it makes faster than libomptarget. */
+static bool copy_here(void *to, bool to_host, const void *from, size_t size)
 {
     void *source = (void *)(uintptr_t)from;
     struct rex_copy copy = {.host = to_host ? to : source,
                             .device = (uint64_t)(uintptr_t)(to_host ? source : to),
                             .size = size,
                             .to_host = to_host};
-    return (rex_process_reasons() & REX_REASON_REPORTS) == 0 && rex_copy_by_threads(&copy, NULL);
+    bool is_made = false;
+    if ((rex_process_reasons() & REX_REASON_REPORTS) == 0 && rex_copy_is_ours(&copy))
+        rex_copy_some(&copy, 1, &is_made);
+    return is_made;
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,
@@ -111,7 +114,7 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    if (!copy_by_threads(to, to_host, from, size) &&
+    if (!copy_here(to, to_host, from, size) &&
         rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
                                 to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,

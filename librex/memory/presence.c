@@ -76,6 +76,12 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
     return rex_memory_presence(begin, size, number);
 }
 
+bool rex_is_absent(const void *begin, size_t size, int number)
+{
+    return rex_all_mappings_are_seen() ||
+           rex_presence_after_load(begin, size, number) == REX_ABSENT;
+}
+
 /* The state of one call's check against the mappings. */
 struct look {
     const struct rex_map *map;

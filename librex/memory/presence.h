@@ -24,4 +24,7 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
 /* Loads the image on the device, which maps its globals, then works as rex_memory_presence(). */
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
 
+/* Whether libomptarget has no mapping of memory either that the present table has none of. */
+bool rex_is_absent(const void *begin, size_t size, int number);
+
 #endif

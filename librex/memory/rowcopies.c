@@ -3,8 +3,8 @@
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
  * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
- * rows, and the small rows of an update are copied together. At the end of a region a row is copied
- * back so only if that certainly ends its mapping; else libomptarget counts and copies.
+ * rows, and small rows go together. At the end of a region a row is copied back so only if that
+ * certainly ends its mapping; else libomptarget counts and copies.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "cuda/driver.h"
 #include "memory/copies.h"
 #include "memory/presence.h"
 #include "omp/backend.h"
@@ -50,10 +51,11 @@ static struct rex_copy copy_of(const struct rex_map *map, int32_t i, int number)
         !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0 ||
         found.is_attached)
         return none;
-    return (struct rex_copy){.host = map->begin[i],
-                             .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
-                             .size = size,
-                             .to_host = direction == REX_MAP_FROM};
+    struct rex_copy copy = {.host = map->begin[i],
+                            .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
+                            .size = size,
+                            .to_host = direction == REX_MAP_FROM};
+    return rex_copy_is_ours(&copy) ? copy : none;
 }
 
 static int update_some(const char *what, int64_t device, const struct rex_map *map, int32_t first,
@@ -103,102 +105,128 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
 
 /* ---- the begin of a region ------------------------------------------------------------------- */
 
-static bool has_large(const struct rex_map *map)
+/* As rex_copy_some(), for the trace, too. */
+static int32_t copy_some(const struct rex_copy *copies, int32_t count, int number, bool *are_made)
 {
-    bool some = false;
-    for (int32_t i = 0; i < map->count; i++)
-        some |= map->sizes[i] >= (int64_t)REX_COPY_LARGE;
+    uint64_t begin = rex_phase_begin(), size = 0;
+    int32_t some = (int32_t)rex_copy_some(copies, (size_t)count, are_made);
+    for (int32_t i = 0; i < some; i++)
+        size += copies[i].size;
+    if (*are_made)
+        rex_copy_took(begin, copies[0].to_host ? REX_COPIED_FROM : REX_COPIED_TO, size, number);
     return some;
 }
 
 /*
- * Whether row I makes a mapping of its own, and no launch by libomptarget may use that meanwhile.
- * libomptarget is asked, because the table may lack a mapping.
+ * Row I as a copy to the device, whose address is not known yet. Its size is 0 unless the row makes
+ * a mapping of its own, which no launch by libomptarget may use meanwhile.
  */
-static bool is_new(const struct rex_map *map, int32_t i, int number)
+static struct rex_copy copy_to(const struct rex_map *map, int32_t i, int number)
 {
-    size_t size = (size_t)map->sizes[i];
-    return size >= REX_COPY_LARGE && rex_mapping_is_new(map->begin[i], size, number) &&
-           rex_presence_after_load(map->begin[i], size, number) == REX_ABSENT;
+    struct rex_copy copy = {.host = map->begin[i], .size = (size_t)map->sizes[i]};
+    bool is_new = (map->types[i] & REX_MAP_TO) && copy.size > 0 &&
+                  rex_mapping_is_new(copy.host, copy.size, number) &&
+                  rex_is_absent(copy.host, copy.size, number);
+    copy.size = is_new && rex_copy_is_ours(&copy) ? copy.size : 0;
+    return copy;
 }
 
-static bool is_copied_here(const struct rex_map *map, int32_t i)
-{
-    return (map->types[i] & REX_MAP_TO) &&
-           rex_copy_suits_threads(map->begin[i], (size_t)map->sizes[i]);
-}
-
-static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, uintptr_t device,
-                            bool to_host)
-{
-    uint64_t begin = rex_phase_begin();
-    struct rex_copy copy = {
-        .host = map->begin[i], .device = device, .size = (size_t)map->sizes[i], .to_host = to_host};
-    if (!rex_copy_by_threads(&copy, NULL))
-        return false;
-    rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
-    return true;
-}
-
-static int copy_made(const char *what, int64_t device, int number, const struct rex_map *map,
-                     int32_t i)
+/* Has libomptarget copy the rows from FIRST on that librex could not copy. */
+static int copy_as_update(const char *what, int64_t device, const struct rex_map *map,
+                          const struct rex_copy *copies, int32_t first, int32_t count)
 {
     int64_t to = REX_MAP_TO;
-    void *there = NULL;
-    struct rex_map row = rex_rows_from(map, i, 1);
-    row.types = &to;
-    rex_memory_find(map->begin[i], (size_t)map->sizes[i], number, &there);
-    return copy_by_threads(map, i, number, (uintptr_t)there, false)
-               ? REX_OK
-               : rex_call_data(REX_DATA_UPDATE, what, device, &row);
+    int result = REX_OK;
+    for (int32_t i = first; i < first + count && result == REX_OK; i++) {
+        struct rex_map row = rex_rows_from(map, i, 1);
+        row.types = &to;
+        if (copies[i].size > 0)
+            result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
+    }
+    return result;
 }
 
-/* Makes the copies of rows that libomptarget has just mapped, and whose type in TYPES differs. */
-static int copy_all_made(const char *what, int64_t device, int number, const struct rex_map *map,
-                         const int64_t *types)
+/* Makes the copies of rows that libomptarget has just mapped. */
+static int copy_all_to(const char *what, int64_t device, int number, const struct rex_map *map,
+                       struct rex_copy *copies)
 {
+    int32_t some;
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
-        if (types[i] != map->types[i])
-            result = copy_made(what, device, number, map, i);
+    for (int32_t i = 0; i < map->count; i++) {
+        void *there = NULL;
+        if (copies[i].size > 0)
+            rex_memory_find(copies[i].host, copies[i].size, number, &there);
+        copies[i].device = (uintptr_t)there;
+    }
+    for (int32_t i = 0; i < map->count && result == REX_OK; i += some) {
+        bool are_made;
+        some = copy_some(copies + i, map->count - i, number, &are_made);
+        if (!are_made)
+            result = copy_as_update(what, device, map, copies, i, some);
+    }
     return result;
+}
+
+/* The rows' types, then their copies; NULL where librex does not copy. */
+static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
+{
+    size_t count = (size_t)map->count, row = sizeof(int64_t) + sizeof **copies;
+    int64_t *types =
+        count > 0 && rex_cuda_devices() > 0 && may_copy(map) ? malloc(count * row) : NULL;
+    *copies = types != NULL ? (void *)(types + count) : NULL;
+    return types;
 }
 
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map)
 {
-    int64_t *types =
-        has_large(map) && may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
+    struct rex_copy *copies;
+    int64_t *types = types_and_copies(map, &copies);
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
     struct rex_map begun = *map;
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
-        bool is_copied = is_new(map, i, number) && is_copied_here(map, i);
-        types[i] = map->types[i] & ~(is_copied ? REX_MAP_TO : INT64_C(0));
+        copies[i] = copy_to(map, i, number);
+        types[i] = map->types[i] & ~(copies[i].size > 0 ? REX_MAP_TO : INT64_C(0));
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
     if (result == REX_OK)
-        result = copy_all_made(what, device, number, map, types);
+        result = copy_all_to(what, device, number, map, copies);
     free(types);
     return result;
 }
 
 /* ---- the end of a region --------------------------------------------------------------------- */
 
-static bool copy_back(const struct rex_map *map, int32_t i, int number)
+/* Row I as a copy to the host; its size is 0 unless the call ends the mapping. */
+static struct rex_copy copy_back(const struct rex_map *map, int32_t i, int number)
 {
+    struct rex_copy copy = {.host = map->begin[i], .to_host = true};
     struct rex_mapping found;
-    return (map->types[i] & REX_MAP_FROM) && !(map->types[i] & REX_MAP_OMPX_HOLD) &&
-           rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
-           found.device != 0 && !found.is_attached &&
-           copy_by_threads(map, i, number, found.device, true);
+    if ((map->types[i] & REX_MAP_FROM) && !(map->types[i] & REX_MAP_OMPX_HOLD) &&
+        rex_mapping_is_ending(copy.host, (size_t)map->sizes[i], number, &found) &&
+        !found.is_attached) {
+        copy.device = found.device;
+        copy.size = found.device != 0 ? (size_t)map->sizes[i] : 0;
+    }
+    copy.size = rex_copy_is_ours(&copy) ? copy.size : 0;
+    return copy;
 }
 
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
 {
-    bool may = has_large(map) && may_copy(map) && rex_all_mappings_are_seen();
-    int64_t *types = may ? malloc((size_t)map->count * sizeof *types) : NULL;
-    for (int32_t i = 0; i < map->count && types != NULL; i++)
-        types[i] = map->types[i] & ~(copy_back(map, i, number) ? REX_MAP_FROM : INT64_C(0));
+    struct rex_copy *copies;
+    int64_t *types = rex_all_mappings_are_seen() ? types_and_copies(map, &copies) : NULL;
+    int32_t some;
+    for (int32_t i = 0; i < map->count && types != NULL; i++) {
+        copies[i] = copy_back(map, i, number);
+        types[i] = map->types[i];
+    }
+    for (int32_t i = 0; i < map->count && types != NULL; i += some) {
+        bool are_made;
+        some = copy_some(copies + i, map->count - i, number, &are_made);
+        for (int32_t j = i; are_made && j < i + some; j++)
+            types[j] &= ~REX_MAP_FROM;
+    }
     return types;
 }
