@@ -271,6 +271,14 @@ static bool is_decided(void)
            __atomic_load_n(&driver.kept, __ATOMIC_ACQUIRE) > 0;
 }
 
+bool rex_cuda_may_start(void)
+{
+    rex_load_lock();
+    bool may = !is_decided() && open_library() == 0;
+    rex_load_unlock();
+    return may;
+}
+
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
 static void start_after(unsigned before)
 {

@@ -242,6 +242,9 @@ int rex_cuda_devices(void);
  */
 void rex_cuda_retry(void);
 
+/* Whether a start would call the driver: it can be opened, and has not been started. */
+bool rex_cuda_may_start(void);
+
 /*
  * CHANGE is 1 where something stands that was decided by what rex_cuda_devices() says, as which
  * image of a module is used, and -1 at its end: meanwhile nobody looks again.

@@ -21,6 +21,7 @@
 #include "module/modules.h"
 #include "module/table.h"
 #include "omp/device.h"
+#include "omp/runtime.h"
 #include "omp/unfinished.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -226,11 +227,9 @@ static int open_alone(struct rex_library *library)
 int rex_library_open(struct rex_library **library, const void *bytes, size_t size, const char *name)
 {
     struct rex_module_image image;
-    int result = rex_runtime_bind();
-    if (result == REX_OK) {
-        rex_cuda_retry();
+    int result = rex_runtime_start();
+    if (result == REX_OK)
         result = rex_module_image_open_alone(&image, bytes, size, name);
-    }
     if (result != REX_OK)
         return result;
     bool alone = image.view.kind != REX_IMAGE_HOST && !rex_runtime_disabled();

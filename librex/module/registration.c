@@ -293,11 +293,10 @@ static int attempt(struct rex_registration *registration, const char *name)
     if (result == REX_OK)
         result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
-        result = rex_runtime_bind();
+        result = rex_runtime_start();
     if (result != REX_OK)
         return result;
     registration->release = rex_runtime();
-    rex_cuda_retry();
     result = rex_device_require_gpu();
     if (result != REX_OK)
         return result;

@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -30,6 +32,7 @@ static struct {
     char path[PATH_MAX];
     char doubt[256];
     const char *chosen;
+    bool starts_driver; /* the caller needs the driver next, and it was not started */
 
     /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
     unsigned binder;
@@ -59,6 +62,82 @@ const char *rex_runtime_chosen(void)
 const char *rex_runtime_doubt(void)
 {
     return bound.doubt;
+}
+
+/* ---- the load beside the driver's start ------------------------------------------------------ */
+
+/*
+ * The driver's start takes 100 ms on an H100, and the load of libomptarget 14. So a thread loads it
+ * meanwhile. The driver opens libraries in its first milliseconds, and the loader has one lock: a
+ * load that comes first delays the driver as long as it takes.
+ *
+ * The caller may hold that lock, in a constructor of a library that the program opens. The thread
+ * then waits for the caller. So the caller never waits for a thread that loads: it opens the
+ * library, too, which takes no time if the thread has loaded it.
+ */
+#define HEAD_START 8000000 /* nanoseconds */
+
+enum early_state { WAITS, LOADS, HAS_LOADED, IS_NEEDLESS };
+
+static struct {
+    char path[PATH_MAX];
+    sem_t needless;
+    enum early_state state; /* atomic */
+    bool is_left;           /* a thread still used all this when its caller went on */
+} early;
+
+static void *load_early(void *unused)
+{
+    struct timespec until;
+    enum early_state state = WAITS;
+    binding = true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += HEAD_START;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    sem_timedwait(&early.needless, &until);
+    if (__atomic_compare_exchange_n(&early.state, &state, LOADS, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        dlopen(early.path, RTLD_NOW | RTLD_GLOBAL);
+        __atomic_store_n(&early.state, HAS_LOADED, __ATOMIC_RELEASE);
+    }
+    return unused;
+}
+
+static bool start_early(const char *path, pthread_t *thread)
+{
+    bool is_loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD) != NULL;
+    if (is_loaded || early.is_left || sem_init(&early.needless, 0, 0) != 0)
+        return false;
+    early.state = WAITS;
+    snprintf(early.path, sizeof early.path, "%s", path);
+    if (rex_thread_start(thread, load_early, NULL))
+        return true;
+    sem_destroy(&early.needless);
+    return false;
+}
+
+static void end_early(pthread_t thread)
+{
+    sem_post(&early.needless);
+    early.is_left = __atomic_exchange_n(&early.state, IS_NEEDLESS, __ATOMIC_ACQ_REL) == LOADS;
+    if (early.is_left) {
+        pthread_detach(thread);
+        return;
+    }
+    pthread_join(thread, NULL);
+    sem_destroy(&early.needless);
+}
+
+static void *open_beside_driver(const char *path)
+{
+    pthread_t thread;
+    bool is_started = start_early(path, &thread);
+    rex_cuda_retry();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (is_started)
+        end_early(thread);
+    return handle;
 }
 
 /* ---- one candidate --------------------------------------------------------------------------- */
@@ -158,7 +237,10 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
 {
     if (rex_openmp_ready(candidate, all, count, why, why_size) != 0)
         return UNOPENED;
-    void *handle = dlopen(candidate->path, RTLD_NOW | RTLD_GLOBAL);
+    bool may_start = bound.starts_driver && rex_cuda_may_start();
+    void *handle = may_start ? open_beside_driver(candidate->path)
+                             : dlopen(candidate->path, RTLD_NOW | RTLD_GLOBAL);
+    bound.starts_driver &= !may_start;
     if (handle == NULL) {
         const char *error = dlerror();
         snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
@@ -295,11 +377,9 @@ static bool is_torn(void)
     return binder != 0 && binder != rex_forks() + 1;
 }
 
-int rex_runtime_bind(void)
+static int find_and_bind(bool starts_driver)
 {
     int result = REX_OK;
-    if (rex_runtime() != NULL)
-        return REX_OK;
     if (binding)
         return rex_fail(REX_ENORUNTIME,
                         "libomptarget was called from its own constructor, before it was bound");
@@ -313,6 +393,7 @@ int rex_runtime_bind(void)
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
     rex_load_lock();
+    bound.starts_driver = starts_driver;
     if (rex_runtime() == NULL) {
         /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
@@ -327,6 +408,21 @@ int rex_runtime_bind(void)
         __atomic_store_n(&bound.binder, 0, __ATOMIC_RELAXED);
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
+    if (bound.starts_driver && result == REX_OK)
+        rex_cuda_retry();
     rex_load_unlock();
     return result;
+}
+
+int rex_runtime_bind(void)
+{
+    return rex_runtime() != NULL ? REX_OK : find_and_bind(false);
+}
+
+int rex_runtime_start(void)
+{
+    if (rex_runtime() == NULL)
+        return find_and_bind(true);
+    rex_cuda_retry();
+    return REX_OK;
 }

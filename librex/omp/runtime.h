@@ -14,6 +14,12 @@
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);
 
+/*
+ * As rex_runtime_bind(), and start the CUDA driver, or try it again. A GPU that is not there is no
+ * error.
+ */
+int rex_runtime_start(void);
+
 /* Why the bound libomptarget was chosen: a variable's name, or words; "" while none is bound. */
 const char *rex_runtime_chosen(void);
 
