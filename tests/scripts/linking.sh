@@ -176,3 +176,17 @@ rex = ctypes.CDLL(sys.argv[1])
 rex.rex_last_error.restype = ctypes.c_char_p
 assert rex.rex_module_register(None, None) < 0 and b"NULL" in rex.rex_last_error(), rex.rex_last_error()
 print("good")' "$build/librex.so"
+
+# ---- a constructor that registers: while the driver starts, a thread loads libomptarget, for which it needs the loader's lock
+
+echo '__attribute__((constructor)) static void start(void)
+{
+    rex_offload_init();
+}' >>"$work/more.c"
+$CC -D_GNU_SOURCE -Iinclude -I$lesson/shift -shared -fPIC -O2 -o "$work/plugin.so" $lesson/shift/shift.c "$work/more.c" \
+    "$keep_entries" "$build/librex.so" -Wl,-rpath,"$build"
+mkfifo "$work/until"
+sleep 0.2 >"$work/until" &
+exec 6>/dev/null 7<"$work/until"
+ran 0 good env FAKE_CUDA_SLOW=cuInit:6:7 FAKE_CUDA_FAILS=100 LD_PRELOAD="$build/tests/fake/cuda/libcuda.so.1" "$work/opens" "$work/plugin.so" 1
+exec 6>&- 7<&-
