@@ -167,21 +167,27 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
 
 #if !REX_ON_GPU && defined(_OPENMP)
-/** REX_DETAIL_OPENMP(directive): a directive of OpenMP, a string, for the CPU. */
-#define REX_DETAIL_OPENMP(directive) _Pragma(directive)
+#include "rex/openmp.h"
+/** REX_DETAIL_OPENMP(count, directive): @directive for the loop behind it, of @count indices. */
+#define REX_DETAIL_OPENMP(count, directive) \
+    REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
 /**
- * REX_DETAIL_FOR(name, calls, directive, loops): @loops under @directive, whose body may not call
- * @name. OpenMP lets nothing leave the body of its loop, but of one inside of it.
+ * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): @loops of @count indices, which take
+ * @guess seconds each, under @directive. Their body may not call @name. OpenMP lets nothing leave
+ * the body of its loop, but of one inside of it.
  */
-#define REX_DETAIL_FOR(name, calls, directive, ...) \
-    REX_DETAIL_BODY(name, calls) _Pragma(directive) __VA_ARGS__
+#define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
+    REX_DETAIL_BODY(name, calls)                                  \
+    REX_DETAIL_THREADED(count, guess) _Pragma(directive) __VA_ARGS__
 #else
-#define REX_DETAIL_OPENMP(directive)
-#define REX_DETAIL_FOR(name, calls, directive, ...) __VA_ARGS__ REX_DETAIL_BODY(name, calls)
+#define REX_DETAIL_OPENMP(count, directive)
+#define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
+    __VA_ARGS__ REX_DETAIL_BODY(name, calls)
 #endif
-/** REX_DETAIL_FOR_GRID(directive, loops): over the grid: their indices belong to no team. */
-#define REX_DETAIL_FOR_GRID(directive, ...) \
-    REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR, REX_DETAIL_ON_GRID, directive, __VA_ARGS__)
+/** REX_DETAIL_FOR_GRID(count, directive, loops): over the grid: their indices belong to no team. */
+#define REX_DETAIL_FOR_GRID(count, directive, ...)                                             \
+    REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR, REX_DETAIL_ON_GRID, count, REX_DETAIL_INDEX, \
+                   directive, __VA_ARGS__)
 
 /**
  * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension d.
@@ -190,15 +196,21 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
                     rex_num_teams(d) * rex_num_threads(d))
 /** REX_FOR(i, n): for every i in [0, n), over x. */
-#define REX_FOR(i, n) REX_DETAIL_FOR_GRID("omp parallel for", REX_GRID_STRIDE(i, n, 0))
+#define REX_FOR(i, n)                                                           \
+    REX_DETAIL_FOR_GRID(rex_detail_count(n),                                    \
+                        "omp parallel for num_threads(rex_detail_run.threads)", \
+                        REX_GRID_STRIDE(i, n, 0))
 /** REX_FOR_2D(i, ni, j, nj): for every pair; j, the faster index, over x and i over y. */
-#define REX_FOR_2D(i, ni, j, nj)                        \
-    REX_DETAIL_FOR_GRID("omp parallel for collapse(2)", \
+#define REX_FOR_2D(i, ni, j, nj)                                                            \
+    REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj),                        \
+                        "omp parallel for num_threads(rex_detail_run.threads) collapse(2)", \
                         REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0))
 /** REX_FOR_3D(i, ni, j, nj, k, nk): for every triple; k over x, j over y, i over z. */
-#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                            \
-    REX_DETAIL_FOR_GRID("omp parallel for collapse(3)", REX_GRID_STRIDE(i, ni, 2) REX_GRID_STRIDE( \
-                                                            j, nj, 1) REX_GRID_STRIDE(k, nk, 0))
+#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                     \
+    REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj) * rex_detail_count(nk), \
+                        "omp parallel for num_threads(rex_detail_run.threads) collapse(3)", \
+                        REX_GRID_STRIDE(i, ni, 2) REX_GRID_STRIDE(j, nj, 1)                 \
+                            REX_GRID_STRIDE(k, nk, 0))
 
 #include "rex/reduce.h"
 

@@ -165,7 +165,7 @@ REX_DEVICE unsigned rex_detail_lanes(void)
     do {                                                                        \
         (void)sizeof REX_DETAIL_ON_GRID;                                        \
         __typeof__(*(to) + 0) rex_detail_mine = (first);                        \
-        REX_DETAIL_OPENMP(directive)                                            \
+        REX_DETAIL_OPENMP(rex_detail_count(n), directive)                       \
         REX_GRID_STRIDE(i, n, 0)                                                \
         {                                                                       \
             __typeof__(*(to) + 0) rex_detail_one = (expression);                \
@@ -175,19 +175,22 @@ REX_DEVICE unsigned rex_detail_lanes(void)
     } while (0)
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
-#define REX_FOR_SUM(i, n, to, expression)                                                        \
-    REX_DETAIL_REDUCE(i, n, to, 0, expression, rex_detail_mine + rex_detail_one, rex_atomic_add, \
-                      "omp parallel for reduction(+ : rex_detail_mine)")
+#define REX_FOR_SUM(i, n, to, expression)                                          \
+    REX_DETAIL_REDUCE(                                                             \
+        i, n, to, 0, expression, rex_detail_mine + rex_detail_one, rex_atomic_add, \
+        "omp parallel for num_threads(rex_detail_run.threads) reduction(+ : rex_detail_mine)")
 /** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where one is less. */
-#define REX_FOR_MIN(i, n, to, expression)                                                  \
-    REX_DETAIL_REDUCE(i, n, to, *(to), expression,                                         \
-                      rex_detail_one < rex_detail_mine ? rex_detail_one : rex_detail_mine, \
-                      rex_atomic_min, "omp parallel for reduction(min : rex_detail_mine)")
+#define REX_FOR_MIN(i, n, to, expression)                                                    \
+    REX_DETAIL_REDUCE(                                                                       \
+        i, n, to, *(to), expression,                                                         \
+        rex_detail_one < rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_min, \
+        "omp parallel for num_threads(rex_detail_run.threads) reduction(min : rex_detail_mine)")
 /** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where one is more. */
-#define REX_FOR_MAX(i, n, to, expression)                                                  \
-    REX_DETAIL_REDUCE(i, n, to, *(to), expression,                                         \
-                      rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, \
-                      rex_atomic_max, "omp parallel for reduction(max : rex_detail_mine)")
+#define REX_FOR_MAX(i, n, to, expression)                                                    \
+    REX_DETAIL_REDUCE(                                                                       \
+        i, n, to, *(to), expression,                                                         \
+        rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_max, \
+        "omp parallel for num_threads(rex_detail_run.threads) reduction(max : rex_detail_mine)")
 
 /*
  * ---- Teams ------------------------------------------------------------------------------------
@@ -229,7 +232,9 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
                    REX_DETAIL_ON_GRID + (*rex_detail_not_before_REX_FOR_TEAMS)(), \
-                   "omp parallel for", REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
+                   rex_detail_count(n), REX_DETAIL_TEAM,                          \
+                   "omp parallel for num_threads(rex_detail_run.threads)",        \
+                   REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
 /** REX_FOR_THREADS(i, n): for every i in [0, n), shared among the threads of the team. */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
