@@ -89,7 +89,11 @@ lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec $(smal
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.
 kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
-                 $(anywhere) $(filter-out -fsanitize=thread,$(sanitize)) -MMD -MP
+                 $(anywhere) $(filter-out -fsanitize=thread,$(sanitize)) $(more_kernel_cflags) -MMD -MP
+# For images of examples, as rex-cc has it; clang may lack its library.
+openmp         = $(eval openmp := $(if $(SAN),,$(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && \
+                     echo -fopenmp -Wl,--as-needed)))$(openmp)
+$(O)/examples/%.so: more_kernel_cflags = -O3 $(openmp)
 
 # Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.
 keep_entries := -Wl,-z,nostart-stop-gc

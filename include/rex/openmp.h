@@ -33,9 +33,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/** omp_get_wtime(), omp_get_max_threads(), omp_in_parallel(): of OpenMP. */
+/**
+ * omp_get_wtime(), omp_get_max_threads(), omp_get_num_threads(), omp_in_parallel(): of OpenMP.
+ */
 extern double omp_get_wtime(void);
 extern int omp_get_max_threads(void);
+extern int omp_get_num_threads(void);
 extern int omp_in_parallel(void);
 #ifdef __cplusplus
 }
@@ -59,9 +62,35 @@ extern "C" {
  */
 extern __attribute__((__visibility__("protected"))) int rex_detail_processors;
 __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
-/** rex_detail_process: the process that loaded the image; 0: not known yet. */
-extern __attribute__((__visibility__("hidden"))) int rex_detail_process;
-__attribute__((__weak__)) int rex_detail_process = 0;
+/**
+ * rex_detail_process: the process that loaded the image; 0: not known yet. rex_detail_started:
+ * whether threads have been started, which takes longer than to use them again.
+ */
+extern __attribute__((__visibility__("hidden"))) int rex_detail_process, rex_detail_started;
+__attribute__((__weak__)) int rex_detail_process = 0, rex_detail_started = 0;
+#ifndef __clang__
+/** GOMP_parallel_start(), GOMP_parallel_end(): of OpenMP's library; what one thread starts. */
+extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
+extern void GOMP_parallel_end(void);
+/**
+ * GOMP_parallel(function, data, threads, flags): what GCC calls for a region, in place of the
+ * library's own, which takes a third of a microsecond for a region of one thread.
+ */
+extern __attribute__((__visibility__("hidden"))) void
+GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
+__attribute__((__weak__)) void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
+                                             unsigned flags)
+{
+    /* Inside of a region of several threads the function would do the share of one of them. */
+    bool starts = threads != 1 || omp_get_num_threads() != 1;
+    (void)flags;
+    if (starts)
+        GOMP_parallel_start(function, data, threads);
+    function(data);
+    if (starts)
+        GOMP_parallel_end();
+}
+#endif
 #ifdef __cplusplus
 }
 #endif
@@ -71,18 +100,22 @@ __attribute__((__constructor__)) static inline void rex_detail_loaded(void)
     rex_detail_process = (int)getpid();
 }
 
-/** struct rex_detail_place: of a loop in a source; threads that run it at once may overwrite it. */
+/**
+ * struct rex_detail_place: of a loop in a source, zeros at first. Threads that run it at once may
+ * overwrite each other's numbers, which are guesses at any time.
+ */
 struct rex_detail_place {
-    double cost;   /* seconds of one index on one thread; 0: not known */
-    unsigned runs; /* of those that are too short to time all */
+    double cost;   /* seconds of one index on one thread */
+    double worth;  /* seconds from which on it starts threads */
+    unsigned runs; /* how often it has run, without those on several threads */
 };
 
 /** struct rex_detail_run: one run of a loop. */
 struct rex_detail_run {
-    struct rex_detail_place *place;
-    double count, cost; /* of indices; what one is thought to take */
-    double began;       /* 0: it is not timed */
-    int threads;        /* 0: it is over */
+    struct rex_detail_place *place, known; /* what was known when it began */
+    double count, expected;                /* of indices; seconds on one thread */
+    double began;                          /* 0: it is not timed */
+    int threads;                           /* 0: it is over */
 };
 
 /** rex_detail_count(n): indices of a loop, not less than none. */
@@ -91,57 +124,66 @@ REX_DEVICE double rex_detail_count(int64_t n)
     return n > 0 ? (double)n : 0;
 }
 
-/** rex_detail_threads(): for a loop that is worth them. */
-REX_DEVICE int rex_detail_threads(void)
+/** rex_detail_threads(run): for a loop that is worth them; what it takes is seen in due course. */
+REX_DEVICE int rex_detail_threads(struct rex_detail_run *run)
 {
     int most = omp_get_max_threads();
-    if (rex_detail_process != (int)getpid())
+    most = most < rex_detail_processors ? most : rex_detail_processors;
+    if (most <= 1 || rex_detail_process != (int)getpid())
         return 1;
-    return most < rex_detail_processors ? most : rex_detail_processors;
+    /* Inside of a region of the program's, OpenMP decides how many threads there are. */
+    if (omp_in_parallel() || !__atomic_exchange_n(&rex_detail_started, 1, __ATOMIC_RELAXED))
+        run->began = 0;
+    return most;
 }
 
 /** rex_detail_begin(place, count, guess): a run, and with how many threads. */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
 {
-    struct rex_detail_run run = {place, count, 0, 0, 1};
-    __atomic_load(&place->cost, &run.cost, __ATOMIC_RELAXED);
-    if (run.cost <= 0)
-        run.cost = guess;
-    double expected = count * run.cost;
-    if (expected < REX_DETAIL_SHORT) {
-        unsigned runs = __atomic_load_n(&place->runs, __ATOMIC_RELAXED);
-        __atomic_store_n(&place->runs, runs + 1, __ATOMIC_RELAXED);
-        if (runs % 16 != 0)
-            return run;
+    struct rex_detail_run run = {place, {0, 0, 0}, count, 0, 0, 1};
+    struct rex_detail_place *known = &run.known;
+    __atomic_load(&place->cost, &known->cost, __ATOMIC_RELAXED);
+    __atomic_load(&place->worth, &known->worth, __ATOMIC_RELAXED);
+    known->runs = __atomic_load_n(&place->runs, __ATOMIC_RELAXED);
+    known->cost = known->cost > 0 ? known->cost : guess;
+    known->worth = known->worth > REX_DETAIL_WORTH ? known->worth : REX_DETAIL_WORTH;
+    run.expected = count * known->cost;
+    bool is_known = known->runs >= 2;
+    if (run.expected >= known->worth && (is_known || run.expected >= 10 * REX_DETAIL_WORTH)) {
+        run.began = omp_get_wtime();
+        run.threads = rex_detail_threads(&run);
     }
-    if (expected >= REX_DETAIL_WORTH) {
-        run.threads = rex_detail_threads();
-        /* OpenMP decides how many there are, and what it took says nothing. */
-        if (omp_in_parallel())
-            return run;
-    }
-    run.began = omp_get_wtime();
+    if (run.threads > 1)
+        return run;
+    __atomic_store_n(&place->runs, known->runs + 1, __ATOMIC_RELAXED);
+    if (run.expected >= REX_DETAIL_SHORT || !is_known || known->runs % 16 == 0)
+        run.began = omp_get_wtime();
     return run;
 }
 
 /**
- * rex_detail_end(run): learns from it. A loop that took long on one thread, because its memory was
- * new or the thread had to wait for a processor, is believed in part. What many threads took lies
- * between a share of what one thread takes and all of it: what is known stays, if it lies there.
+ * rex_detail_end(run): learns from it. A run on one thread tells what an index costs; it may have
+ * waited for new memory or for the processor, so that the cost only doubles from one run to the
+ * next, but for the first ones. Threads that gained nothing are left alone for some runs.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {
+    const struct rex_detail_place *known = &run->known;
     int threads = run->threads;
     run->threads = 0;
     if (run->began <= 0 || run->count <= 0)
         return;
-    double cost = (omp_get_wtime() - run->began) / run->count;
+    double took = omp_get_wtime() - run->began, most = known->cost * (known->runs < 2 ? 16 : 2);
+    double cost = took / run->count, worth = 0.98 * known->worth;
     if (threads == 1)
-        cost = cost < 16 * run->cost ? cost : 16 * run->cost;
-    else if (cost <= run->cost && run->cost <= cost * threads)
-        cost = run->cost;
+        cost = cost < most ? cost : most;
+    else if (took >= run->expected)
+        worth = 2 * run->expected;
+    else
+        cost = cost * threads < known->cost ? cost * threads : known->cost;
     __atomic_store(&run->place->cost, &cost, __ATOMIC_RELAXED);
+    __atomic_store(&run->place->worth, &worth, __ATOMIC_RELAXED);
 }
 
 /**

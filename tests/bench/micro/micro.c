@@ -278,7 +278,12 @@ static void axpys(double *x, double *y, int64_t most)
                                              .x = x,
                                              .y = y}));
     }
-    print("axpy_resident", resident(&(struct piece){.run = run_resident, .times = 2000, .size = 512, .x = x, .y = y}));
+    struct piece small = {.run = run_resident, .times = 2000, .size = 512, .x = x, .y = y};
+    print("axpy_resident", resident(&small));
+    small.size = 64;
+    print("axpy_resident_64", resident(&small));
+    small.run = run_mapped;
+    print("axpy_mapped_64", mapped(&small));
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

@@ -19,7 +19,9 @@ $(O)/obj/$(peers)/driver.o: more_cflags = -O2 -DREX_BUILDING_LIBRARY -isystem $(
 # librex's own micro.
 micro := $(O)/tests/bench/micro
 $(eval $(call images,$(micro)/rex_lib,tests/bench/micro/kernels.cu))
-$(micro)/micro: $(call objects,$(wildcard tests/bench/micro/*.c)) $(O)/librex.so | $(micro)/rex_lib_host.so
+$(eval $(call host-image,$(micro)/serial_host.so,tests/bench/micro/kernels.cu))
+$(micro)/%_host.so: more_kernel_cflags = -O3 $(if $(findstring serial,$(@F)),,$(openmp))
+$(micro)/micro: $(call objects,$(wildcard tests/bench/micro/*.c)) $(O)/librex.so | $(addprefix $(micro)/,rex_lib_host.so serial_host.so)
 	$(link) $(use_rex) -lm -pthread
 
 # By hand: on libomptarget's host device, and on a GPU.
