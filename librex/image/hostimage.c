@@ -27,6 +27,7 @@ static void add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const cha
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
         rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
         rex_name_after(name, CALL_PREFIX) != NULL ||
+        rex_name_after(name, REX_DETAIL_PREFIX) != NULL ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return;
     rex_view_add(view, &found);

@@ -9,6 +9,10 @@
 #include "image/elf.h"
 #include "image/view.h"
 
+/* Names of rex/kernel.h's own, which are no globals; and its number of threads (rex/openmp.h). */
+#define REX_DETAIL_PREFIX "rex_detail_"
+#define REX_PROCESSORS_SYMBOL REX_DETAIL_PREFIX "processors"
+
 /*
  * Fill VIEW with the symbols and entries of the host image. 0, or -1 with ELF->why, which is NULL
  * where memory ran out or the view is overfull.

@@ -17,6 +17,7 @@
 #include "cuda/launchcontext.h"
 #include "image/cubin.h"
 #include "image/list.h"
+#include "module/hostneeds.h"
 #include "module/modules.h"
 #include "omp/runtime.h"
 
@@ -165,6 +166,8 @@ static int fit(struct rex_module_image *image, const struct rex_release *release
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
     if (result == REX_OK)
         result = rex_image_hide_modes(image, release);
+    if (result == REX_OK)
+        rex_host_limit_threads(image->bytes, image->size);
     unsigned char *same = result == REX_OK ? rex_retained(image->bytes, image->size) : NULL;
     if (same != NULL) {
         free(image->bytes);
@@ -226,7 +229,11 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
                                       image->path);
     if (result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST)
         result = rex_source_check_owner(source);
-    return result == REX_OK ? check_device(image) : result;
+    if (result == REX_OK)
+        result = check_device(image);
+    if (result == REX_OK && release != NULL && image->view.kind == REX_IMAGE_HOST)
+        result = rex_host_open_libraries(image->bytes, image->size, image->path);
+    return result;
 }
 
 /* If RESULT is 0, open the image of SOURCES that suits; these are closed. */

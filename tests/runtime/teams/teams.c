@@ -5,6 +5,9 @@
  */
 #include "runtime/runtime.h"
 
+#include <dirent.h>
+#include <sched.h>
+
 #include <rex/library.h>
 
 #include "teams.h"
@@ -63,14 +66,13 @@ static void end(void)
 }
 
 /* Returns how many threads ran indices. */
-static int check_sums(void)
+static int check_sums(int64_t parts)
 {
-    int64_t parts = PARTS;
     bool ran[MOST_WORKERS] = {false};
     int workers = 0;
     void *arguments[] = {&parts, &device_numbers, &device_results, &device_notes};
     run("sums__kernel__", 0, arguments, 4);
-    for (int part = 0; part < PARTS; part++) {
+    for (int part = 0; part < parts; part++) {
         int64_t sum = 0;
         for (int i = 0; i < PART; i++)
             sum += numbers[part * PART + i];
@@ -102,7 +104,7 @@ static void check_turned(int64_t length)
 static void check(const char *image, int fewest, int most)
 {
     start(image);
-    assert_in_range(check_sums(), fewest, most);
+    assert_in_range(check_sums(PARTS), fewest, most);
     check_turned(257);
     check_turned(500);
     check_turned(4000);
@@ -115,18 +117,95 @@ TEST(one_image)
     check("rex_lib_nvidia.cubin:rex_lib_host.so", gpu ? TEAMS : 1, gpu ? TEAMS : 1);
 }
 
-TEST(openmp, .gpu = ON_HOST_DEVICE)
+/* ---- by OpenMP ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *openmp_image(void)
 {
-    struct path image = image_file("", "openmp.so");
+    static struct path image;
+    image = image_file("", "openmp.so");
     if (access(image.text, R_OK) != 0)
         leave_out("teams by OpenMP: the compiler has no library of OpenMP");
-    check(image.text, 2, 4);
+    return image.text;
+}
+
+static int threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* OMP_NUM_THREADS counts, whatever share of the machine a job has. LLVM 21 and later close an image that is unloaded; 18 loads no other. */
+TEST(openmp, .gpu = ON_HOST_DEVICE)
+{
+    for (int i = 0; i < (release_of_test() == 18 ? 1 : 10); i++)
+        check(openmp_image(), 2, 4);
+}
+
+TEST(few_indices, .gpu = ON_HOST_DEVICE)
+{
+    start(openmp_image());
+    int before = threads();
+    assert_int_equal(check_sums(64), 1);
+    assert_int_equal(threads(), before);
+    assert_in_range(check_sums(PARTS), 2, 4);
+    assert_in_range(threads(), before + 1, before + 3);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(check_sums(PARTS) == 1 ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_in_range(check_sums(PARTS), 2, 4);
+    end();
+}
+
+TEST(one_thread, .gpu = ON_HOST_DEVICE)
+{
+    setenv("OMP_NUM_THREADS", "1", 1);
+    check(openmp_image(), 1, 1);
+}
+
+TEST(one_processor, .gpu = ON_HOST_DEVICE)
+{
+    cpu_set_t one = {{0}};
+    unsetenv("OMP_NUM_THREADS");
+    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    CPU_SET((size_t)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    check(openmp_image(), 1, 1);
+}
+
+/* A share of the machine that is less than a processor; limits of control groups come by the same way (unit/processors). */
+TEST(one_share, .gpu = ON_HOST_DEVICE)
+{
+    unsetenv("OMP_NUM_THREADS");
+    check(openmp_image(), 1, 1);
+}
+
+/* libomptarget would stop the process. */
+TEST(missing_library, .gpu = ON_HOST_DEVICE)
+{
+    const char *image = openmp_image();
+    struct path other = temporary_file("other.so");
+    char command[3 * PATH_MAX];
+    snprintf(command, sizeof command, "sed 's/omp\\.so\\./onp.so./g' '%s' >'%s'", image, other.text);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(rex_library_load(&library, -1, NULL, 0, other.text), REX_EIMAGE);
+    assert_non_null(strstr(rex_last_error(), "onp.so"));
+    assert_non_null(strstr(rex_last_error(), "which cannot be loaded"));
+    check(image, 2, 4);
 }
 
 int before_tests(int argc, char **argv)
 {
     setenv("OMP_NUM_THREADS", "4", 1);
     setenv("OMP_DYNAMIC", "false", 1);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1000", 1);
     (void)argc, (void)argv;
     return -1;
 }
