@@ -25,7 +25,7 @@ $(tools)/rex-cc: tools/rex-cc/rex-cc.in Makefile
 
 # rex-info has a kernel of its own inside, and lists that are made from the public headers.
 info := $(O)/obj/tools/rex-info
-info_headers := $(filter-out %/arguments.h %/kernel.h %/kernelform.h %/rex.h,$(HEADERS))
+info_headers := $(filter-out %/arguments.h %/kernel.h %/kernelform.h %/openmp.h %/rex.h,$(HEADERS))
 $(eval $(call host-image,$(info)/probe.so,tools/rex-info/probe.cu,-fno-sanitize=all))
 $(info)/abi.inc: tools/rex-info/abi.awk $(info_headers)
 	$(call do,AWK)awk -f $^ > $@

@@ -11,7 +11,7 @@
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu      for a GPU
  *     rex-cc --images --device-compiler=clang axpy.cu              for a GPU by clang alone: PTX
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
- *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores
+ *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores (rex-cc)
  *
  * **Parameters**: each is a type in parentheses and a name; there are up to 64, and a kernel
  * without any says `void`. A type has at most 8 bytes; the compiler refuses a larger one, which

@@ -1,16 +1,16 @@
 /*
- * rex/openmp.h - whether a loop of a kernel starts threads of the CPU. rex/kernel.h includes it in a
- * host image that is compiled with OpenMP.
+ * rex/openmp.h - whether a loop of a kernel starts threads of the CPU. rex/kernel.h includes it in
+ * a host image that is compiled with OpenMP.
  *
  * Starting threads, and waiting for the last one, takes microseconds, which a short loop does not
  * earn back. Each place of a loop remembers what one index of it took, and a run that should take
  * less than REX_DETAIL_WORTH on one thread stays on the calling thread.
  *
  * A loop has as many threads as OpenMP would start, which is what the process's mask of processors
- * and OMP_NUM_THREADS allow, and not more than rex_detail_processors. librex writes the limit of the
- * control groups there when it loads the image, unless OMP_NUM_THREADS is set. In a child of the
- * process that loaded the image a loop has one thread: the library of OpenMP may wait for threads
- * that the child does not have.
+ * and OMP_NUM_THREADS allow, and not more than rex_detail_processors. librex writes the limit of
+ * the control groups there when it loads the image, unless OMP_NUM_THREADS is set. In a child of
+ * the process that loaded the image a loop has one thread: the library of OpenMP may wait for
+ * threads that the child does not have.
  *
  * Everything here is since 0.2.
  *

@@ -97,7 +97,7 @@ static int most_threads(void)
     return known;
 }
 
-/* Where the image's file has the number, NULL where it has none, or not as rex/openmp.h writes it. */
+/* Where the image has the number; NULL where it has none, or not as rex/openmp.h defines it. */
 static const unsigned char *find_number(const struct rex_elf *elf)
 {
     Elf64_Shdr symbols, section;

@@ -58,6 +58,11 @@ run env CC=gcc NVCC=/cuda/bin/nvcc "$rex_cc" '-###' --arch=sm_80,sm_90 -O2 -g -O
 ends 0
 sed "s|$top/$O|BUILD|g; s|$top|TOP|g" "$work/out" >"$work/shown"
 golden rex-cc/shown.txt "$work/shown"
+run "$rex_cc" '-###' --host --images -fno-openmp kernels.cu
+! grep -e '-c ' "$work/out" | grep -q -e -fopenmp || fail "-fno-openmp: $(cat "$work/out")"
+# A compiler that lacks the library of OpenMP.
+printf '#!/bin/sh\ncase " $* " in *" -fopenmp "*) exit 1 ;; esac\nexec gcc "$@"\n' >"$work/plain-gcc"
+chmod +x "$work/plain-gcc"
 
 # given PLACED WORD...: the words are passed on, all of them, at their places
 given() {
@@ -70,6 +75,7 @@ given() {
 given 'app.c --std=c11 --sysroot=/ --param=x=1' app.c --std=c11 --sysroot=/ --param=x=1
 given 'app.c -Wl,--whole-archive x.a -Wl,--no-whole-archive y.o -lm z.a' -Wl,--whole-archive x.a \
     -Wl,--no-whole-archive y.o app.c -lm z.a
+given 'app.c -fno-openmp -lm' app.c -lm -fno-openmp
 given '-x c++ app.c -x none y.o' y.o -x c++ app.c
 # Options whose value is the next word, which is neither a file to link nor an option.
 for option in -isysroot -Xpreprocessor -Xassembler -Xlinker -Xclang -mllvm -target -iquote -MF -MJ -T -B -wrapper --param --sysroot; do
@@ -88,6 +94,10 @@ works() { quietly "$@" || fail "$*"; }
 cd "$work"
 works "$rex_cc" -O2 app.c kernels.cu -o all/app
 made all/app all/rex_lib_host.so
+readelf -d all/rex_lib_host.so | grep -q 'NEEDED.*omp' || fail 'kernels for the CPU have one thread'
+mkdir "$work/plain"
+works env CC="$work/plain-gcc" "$rex_cc" --host app.c kernels.cu -o plain/app
+! readelf -d plain/rex_lib_host.so | grep -q 'NEEDED.*omp' || fail 'an image without OpenMP needs its library'
 works "$rex_cc" -O2 -DFACTOR=2 -c kernels.cu 'more kernels.cu' app.c
 works "$rex_cc" -c twice.c -o objects/twice.o
 made kernels.o 'more kernels.o' app.o
@@ -104,7 +114,7 @@ works "$rex_cc" -shared -DFACTOR=2 twice.c 'more kernels.cu' -o so/libtwice.so
 # shellcheck disable=SC2016
 works "$rex_cc" main.c -Lso -ltwice -Wl,-rpath,'$ORIGIN' -o so/app
 for release in $("$top/tests/llvm" --list); do
-    for folder in all objects whole embed so; do works on_release "$folder/app"; done
+    for folder in all plain objects whole embed so; do works on_release "$folder/app"; done
 done
 release=19
 on_release embed/app | grep -qi 'image:.*\(memory\|embedded\)' ||
