@@ -91,8 +91,8 @@ test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERS
 kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
                  $(anywhere) $(filter-out -fsanitize=thread,$(sanitize)) $(more_kernel_cflags) -MMD -MP
 # For images of examples, as rex-cc has it; clang may lack its library.
-openmp         = $(eval openmp := $(if $(SAN),,$(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && \
-                     echo -fopenmp -Wl,--as-needed)))$(openmp)
+has_openmp    := $(if $(findstring clang,$(CC)),$(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),yes)
+openmp        := $(if $(SAN),,$(has_openmp:yes=-fopenmp -Wl,--as-needed))
 $(O)/examples/%.so: more_kernel_cflags = -O3 $(openmp)
 
 # Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.

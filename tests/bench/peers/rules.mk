@@ -47,16 +47,20 @@ peer_cc_gcc        = $(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options
 peer_compilers    := $(foreach v,16 19,$(if $(and $(NVCC),$(shell command -v clang-$(v)),$(wildcard $(PEER_CLANG_$(v)_LIB)/libomptarget-nvptx-$(ARCH).bc)),clang-$(v))) \
                      $(if $(peer_gcc),gcc)
 openmp_programs   := $(patsubst $(peers)/openmp/%.c,%,$(wildcard $(peers)/openmp/*.c))
+# On the CPU, without offloading: the host compiler's threads.
+peer_cc_openmp-cpu = $(CC) -fopenmp
+peer_more_openmp-cpu := -O3 -DPEER_ON_CPU
+cpu_peers         := $(if $(openmp),$(call peers-of,openmp-cpu,nn hotspot srad))
 compiled_peers    := $(foreach c,$(peer_compilers),$(call peers-of,$(c),$(openmp_programs)))
-peer_compile       = $(call do,OPENMP)$(peer_cc_$(peer)) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY -c -o $@ $<
-$(peer_compilers:%=$(peers_built)/%/obj/openmp.o): $(peers)/openmp.c
+peer_compile       = $(call do,OPENMP)$(peer_cc_$(peer)) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY $(peer_more_$(peer)) -c -o $@ $<
+$(patsubst %,$(peers_built)/%/obj/openmp.o,$(peer_compilers) openmp-cpu): $(peers)/openmp.c
 	$(peer_compile)
-$(foreach c,$(peer_compilers),$(openmp_programs:%=$(peers_built)/$(c)/obj/%.o)): $(peers)/openmp/$$(basename $$(@F)).c
+$(foreach c,$(peer_compilers) openmp-cpu,$(openmp_programs:%=$(peers_built)/$(c)/obj/%.o)): $(peers)/openmp/$$(basename $$(@F)).c
 	$(peer_compile)
-$(compiled_peers): $$(call peer_objects,no device run) $(common) $(peer_base) $$(addprefix $(peers_built)/$$(peer)/obj/,openmp.o $$(@F).o)
+$(compiled_peers) $(cpu_peers): $$(call peer_objects,no device run) $(common) $(peer_base) $$(addprefix $(peers_built)/$$(peer)/obj/,openmp.o $$(@F).o)
 	$(call do,LINK)$(peer_cc_$(peer)) $(LDFLAGS) -o $@ $^ $(peer_libs)
 
-HOST_PEERS := $(micro)/micro $(stock_peers) # what runs on libomptarget's host device
+HOST_PEERS := $(micro)/micro $(stock_peers) $(cpu_peers) # what runs on libomptarget's host device
 PEERS      := $(HOST_PEERS) $(if $(NVCC),$(micro)/rex_lib_nvidia.cubin) $(driver_peers) $(compiled_peers)
 timing      = O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(BENCH_PROGRAMS)
 plots       = @$(if $(shell command -v gnuplot),tests/bench/peers/plot build/bench,echo 'no plots: gnuplot is missing')
