@@ -3,6 +3,7 @@
 
 #include "image/elf.h"
 #include "images.h"
+#include "module/hostneeds.h"
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
 {
@@ -13,5 +14,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         memcpy(copy + offsetof(Elf64_Ehdr, e_type), &type, sizeof type);
     }
     fuzz_images(copy, size);
+    rex_host_limit_threads(copy, size);
     free(copy);
 }

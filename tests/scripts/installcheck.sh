@@ -44,7 +44,7 @@ done <"$work/errors"
 needs_clang
 count=0
 # Parts of rex/kernel.h, which they say, are for it alone.
-for header in $(cd "$work/moved/include" && find . -name '*.h' ! -name reduce.h ! -name kernelform.h ! -name 'clang*.h' | sed 's|^\./||' | sort); do
+for header in $(cd "$work/moved/include" && find . -name '*.h' ! -name reduce.h ! -name openmp.h ! -name kernelform.h ! -name 'clang*.h' | sed 's|^\./||' | sort); do
     # A header may hold macros alone, and C wants a declaration.
     printf '#include <%s>\nextern int alone;\n' "$header" >"$work/alone.c"
     for compile in 'gcc -std=c11 -x c' "$clangxx -std=c++17 -x c++"; do
