@@ -153,7 +153,7 @@ TEST(few_indices, .gpu = ON_HOST_DEVICE)
     assert_int_equal(check_sums(64), 1);
     assert_int_equal(threads(), before);
     assert_in_range(check_sums(PARTS), 2, 4);
-    assert_in_range(threads(), before + 1, before + 3);
+    assert_true(threads() > before);
     pid_t child = fork();
     if (child == 0)
         _exit(check_sums(PARTS) == 1 ? 0 : 1);
