@@ -95,6 +95,11 @@ cd "$work"
 works "$rex_cc" -O2 app.c kernels.cu -o all/app
 made all/app all/rex_lib_host.so
 readelf -d all/rex_lib_host.so | grep -q 'NEEDED.*omp' || fail 'kernels for the CPU have one thread'
+# libomptarget would stop the process where the library is missing.
+sed 's/omp\.so\./onp.so./g' all/rex_lib_host.so >missing.so
+! REX_CUBIN=$PWD/missing.so on_release all/app 2>errors || fail 'an image ran without its library'
+grep -q 'missing.so needs lib.*onp.so.*, which cannot be loaded: .* \[REX_EIMAGE\]' errors ||
+    fail "an image without its library: $(cat errors)"
 mkdir "$work/plain"
 works env CC="$work/plain-gcc" "$rex_cc" --host app.c kernels.cu -o plain/app
 ! readelf -d plain/rex_lib_host.so | grep -q 'NEEDED.*omp' || fail 'an image without OpenMP needs its library'

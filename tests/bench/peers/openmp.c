@@ -20,9 +20,6 @@ int peer_open(const struct rex_module *module)
 {
     int on_host = 1;
     (void)module;
-#ifdef PEER_ON_CPU
-    return 0;
-#endif
 #pragma omp target map(from : on_host)
     on_host = omp_is_initial_device();
     return on_host ? peer_fail("the target region ran on the host") : 0;

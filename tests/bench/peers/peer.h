@@ -4,6 +4,7 @@
  *
  *     stock.c    libomptarget, called as REX's own helper calls it
  *     driver.c   the CUDA driver: the limit
+ *     openmp-cpu.c  the same kernels as functions, with `omp parallel for`
  *     openmp.c   a compiler's own OpenMP; the program's offload.c is replaced by openmp/PROGRAM.c
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

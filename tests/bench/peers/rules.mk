@@ -33,6 +33,14 @@ $(stock_peers) $(driver_peers): $$(call peer_objects) $(common) $(peer_base) $(O
 	$(link) $(peer_driver) $(peer_libs)
 	$(Q)ln -sf $(abspath $(O))/$(peer_source)/rex_lib_nvidia.cubin $(@D)/
 
+# On the CPU without offloading, where there is OpenMP. gaussian needs memory of the device's own.
+cpu_peers := $(if $(openmp),$(call peers-of,openmp-cpu,$(filter-out micro gaussian,$(peer_programs))))
+$(foreach p,$(cpu_peers),$(eval $(call host-image,$(dir $(p))rex_lib_host.so,examples/$(notdir $(p))/kernels.cu,-O3 $(openmp) -include $(peers)/plain.h)))
+$(O)/obj/$(peers)/nn_all.o: more_cflags = -O3 -fopenmp
+$(cpu_peers): $$(filter-out %/devices.o,$$(call peer_objects)) $(common) $(peer_base) $(O)/obj/$(peers)/openmp-cpu.o \
+              $$(if $$(filter nn,$$(@F)),$(O)/obj/$(peers)/nn_all.o) | $$(@D)/rex_lib_host.so
+	$(link) -fopenmp $(peer_libs)
+
 # By a compiler, $(peer_cc_PEER) with its flags. clang needs its OpenMP runtime for the device: PEER_CLANG_NN_LIB, where Debian's package has
 # it or where it was unpacked.
 PEER_CLANG_16_LIB ?= $(firstword $(wildcard build/llvm/16/usr/lib/llvm-16/lib /usr/lib/llvm-16/lib))
@@ -47,17 +55,13 @@ peer_cc_gcc        = $(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options
 peer_compilers    := $(foreach v,16 19,$(if $(and $(NVCC),$(shell command -v clang-$(v)),$(wildcard $(PEER_CLANG_$(v)_LIB)/libomptarget-nvptx-$(ARCH).bc)),clang-$(v))) \
                      $(if $(peer_gcc),gcc)
 openmp_programs   := $(patsubst $(peers)/openmp/%.c,%,$(wildcard $(peers)/openmp/*.c))
-# On the CPU, without offloading: the host compiler's threads.
-peer_cc_openmp-cpu = $(CC) -fopenmp
-peer_more_openmp-cpu := -O3 -DPEER_ON_CPU
-cpu_peers         := $(if $(openmp),$(call peers-of,openmp-cpu,nn hotspot srad))
 compiled_peers    := $(foreach c,$(peer_compilers),$(call peers-of,$(c),$(openmp_programs)))
-peer_compile       = $(call do,OPENMP)$(peer_cc_$(peer)) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY $(peer_more_$(peer)) -c -o $@ $<
-$(patsubst %,$(peers_built)/%/obj/openmp.o,$(peer_compilers) openmp-cpu): $(peers)/openmp.c
+peer_compile       = $(call do,OPENMP)$(peer_cc_$(peer)) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY -c -o $@ $<
+$(peer_compilers:%=$(peers_built)/%/obj/openmp.o): $(peers)/openmp.c
 	$(peer_compile)
-$(foreach c,$(peer_compilers) openmp-cpu,$(openmp_programs:%=$(peers_built)/$(c)/obj/%.o)): $(peers)/openmp/$$(basename $$(@F)).c
+$(foreach c,$(peer_compilers),$(openmp_programs:%=$(peers_built)/$(c)/obj/%.o)): $(peers)/openmp/$$(basename $$(@F)).c
 	$(peer_compile)
-$(compiled_peers) $(cpu_peers): $$(call peer_objects,no device run) $(common) $(peer_base) $$(addprefix $(peers_built)/$$(peer)/obj/,openmp.o $$(@F).o)
+$(compiled_peers): $$(call peer_objects,no device run) $(common) $(peer_base) $$(addprefix $(peers_built)/$$(peer)/obj/,openmp.o $$(@F).o)
 	$(call do,LINK)$(peer_cc_$(peer)) $(LDFLAGS) -o $@ $^ $(peer_libs)
 
 HOST_PEERS := $(micro)/micro $(stock_peers) $(cpu_peers) # what runs on libomptarget's host device

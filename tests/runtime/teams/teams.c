@@ -164,42 +164,22 @@ TEST(few_indices, .gpu = ON_HOST_DEVICE)
     end();
 }
 
-TEST(one_thread, .gpu = ON_HOST_DEVICE)
+#define ONE_THREAD(name, setting)        \
+    TEST(name, .gpu = ON_HOST_DEVICE)    \
+    {                                    \
+        unsetenv("OMP_NUM_THREADS");     \
+        assert_int_equal(setting, 0);    \
+        check(openmp_image(), 1, 1);     \
+    }
+static int bind_to_one(void)
 {
-    setenv("OMP_NUM_THREADS", "1", 1);
-    check(openmp_image(), 1, 1);
+    cpu_set_t one = {{1ul << sched_getcpu()}};
+    return unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE") + sched_setaffinity(0, sizeof one, &one);
 }
-
-TEST(one_processor, .gpu = ON_HOST_DEVICE)
-{
-    cpu_set_t one = {{0}};
-    unsetenv("OMP_NUM_THREADS");
-    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    CPU_SET((size_t)sched_getcpu(), &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    check(openmp_image(), 1, 1);
-}
-
-/* A share of the machine that is less than a processor; limits of control groups come by the same way (unit/processors). */
-TEST(one_share, .gpu = ON_HOST_DEVICE)
-{
-    unsetenv("OMP_NUM_THREADS");
-    check(openmp_image(), 1, 1);
-}
-
-/* libomptarget would stop the process. */
-TEST(missing_library, .gpu = ON_HOST_DEVICE)
-{
-    const char *image = openmp_image();
-    struct path other = temporary_file("other.so");
-    char command[3 * PATH_MAX];
-    snprintf(command, sizeof command, "sed 's/omp\\.so\\./onp.so./g' '%s' >'%s'", image, other.text);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(rex_library_load(&library, -1, NULL, 0, other.text), REX_EIMAGE);
-    assert_non_null(strstr(rex_last_error(), "onp.so"));
-    assert_non_null(strstr(rex_last_error(), "which cannot be loaded"));
-    check(image, 2, 4);
-}
+ONE_THREAD(one_thread, setenv("OMP_NUM_THREADS", "1", 1))
+ONE_THREAD(one_processor, bind_to_one())
+/* Less than a processor; the limit of a control group comes by the same way (unit/processors). */
+ONE_THREAD(one_share, 0)
 
 int before_tests(int argc, char **argv)
 {

@@ -9,7 +9,6 @@
 
 #include "../../../../examples/hotspot/hotspot.h"
 #include "../peer.h"
-#include "directives.h"
 
 enum { REPORTS = 20 };
 
@@ -33,8 +32,8 @@ static void take_step(const struct chip *chip, const double *power, const double
 {
     int64_t size = chip->size, cells = size * size;
     double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient;
-    (void)cells;
-    LOOP(collapse(2) thread_limit(128) map(to : power[0 : cells], now[0 : cells]) map(tofrom : next[0 : cells]))
+#pragma omp target teams distribute parallel for collapse(2) thread_limit(128) map(to : power[0 : cells], now[0 : cells]) \
+    map(tofrom : next[0 : cells])
     for (int64_t row = 0; row < size; row++)
         for (int64_t column = 0; column < size; column++) {
             const double *here = now + row * size;
@@ -49,8 +48,7 @@ static void take_step(const struct chip *chip, const double *power, const double
 static void find_extremes(int64_t size, const double *temp, double *coldest, double *hottest, struct device_run *run)
 {
     int64_t cells = size * size;
-    (void)cells;
-    LOOP(thread_limit(128) map(to : temp [0:cells]) map(from : coldest [0:size], hottest [0:size]))
+#pragma omp target teams distribute parallel for thread_limit(128) map(to : temp [0:cells]) map(from : coldest [0:size], hottest [0:size])
     for (int64_t row = 0; row < size; row++) {
         double low = temp[row * size], high = low;
         for (int64_t column = 1; column < size; column++) {
@@ -61,7 +59,7 @@ static void find_extremes(int64_t size, const double *temp, double *coldest, dou
         coldest[row] = low;
         hottest[row] = high;
     }
-    TARGET(update from(coldest[0 : size], hottest[0 : size]))
+#pragma omp target update from(coldest[0 : size], hottest[0 : size])
     run->coldest = coldest[0];
     run->hottest = hottest[0];
     for (int64_t row = 1; row < size; row++) {
@@ -80,7 +78,7 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
     int between_reports = run->iterations / REPORTS > 0 ? run->iterations / REPORTS : 1;
     run->launches = 0;
     double began = seconds_now();
-    TARGET(data map(to : power[0 : cells], temp[0 : cells]) map(alloc : scratch[0 : cells + 2 * size]))
+#pragma omp target data map(to : power[0 : cells], temp[0 : cells]) map(alloc : scratch[0 : cells + 2 * size])
     {
         for (int done = 1; done <= run->iterations; done++, run->launches++) {
             take_step(chip, power, now, next);
@@ -92,7 +90,7 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
                 run->launches++;
             }
         }
-        TARGET(update from(now[0 : cells]))
+#pragma omp target update from(now[0 : cells])
     }
     run->region_time = run->kernel_time = seconds_now() - began;
     if (now != temp)
