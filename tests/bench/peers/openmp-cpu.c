@@ -11,15 +11,12 @@
 #include "peer.h"
 #include "rex_kmp.h"
 
-enum { MOST_KERNELS = 16, MOST_PARAMETERS = 12 };
+enum { MOST_KERNELS = 16, MOST_PARAMETERS = 8 };
 
-typedef void kernel_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                             uint64_t);
+typedef void kernel_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
-static struct {
-    const void *key;
-    kernel_function *function;
-} kernels[MOST_KERNELS];
+static kernel_function *kernels[MOST_KERNELS];
+static const struct __tgt_offload_entry *entries;
 
 const char *peer_name(void)
 {
@@ -31,10 +28,10 @@ int peer_open(const struct rex_module *module)
     void *image = dlopen(getenv("PEER_IMAGE"), RTLD_NOW);
     if (image == NULL || module->entries_end - module->entries_begin > MOST_KERNELS)
         return peer_fail("%s", image == NULL ? dlerror() : "too many kernels");
-    for (int i = 0; i < module->entries_end - module->entries_begin; i++) {
-        void *address = dlsym(image, module->entries_begin[i].name);
-        kernels[i].key = module->entries_begin[i].addr;
-        memcpy(&kernels[i].function, &address, sizeof address);
+    entries = module->entries_begin;
+    for (int i = 0; i < module->entries_end - entries; i++) {
+        void *address = dlsym(image, entries[i].name);
+        memcpy(&kernels[i], &address, sizeof address);
     }
     return 0;
 }
@@ -48,11 +45,9 @@ int peer_launch(const void *key, const uint32_t *teams, const uint32_t *threads,
     for (int i = 0; i < rows->count && count < MOST_PARAMETERS; i++)
         if (rows->types[i] & REX_MAP_TARGET_PARAM)
             a[count++] = (uint64_t)(uintptr_t)(rows->types[i] & REX_MAP_LITERAL ? rows->base[i] : rows->begin[i]);
-    while (kernel < MOST_KERNELS - 1 && kernels[kernel].key != key)
+    while (entries[kernel].addr != key)
         kernel++;
-    if (kernels[kernel].key != key || kernels[kernel].function == NULL)
-        return peer_fail("no such kernel in the image");
-    kernels[kernel].function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+    kernels[kernel](a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
     return 0;
 }
 

@@ -173,7 +173,8 @@ TEST(few_indices, .gpu = ON_HOST_DEVICE)
     }
 static int bind_to_one(void)
 {
-    cpu_set_t one = {{1ul << sched_getcpu()}};
+    cpu_set_t one = {{0}};
+    CPU_SET((size_t)sched_getcpu(), &one);
     return unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE") + sched_setaffinity(0, sizeof one, &one);
 }
 ONE_THREAD(one_thread, setenv("OMP_NUM_THREADS", "1", 1))
