@@ -62,12 +62,9 @@ extern "C" {
  */
 extern __attribute__((__visibility__("protected"))) int rex_detail_processors;
 __attribute__((__weak__)) int rex_detail_processors = INT_MAX;
-/**
- * rex_detail_process: the process that loaded the image; 0: not known yet. rex_detail_started:
- * whether threads have been started, which takes longer than to use them again.
- */
-extern __attribute__((__visibility__("hidden"))) int rex_detail_process, rex_detail_started;
-__attribute__((__weak__)) int rex_detail_process = 0, rex_detail_started = 0;
+/** rex_detail_process: the process that loaded the image; 0: not known yet. */
+extern __attribute__((__visibility__("hidden"))) int rex_detail_process;
+__attribute__((__weak__)) int rex_detail_process = 0;
 #ifndef __clang__
 /** GOMP_parallel_start(), GOMP_parallel_end(): of OpenMP's library; what one thread starts. */
 extern void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads);
@@ -106,14 +103,13 @@ __attribute__((__constructor__)) static inline void rex_detail_loaded(void)
  */
 struct rex_detail_place {
     double cost;   /* seconds of one index on one thread */
-    double worth;  /* seconds from which on it starts threads */
-    unsigned runs; /* how often it has run, without those on several threads */
+    unsigned runs; /* on one thread */
 };
 
 /** struct rex_detail_run: one run of a loop. */
 struct rex_detail_run {
     struct rex_detail_place *place, known; /* what was known when it began */
-    double count, expected;                /* of indices; seconds on one thread */
+    double count;                          /* of indices */
     double began;                          /* 0: it is not timed */
     int threads;                           /* 0: it is over */
 };
@@ -124,66 +120,54 @@ REX_DEVICE double rex_detail_count(int64_t n)
     return n > 0 ? (double)n : 0;
 }
 
-/** rex_detail_threads(run): for a loop that is worth them; what it takes is seen in due course. */
-REX_DEVICE int rex_detail_threads(struct rex_detail_run *run)
+/** rex_detail_threads(): for a loop that is worth them. */
+REX_DEVICE int rex_detail_threads(void)
 {
     int most = omp_get_max_threads();
     most = most < rex_detail_processors ? most : rex_detail_processors;
-    if (most <= 1 || rex_detail_process != (int)getpid())
-        return 1;
-    /* Inside of a region of the program's, OpenMP decides how many threads there are. */
-    if (omp_in_parallel() || !__atomic_exchange_n(&rex_detail_started, 1, __ATOMIC_RELAXED))
-        run->began = 0;
-    return most;
+    return most > 1 && rex_detail_process == (int)getpid() ? most : 1;
 }
 
-/** rex_detail_begin(place, count, guess): a run, and with how many threads. */
+/**
+ * rex_detail_begin(place, count, guess): a run, and with how many threads. The first runs may wait
+ * for new memory, so that they do not say what a short loop costs.
+ */
 REX_DEVICE struct rex_detail_run rex_detail_begin(struct rex_detail_place *place, double count,
                                                   double guess)
 {
-    struct rex_detail_run run = {place, {0, 0, 0}, count, 0, 0, 1};
+    struct rex_detail_run run = {place, {0, 0}, count, 0, 1};
     struct rex_detail_place *known = &run.known;
     __atomic_load(&place->cost, &known->cost, __ATOMIC_RELAXED);
-    __atomic_load(&place->worth, &known->worth, __ATOMIC_RELAXED);
     known->runs = __atomic_load_n(&place->runs, __ATOMIC_RELAXED);
     known->cost = known->cost > 0 ? known->cost : guess;
-    known->worth = known->worth > REX_DETAIL_WORTH ? known->worth : REX_DETAIL_WORTH;
-    run.expected = count * known->cost;
+    double expected = count * known->cost;
     bool is_known = known->runs >= 2;
-    if (run.expected >= known->worth && (is_known || run.expected >= 10 * REX_DETAIL_WORTH)) {
-        run.began = omp_get_wtime();
-        run.threads = rex_detail_threads(&run);
-    }
-    if (run.threads > 1)
-        return run;
-    __atomic_store_n(&place->runs, known->runs + 1, __ATOMIC_RELAXED);
-    if (run.expected >= REX_DETAIL_SHORT || !is_known || known->runs % 16 == 0)
+    if (expected >= (is_known ? REX_DETAIL_WORTH : 10 * REX_DETAIL_WORTH))
+        run.threads = rex_detail_threads();
+    if (run.threads == 1)
+        __atomic_store_n(&place->runs, known->runs + 1, __ATOMIC_RELAXED);
+    if (expected >= REX_DETAIL_SHORT || !is_known || known->runs % 16 == 0)
         run.began = omp_get_wtime();
     return run;
 }
 
 /**
- * rex_detail_end(run): learns from it. A run on one thread tells what an index costs; it may have
- * waited for new memory or for the processor, so that the cost only doubles from one run to the
- * next, but for the first ones. Threads that gained nothing are left alone for some runs.
+ * rex_detail_end(run): learns from it. One thread may have waited for the processor, so that the
+ * cost only doubles from one run to the next, but for the first ones. Several threads may have
+ * waited for each other, so that they only lower it.
  */
 REX_DEVICE void rex_detail_end(struct rex_detail_run *run)
 {
     const struct rex_detail_place *known = &run->known;
-    int threads = run->threads;
-    run->threads = 0;
-    if (run->began <= 0 || run->count <= 0)
-        return;
-    double took = omp_get_wtime() - run->began, most = known->cost * (known->runs < 2 ? 16 : 2);
-    double cost = took / run->count, worth = 0.98 * known->worth;
-    if (threads == 1)
+    double most = known->cost;
+    if (run->threads == 1)
+        most *= known->runs < 2 ? 16 : 2;
+    if (run->began > 0 && run->count > 0) {
+        double cost = (omp_get_wtime() - run->began) * run->threads / run->count;
         cost = cost < most ? cost : most;
-    else if (took >= run->expected)
-        worth = 2 * run->expected;
-    else
-        cost = cost * threads < known->cost ? cost * threads : known->cost;
-    __atomic_store(&run->place->cost, &cost, __ATOMIC_RELAXED);
-    __atomic_store(&run->place->worth, &worth, __ATOMIC_RELAXED);
+        __atomic_store(&run->place->cost, &cost, __ATOMIC_RELAXED);
+    }
+    run->threads = 0;
 }
 
 /**

@@ -229,6 +229,19 @@ int rex_processors(const char *root)
     return share > 0 ? share : 1;
 }
 
+int rex_processors_known(void)
+{
+    static int known;
+    /* Relaxed: the number stands for itself; a thread that misses it counts again. */
+    int count = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (count == 0) {
+        count = rex_processors("");
+        /* Relaxed: as above. */
+        __atomic_store_n(&known, count, __ATOMIC_RELAXED);
+    }
+    return count;
+}
+
 /* The new thread inherits the caller's signal mask. */
 bool rex_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {

@@ -40,6 +40,9 @@ int rex_launcher_device(int count);
  */
 int rex_processors(const char *root);
 
+/* The same of the real files, which are read once. */
+int rex_processors_known(void);
+
 /*
  * The calling thread may run on all processors that the process was bound to when librex was
  * loaded.

@@ -52,23 +52,10 @@ unsigned rex_copy_threads_of(int processors)
     return half < 2 ? 0 : half < REX_COPY_THREADS_MOST ? half : REX_COPY_THREADS_MOST;
 }
 
-static int processors(void)
-{
-    static int known;
-    /* Relaxed: the number stands for itself; a thread that misses it counts again. */
-    int count = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    if (count == 0) {
-        count = rex_processors("");
-        /* Relaxed: as above. */
-        __atomic_store_n(&known, count, __ATOMIC_RELAXED);
-    }
-    return count;
-}
-
 unsigned rex_copy_threads(void)
 {
     int count = rex_setting_read(REX_OPTION_COPY_THREADS);
-    return count >= 0 ? (unsigned)count : rex_copy_threads_of(processors());
+    return count >= 0 ? (unsigned)count : rex_copy_threads_of(rex_processors_known());
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */

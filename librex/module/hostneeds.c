@@ -83,20 +83,6 @@ int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char 
 
 /* ---- threads of its loops -------------------------------------------------------------------- */
 
-/* The same number each time: an image that is registered again has the same bytes. 0: not known. */
-static int processors;
-
-static int most_threads(void)
-{
-    /* Relaxed: the number stands for itself, and each thread finds the same. */
-    int known = __atomic_load_n(&processors, __ATOMIC_RELAXED);
-    if (known == 0) {
-        known = rex_processors("");
-        __atomic_store_n(&processors, known, __ATOMIC_RELAXED);
-    }
-    return known;
-}
-
 /* Where the image has the number; NULL where it has none, or not as rex/openmp.h defines it. */
 static const unsigned char *find_number(const struct rex_elf *elf)
 {
@@ -127,7 +113,8 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     while ((library = next_library(&needs)) != NULL && !is_openmp(library))
         continue;
     const unsigned char *number = library != NULL ? find_number(&needs.elf) : NULL;
-    int most = number != NULL ? most_threads() : 0;
+    /* The same each time: an image that is registered again has the same bytes. */
+    int most = number != NULL ? rex_processors_known() : 0;
     if (number != NULL)
         memcpy(bytes + (number - bytes), &most, sizeof most);
 }
