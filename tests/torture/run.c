@@ -256,7 +256,7 @@ static int print_growth(const struct run *run, bool with_end, int found)
  * an address is looked up by a region.
  */
 #define LOOKING                                                                                    \
-    "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|omp_target_is_present|omp_get_mapped_ptr|"                \
+    "@(cuCtx*|cuDeviceP*|cuEvent*|cuLink*|cuPointer*|omp_target_is_present|omp_get_mapped_ptr|"    \
     "__tgt_target_data_begin_mapper|__tgt_target_data_end_mapper)"
 
 /*
