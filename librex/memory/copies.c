@@ -74,12 +74,12 @@ static struct {
     size_t small_copies; /* left to libomptarget */
 } seen;                  /* atomic */
 
-static size_t class_of(size_t size)
+static size_t size_class(size_t size)
 {
-    size_t class = 0;
-    for (size /= 2 * REX_COPY_LARGE; size > 0 && class < SIZES - 1; size /= 2)
-        class ++;
-    return class;
+    size_t found = 0;
+    for (size /= 2 * REX_COPY_LARGE; size > 0 && found < SIZES - 1; size /= 2)
+        found++;
+    return found;
 }
 
 /* Relaxed, here and below: each number stands for itself, and a lost one changes little. */
@@ -95,38 +95,37 @@ static void count_in(struct pace *pace, size_t bytes, uint64_t nanoseconds)
                      __ATOMIC_RELAXED);
 }
 
-static bool are_threads_slower(size_t class)
+static bool are_threads_slower(size_t at)
 {
-    const struct pace *driver = &seen.driver[class], *threads = &seen.threads[class];
+    const struct pace *driver = &seen.driver[at], *threads = &seen.threads[at];
     return get(&driver->bytes) > 0 && get(&threads->bytes) > 0 &&
            (double)get(&threads->nanoseconds) / (double)get(&threads->bytes) >
                (double)get(&driver->nanoseconds) / (double)get(&driver->bytes);
 }
 
 /* A program that sets the number of threads gets them at once. */
-static bool do_threads_pay(size_t size)
+bool rex_copy_threads_pay(size_t size)
 {
-    size_t class = class_of(size);
+    size_t at = size_class(size);
     return rex_setting_read(REX_OPTION_COPY_THREADS) >= 0 ||
            (get(&seen.by_driver) >= NANOSECONDS_THAT_PAY &&
-            (!are_threads_slower(class) ||
-             get(&seen.until_retry[class]) >= NANOSECONDS_UNTIL_RETRY));
+            (!are_threads_slower(at) || get(&seen.until_retry[at]) >= NANOSECONDS_UNTIL_RETRY));
 }
 
-static void driver_took(size_t size, uint64_t nanoseconds)
+void rex_copy_driver_took(size_t size, uint64_t nanoseconds)
 {
-    size_t class = class_of(size);
-    count_in(&seen.driver[class], size, nanoseconds);
+    size_t at = size_class(size);
+    count_in(&seen.driver[at], size, nanoseconds);
     __atomic_fetch_add(&seen.by_driver, nanoseconds, __ATOMIC_RELAXED);
-    if (are_threads_slower(class))
-        __atomic_fetch_add(&seen.until_retry[class], nanoseconds, __ATOMIC_RELAXED);
+    if (are_threads_slower(at))
+        __atomic_fetch_add(&seen.until_retry[at], nanoseconds, __ATOMIC_RELAXED);
 }
 
-static void threads_took(size_t size, uint64_t nanoseconds)
+void rex_copy_threads_took(size_t size, uint64_t nanoseconds)
 {
-    size_t class = class_of(size);
-    count_in(&seen.threads[class], size, nanoseconds);
-    __atomic_store_n(&seen.until_retry[class], 0, __ATOMIC_RELAXED);
+    size_t at = size_class(size);
+    count_in(&seen.threads[at], size, nanoseconds);
+    __atomic_store_n(&seen.until_retry[at], 0, __ATOMIC_RELAXED);
 }
 
 /* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
@@ -279,7 +278,7 @@ static bool share(const struct rex_copy *copy, int ordinal)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
     else if (!job.is_first)
-        threads_took(copy->size, rex_trace_clock() - begin);
+        rex_copy_threads_took(copy->size, rex_trace_clock() - begin);
     return done;
 }
 
@@ -287,7 +286,8 @@ static bool share(const struct rex_copy *copy, int ordinal)
 static bool copy_by_threads(const struct rex_copy *copy)
 {
     int ordinal = -1;
-    if (!do_threads_pay(copy->size) || !is_of_one_gpu(copy, &ordinal) || !rex_copy_threads_take())
+    if (!rex_copy_threads_pay(copy->size) || !is_of_one_gpu(copy, &ordinal) ||
+        !rex_copy_threads_take())
         return false;
     bool done = share(copy, ordinal);
     rex_copy_threads_give();
@@ -308,7 +308,8 @@ static int copy_large(const struct rex_copy *copy, void *stream)
         return 0;
     uint64_t begin = rex_trace_clock();
     int result = copy_by_driver(copy, stream);
-    driver_took(copy->size, rex_trace_clock() - begin);
+    if (result == 0)
+        rex_copy_driver_took(copy->size, rex_trace_clock() - begin);
     return result;
 }
 

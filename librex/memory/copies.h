@@ -42,4 +42,12 @@ bool rex_copy_is_ours(const struct rex_copy *copy);
  */
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
 
+/*
+ * What is measured: a copy of SIZE bytes, at least REX_COPY_LARGE, by the driver or by threads took
+ * so long; whether the next one goes to threads.
+ */
+void rex_copy_driver_took(size_t size, uint64_t nanoseconds);
+void rex_copy_threads_took(size_t size, uint64_t nanoseconds);
+bool rex_copy_threads_pay(size_t size);
+
 #endif

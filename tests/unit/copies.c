@@ -16,6 +16,7 @@
 
 #include "base/process.h"
 #include "computing.h"
+#include "memory/copies.h"
 #include "memory/copythreads.h"
 #include "plain.h"
 #include "rex/queue.h"
@@ -255,6 +256,23 @@ TEST_IN_CHILD(count_threads)
     CHECK_EQUAL(rex_copy_threads(), rex_copy_threads_of(rex_processors("")));
     CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "0"), REX_OK);
     CHECK_EQUAL(rex_copy_threads(), 0);
+}
+
+/* Threads begin when the driver has taken what their start takes, and pause for sizes at which they are slower. */
+TEST_IN_CHILD(measure)
+{
+    rex_copy_driver_took(4 << 20, 7999999);
+    CHECK(!rex_copy_threads_pay(4 << 20));
+    rex_copy_driver_took(16 << 20, 1);
+    CHECK(rex_copy_threads_pay(4 << 20) && rex_copy_threads_pay(64 << 20));
+    rex_copy_threads_took(4 << 20, 9000000);
+    CHECK(!rex_copy_threads_pay(7 << 20) && rex_copy_threads_pay(8 << 20) && rex_copy_threads_pay(64 << 20));
+    rex_copy_driver_took(4 << 20, 800000000);
+    CHECK(rex_copy_threads_pay(4 << 20));
+    rex_copy_threads_took(4 << 20, 9000000);
+    CHECK(rex_copy_threads_pay(4 << 20)); /* the driver has become slower */
+    CHECK_EQUAL(rex_configure(REX_OPTION_COPY_THREADS, "1"), REX_OK);
+    CHECK(rex_copy_threads_pay(4 << 20));
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */

@@ -1,13 +1,11 @@
 /*
  * stock.c - libomptarget as it is installed, called as REX's own helper calls it: a descriptor registered once, a packet for each launch.
  *
- * REX_OMPTARGET names the library. PEER_OLD_HEADER=1 gives the image the header that CUDA 12 wrote, without which LLVM 18 to 20 refuse it.
- * PEER_WAIT=auto activates the primary context first, as librex does.
+ * REX_OMPTARGET names the library. LLVM 18 to 20 refuse images of CUDA 13.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <dlfcn.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,41 +46,14 @@ static int bind(void)
                : 0;
 }
 
-static void write_old_header(void *image)
-{
-    Elf64_Ehdr header;
-    memcpy(&header, image, sizeof header);
-    uint32_t sm = header.e_flags >> 8 & 0xff;
-    if (header.e_ident[EI_OSABI] != 0x41)
-        return;
-    header.e_ident[EI_OSABI] = 0x33;
-    header.e_ident[EI_ABIVERSION] = 7;
-    header.e_flags = sm << 16 | 0x500 | sm;
-    memcpy(image, &header, sizeof header);
-}
-
-static void activate_context(void)
-{
-    int (*init)(unsigned), (*set_flags)(int, unsigned), (*retain)(void **, int);
-    void *context, *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (driver != NULL && find(driver, "cuInit", &init) == 0 && find(driver, "cuDevicePrimaryCtxSetFlags_v2", &set_flags) == 0 &&
-        find(driver, "cuDevicePrimaryCtxRetain", &retain) == 0 && init(0) == 0 && set_flags(0, 0) == 0)
-        retain(&context, 0);
-}
-
 int peer_open(const struct rex_module *module)
 {
     static struct __tgt_device_image device_image;
     static struct __tgt_bin_desc descriptor;
-    const char *wait = getenv("PEER_WAIT");
     size_t size;
     char *bytes = peer_image(module, &size);
     if (bytes == NULL || bind() != 0)
         return -1;
-    if (getenv("PEER_OLD_HEADER") != NULL)
-        write_old_header(bytes);
-    if (wait != NULL && strcmp(wait, "auto") == 0)
-        activate_context();
     device_image = (struct __tgt_device_image){bytes, bytes + size, module->entries_begin, module->entries_end};
     descriptor = (struct __tgt_bin_desc){1, &device_image, module->entries_begin, module->entries_end};
     register_lib(&descriptor);
