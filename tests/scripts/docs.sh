@@ -87,9 +87,7 @@ done
 # ---- man pages: completeness
 
 while read -r name; do
-    for file in librex/man/librex.7 README.md; do
-        grep -qw "$name" "$file" || fail "$file does not mention the variable $name"
-    done
+    grep -qw "$name" librex/man/librex.7 || fail "librex(7) does not mention the variable $name"
 done <"$work/variables"
 if [ -n "${VERSION-}" ]; then
     for page in librex/man/*.[37]; do
@@ -117,7 +115,7 @@ done
 # ---- links to files, relative to the file that has them; and `folder/file` in backquotes, from the top, or what tests/README.md names in tests/:
 # a folder, a file, or a test without its suffix. tests/unit/NAME.c and the like stand for many.
 
-for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/README.md tests/README.md; do
+for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/README.md tests/README.md tests/bench/README.md; do
     # The backquotes are Markdown's.
     # shellcheck disable=SC2016
     {
@@ -133,7 +131,7 @@ for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/REA
     done <"$work/targets"
 done
 
-# ---- the README's first program, as printed, with pkg-config pointing at the build tree
+# ---- the README's first program, as printed; and the same launch as generated code
 
 # block TEXT: the first fenced block after the line with TEXT
 block() {
@@ -150,14 +148,19 @@ block() {
 }
 block 'and run:' >"$work/commands"
 block 'It prints' >"$work/expected"
+# shellcheck disable=SC2016
+{
+    printf '#include <rex_kmp.h>\n'
+    block 'includes `rex_kmp.h`:' | awk 'NF == 0 && !inside { inside = 1; print "int launch(int64_t n, double a, double *x, double *y);\nint launch(int64_t n, double a, double *x, double *y)\n{" }
+        { print }
+        END { print "return error;\n}" }'
+} >"$work/generated.c"
+gcc -std=gnu11 -Wall -Iinclude -Werror -c -o "$work/generated.o" "$work/generated.c" || fail "README.md: the generated launch does not compile"
 for file in axpy.c axpy.cu commands expected; do
     [ -s "$work/$file" ] || fail "README.md: there is no block for $file"
 done
 "$build/tools/rex-check" --source "$work/axpy.c" "$work/axpy.cu" || fail "README.md: rex-check finds something in the first program"
-sed -e "s|^libdir=.*|libdir=$build|; s|^includedir=.*|includedir=$top/include|; s|@[A-Z]*@|0|" librex/rex.pc.in >"$work/rex.pc"
-LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-PKG_CONFIG_PATH=$work
-export LD_LIBRARY_PATH PKG_CONFIG_PATH
+export PATH="$build/tools:$PATH"
 
 ran=$(tests/llvm --list | awk 'NR == 1 || $0 == 19 { ran = $0 } END { print ran }')
 if [ -n "$ran" ]; then

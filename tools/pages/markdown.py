@@ -1,5 +1,5 @@
 """As much of Markdown as this project's texts use, as HTML: headings, paragraphs, lists, tables,
-blocks of code, links, `code`, **bold**, *emphasis*.
+blocks of code, links, pictures, `code`, **bold**, *emphasis*.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -22,15 +22,18 @@ def inline(text, link):
         return "\0%d\0" % (len(parts) - 1)
 
     def linked(match):
-        target = link(match.group(2))
+        target = link(match.group(3))
+        if match.group(1) and target:
+            return keep('<img src="%s" alt="%s" loading="lazy">' %
+                        (html.escape(target), html.escape(match.group(2))))
         if not target:
-            return match.group(1)
-        return keep('<a href="%s">' % html.escape(target)) + match.group(1) + keep("</a>")
+            return match.group(2)
+        return keep('<a href="%s">' % html.escape(target)) + match.group(2) + keep("</a>")
 
     text = re.sub(r"`([^`]+)`", lambda m: keep("<code>%s</code>" % html.escape(m.group(1))), text)
     text = re.sub(r"<(https?://[^>]+)>",
                   lambda m: keep('<a href="%s">%s</a>' % (m.group(1), m.group(1))), text)
-    text = re.sub(r"\[([^]]+)\]\(([^)]+)\)", linked, text)
+    text = re.sub(r"(!?)\[([^]]+)\]\(([^)]+)\)", linked, text)
     text = html.escape(text, quote=False)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
     text = re.sub(r"\*([^* ][^*]*)\*", r"<em>\1</em>", text)

@@ -25,6 +25,7 @@ TOP = os.path.dirname(os.path.dirname(OWN))
 TEXTS = {
     "README.md": ("readme.html", "Overview"),
     "examples/README.md": ("tutorial.html", "Tutorial"),
+    "tests/bench/README.md": ("measurements.html", "Measurements"),
     "CHANGELOG.md": ("changes.html", "Changes"),
 }
 GROUPS = [
@@ -38,7 +39,7 @@ GROUPS = [
 
 WAYS = """<p><a href="readme.html#a-first-program">A first program</a>,
 <a href="tutorial.html">lessons</a> with their programs and what they print,
-<a href="readme.html#what-runs-on-which-llvm-release">what runs on which LLVM release</a>,
+<a href="librex.7.html#Releases">what runs on which LLVM release</a>,
 <a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
 <a href="changes.html">what changed</a>.</p>"""
 
@@ -136,6 +137,8 @@ class Site:
             place = "#" + place if place else ""
             if at in TEXTS:
                 return TEXTS[at][0] + place
+            if re.search(r"\.(svg|png)$", at):
+                return shutil.copy(at, self.folder) and os.path.basename(at)
             is_source = os.path.isfile(at) and not at.endswith(".md") and at != "LICENSE"
             return self.source(at) if is_source else None
         return link
