@@ -60,7 +60,7 @@ sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 {
     cat "$work/public" "$work/variables"
     echo rex_kmp
-    echo REX_KMP_SAFE # REX defines it; no header asks for it
+    printf "%s\n" REX_KMP_SAFE rex_nvidia # which REX defines or has, and no header here asks for
     grep -oE "$identifier" tools/cmake/rexConfig.cmake.in | grep -E '^(rex_static|rex_target_kernels)$'
     for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
 } >"$work/known"
