@@ -3,8 +3,8 @@
  *
  * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs,
  * closed, and opened again. Each of the three is a *module*: librex keeps a table, an image name and
- * a state for every linked binary, so nobody needs to know the others. What they share is the
- * device: memory that one has mapped, the kernels of all can use.
+ * a state for every linked binary, so nobody needs to know the others. All modules share the
+ * device: the kernels of one can use memory that another has mapped.
  *
  * Run it:  make && $(make -s print-O)/examples/05_shared_objects/05_shared_objects
  *

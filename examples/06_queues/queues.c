@@ -5,7 +5,7 @@
  * GPU is done with it in a microsecond, and the host needs ten to learn of it and send the next. The same thousand steps, in four ways:
  *
  *   1. rex_launch() waits each time. Right where the host has to see each result, and for kernels of a millisecond.
- *   2. A queue takes a launch and returns. What is in it is done in order, so a step still sees the one before it; the host waits once.
+ *   2. A queue takes a launch and returns. Its commands run in order, so a step still sees the one before it; the host waits once.
  *      Pays from the second launch on that does not need the host in between.
  *   3. A graph is made of launches that were captured: the driver checks and prepares them once, and then all go out in one call. Making it costs
  *      as much as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set_args().

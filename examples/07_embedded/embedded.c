@@ -1,9 +1,9 @@
 /*
  * Lesson 7: a program that is one file. Its device images are inside it, so that nothing has to lie beside it and nothing can be mixed up.
  *
- * What to look at: the two lines of REX_EMBED. The assembler puts the file's bytes into read-only data, and rex_kmp.h's module finds them.
- * The image for the GPU is there only where nvcc was; the host's serves machines without a GPU. rules.mk says where the assembler looks for
- * them.
+ * Look at the two lines of REX_EMBED. The assembler puts the file's bytes into read-only data, and
+ * rex_kmp.h's module finds them. The image for the GPU is there only where nvcc was; the host's
+ * serves machines without a GPU. rules.mk says where the assembler looks for them.
  *
  * Run it:  make && $(make -s print-O)/examples/07_embedded/07_embedded
  *

@@ -72,7 +72,7 @@ int main(void)
     if (rex_offload_init() != 0 || axpy(COUNT, a, x, y) != 0)
         return 1;
 
-    /* What lesson 8 kept quiet about: which LLVM answered, and with which image. */
+    /* The LLVM that answered, and its image, which lesson 8 does not print. */
     printf("LLVM %d: %s\n", rex_runtime_release(), rex_runtime_path());
     printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module), rex_on_host() ? "CPU" : "GPU");
     rex_offload_fini();

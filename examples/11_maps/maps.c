@@ -103,7 +103,7 @@ struct some_lists {
     struct list *lists;
 };
 
-/* What one list is made of: itself, and what its pointer points to. */
+/* The parts of one list: the struct, and the values that its pointer points to. */
 static int map_list(struct rex_map_builder *builder, void *element)
 {
     struct list *list = element;

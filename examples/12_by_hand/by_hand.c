@@ -29,7 +29,7 @@ struct __tgt_offload_entry scale__omp_offload_entry__
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") __attribute__((visibility("hidden")));
 extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") __attribute__((visibility("hidden")));
 
-/* What rex_kmp.h calls rex_this_module. It lives as long as it is registered. */
+/* The module, which rex_kmp.h calls rex_this_module. It lives as long as it is registered. */
 static struct rex_module module;
 
 static int register_images(const char *cubin, const char *host_image)

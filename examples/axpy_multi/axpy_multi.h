@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /*
- * A round: x is halved, y gets FIRST * x and then SECOND * x, and BIAS more. All of these, and x and y at the beginning, are such that no
- * result is ever rounded in MOST_ROUNDS rounds, so that device and host must agree to the last bit.
+ * A round: x is halved, y gets FIRST * x and then SECOND * x, and BIAS more. With all of these, and
+ * x and y at the beginning, no result is ever rounded in MOST_ROUNDS rounds. So device and host
+ * must agree to the last bit.
  */
 #define SCALE 0.5
 #define FIRST 2.0

@@ -1,9 +1,10 @@
 /*
  * offload.c - axpy_multi's device run: three kernels, called again and again, and no data region.
  *
- * What to look at: every launch brings its vectors and takes them back, which is what a program does whose kernels are called from
- * here and there. Each launch says no more than its kernel needs: x is copied to the device for axpy() and not back. How much a region
- * would save can be seen by putting one around the loop in run_on_device(): REX_ALLOC() rows then, as in examples/pathfinder.
+ * Every launch brings its vectors and takes them back, as in a program whose kernels are called
+ * from many places. Each launch says no more than its kernel needs: x is copied to the device for
+ * axpy() and not back. How much a region would save can be seen by putting one around the loop in
+ * run_on_device(): REX_ALLOC() rows then, as in examples/pathfinder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -26,7 +26,7 @@ REX_DEVICE_KERNEL(bfs_expand, (int64_t) nodes, (const struct node *) node, (cons
     }
 }
 
-/* What was reached is the next frontier; if there is any, the search goes on. */
+/* The nodes reached are the next frontier; if there are any, the search goes on. */
 REX_DEVICE_KERNEL(bfs_advance, (int64_t) nodes, (uint8_t *) frontier, (uint8_t *) visited, (uint8_t *) reached,
                   (int32_t *) go_on)
 {

@@ -1,8 +1,9 @@
 /*
  * offload.c - bfs's device run: two launches in each step, until the device says that there was nothing to do.
  *
- * What to look at: take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back as what the second
- * kernel made of it, by two updates; the graph and the books stay where they are.
+ * Look at take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back
+ * as what the second kernel made of it, by two updates; the graph and the books stay where they
+ * are.
  *
  * The host has to see the flag in every step, and no step can begin before it has. In a queue (--queue) it waits once in a step and not
  * four times; and as all steps make the same calls, one graph of them will do for all (--graph).

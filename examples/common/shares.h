@@ -13,7 +13,7 @@
 
 #include "common.h"
 
-/* What one device does. */
+/* The work of one device. */
 struct share {
     int number;              /* from 0 */
     int device;

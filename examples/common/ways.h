@@ -1,8 +1,9 @@
 /*
  * ways.h - the three ways to launch, for programs that have --queue and --graph.
  *
- * What a program does on the device is a function of its own, the *steps*: it makes the same calls whichever way. A launch with `queue` of
- * struct ways in its config returns at once, or, where that is NULL, waits.
+ * A program puts its work on the device into one function, the *steps*, which makes the same calls
+ * in each way. A launch with `queue` of struct ways in its config returns at once, or, where that
+ * is NULL, waits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +28,7 @@ void close_ways(struct ways *ways);
 /* rex_data_update(), or rex_queue_update(). */
 int update(const struct ways *ways, int device, const struct rex_map *map);
 
-/* What is in the queue, if there is one, is done when this returns. 0, or an error of librex. */
+/* Waits for the queue, if there is one. 0, or an error of librex. */
 int finish(const struct ways *ways);
 
 typedef int steps_function(void *context);

@@ -1,8 +1,8 @@
 /*
  * gaussian - solves a system of linear equations by elimination.
  *
- * Of the Rodinia suite, on librex: two launches for each column of the matrix, one for each unknown, and all of them in one data region.
- * See gaussian.h for what is in which file.
+ * A program of the Rodinia suite, on librex. It launches twice for each column of the matrix and
+ * once for each unknown, all in one data region. See gaussian.h for what is in which file.
  *
  * Run it:  make && $(make -s print-O)/examples/gaussian/gaussian --help
  *

@@ -35,8 +35,9 @@ REX_DEVICE_KERNEL(gaussian_fan2, (int64_t) size, (int64_t) step, (const double *
 }
 
 /*
- * Of a triangular system: solves row `step` for its unknown, all later ones having been taken off the right-hand side, and takes it off
- * the rows above. Every thread works it out for itself from numbers that no thread writes.
+ * Solves row `step` of a triangular system for its unknown, and takes it off the rows above. All
+ * later unknowns have been taken off the right-hand side before. Every thread works it out for
+ * itself from numbers that no thread writes.
  */
 REX_DEVICE_KERNEL(gaussian_back, (int64_t) size, (int64_t) step, (const double *) matrix, (double *) right,
                   (double *) solution)

@@ -1,8 +1,9 @@
 /*
  * offload.c - gaussian's device run: three kernels and some three thousand launches in one data region.
  *
- * What to look at: run_region(). The matrix goes to the device once and does not come back; what comes back is the solution, a row of
- * REX_FROM(). Two of the arrays exist for the device alone: the host never looks at the multipliers, so their row is REX_ALLOC().
+ * Look at run_region(). The matrix goes to the device once and does not come back; the solution
+ * comes back, a row of REX_FROM(). Two of the arrays exist for the device alone: the host never
+ * looks at the multipliers, so their row is REX_ALLOC().
  *
  * The host has nothing to do between two launches, so they can go in a queue, or in a graph, which ../common/ways.c does.
  *

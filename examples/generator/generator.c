@@ -1,5 +1,5 @@
 /*
- * What a code generator made of work.loops: three loops and a data region, launched and checked here.
+ * Launches and checks the code that a generator made of work.loops: three loops and a data region.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

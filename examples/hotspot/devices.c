@@ -1,11 +1,13 @@
 /*
  * devices.c - hotspot's device run on several devices: each has some of the rows, and of its neighbours the rows that are next to them.
  *
- * What to look at: map_share(), step_rows() and exchange(). Every device maps its part of the same host arrays, so that a host address
- * stands for one row on all devices that have it. To wait for each other in every step would take longer than the rows between them:
- * each device has as many rows of its neighbours as it takes steps alone, and computes these, too, one row less in each step, with the
- * same bits as the neighbour. Then it fetches them anew from there, over NVLink where there is one. The host puts steps in the queues,
- * far ahead of the devices, and waits where it wants the extremes.
+ * Look at map_share(), step_rows() and exchange(). Every device maps its part of the same host
+ * arrays, so that a host address stands for one row on all devices that have it. A wait in every
+ * step would take longer than computing the rows between two devices. So each device takes several
+ * steps alone, and has one row of its neighbours for each such step. It computes these rows, too,
+ * one less in each step, with the same bits as the neighbour. Then it fetches them anew from there,
+ * over NVLink where there is one. The host puts steps in the queues, far ahead of the devices, and
+ * waits where it wants the extremes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -95,7 +97,7 @@ static int step_rows(const struct share *share, void *context)
                            REX_VALUE(AMBIENT), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
 }
 
-/* What the share's queue was given until now. */
+/* Records an event behind the commands that the share's queue has now. */
 static int record(const struct share *share, void *context)
 {
     (void)context;
@@ -125,7 +127,10 @@ static int fetch_halo(const struct share *share, void *context)
     return result == 0 && !is_last ? fetch_rows(share, share + 1, field, share->first + share->count) : result;
 }
 
-/* Nobody fetches rows before they are computed, or computes others in their place before they are fetched. */
+/*
+ * A device fetches rows after they are computed, and its neighbour overwrites them after they are
+ * fetched.
+ */
 static int exchange(struct field *field)
 {
     share_function *const steps[] = {record, wait_for_neighbours, fetch_halo, record, wait_for_neighbours};

@@ -1,7 +1,7 @@
 /*
  * drawing.h - a picture in memory: rectangles and text.
  *
- * What lies outside the picture is not drawn.
+ * Pixels outside the picture are not drawn.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

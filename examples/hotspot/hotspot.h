@@ -115,7 +115,7 @@ extern const char *const heatmap_default_path;
  */
 const char *heatmap_path(const char *path, char *changed, size_t room);
 
-/* What stands above and below the picture, and how many parts of the chip are framed: none where these are 0. */
+/* The text above and below the picture, and the number of framed parts of the chip, 0 for none. */
 struct caption {
     char title[64], facts[2][64];
     int parts_down, parts_across;

@@ -179,7 +179,10 @@ static double load_at(double x, double y)
     return load;
 }
 
-/* What an earlier, cooler program left behind: half a degree of slow slope, warmest at the upper right. */
+/*
+ * The warmth that an earlier, cooler program left: a slow slope of half a degree, warmest at the
+ * upper right.
+ */
 static double warmth_at(double x, double y)
 {
     double dx = x - 0.7, dy = y - 0.3;

@@ -1,13 +1,13 @@
 /*
  * offload.c - hotspot's device run: one data region around many launches.
  *
- * What to look at: simulate_on_device() maps five arrays once. Each launch then names the two temperature buffers in
- * the order it wants them, so that what one step writes the next one reads, and no row asks for a copy. The result is
- * fetched at the end by one update, from whichever buffer holds it.
+ * simulate_on_device() maps five arrays once. Each launch then names the two temperature buffers in
+ * the order it wants them. A step reads the buffer that the step before wrote, and no row asks for
+ * a copy. The result is fetched at the end by one update, from whichever buffer holds it.
  *
  * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a queue and waits where it wants the
- * extremes. Two steps make the same calls as the two before them, so with --graph it captures the steps from one report to the
- * next once, and launches them as one (run_block()).
+ * extremes. Two steps make the same calls as the two before them. So with --graph it captures the
+ * steps between two reports once, and launches them as one (run_block()).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

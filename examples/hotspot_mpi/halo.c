@@ -39,7 +39,7 @@ static bool go_on(struct halo *halo, size_t ahead, size_t behind)
     for (; halo->received + behind < halo->sent; halo->received++) {
         struct slot *slot = &halo->slots[halo->received % SLOTS];
         MPI_Wait(&slot->requests[0], MPI_STATUS_IGNORE);
-        /* What has come goes to the device while MPI may still send. */
+        /* The received piece goes to the device while MPI may still send. */
         if (rex_queue_copy_to(halo->queue, slot->piece.in, slot->in, slot->copied) != 0)
             return false;
         MPI_Wait(&slot->requests[1], MPI_STATUS_IGNORE);

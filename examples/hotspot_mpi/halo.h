@@ -30,7 +30,7 @@ enum {
     PINNED_BYTES = 2 * SLOTS * PIECE_BYTES
 };
 
-/* What is exchanged with one neighbour. Addresses are those of the host, and mapped. */
+/* The exchange with one neighbour. Addresses are those of the host, and mapped. */
 struct side {
     int peer;           /* the neighbour's rank; MPI_PROC_NULL: there is none */
     int tag;            /* of what it is sent; what it sends from its opposite side has tag ^ 1 */

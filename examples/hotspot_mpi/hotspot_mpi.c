@@ -55,7 +55,7 @@ static void take_options(struct options *options, int argc, char **argv)
 
 /* ---- the end of it ------------------------------------------------------------------------------------------------- */
 
-/* What rank 0 sends in a step, and receives. */
+/* The bytes that rank 0 sends in a step, and receives. */
 static int64_t halo_bytes(const struct part *part)
 {
     int64_t cells = 0;
@@ -134,7 +134,7 @@ static int check(const struct settings *settings, const struct part *part, const
     return result;
 }
 
-/* Of all ranks, what the slowest one has taken. */
+/* The times of the slowest rank. */
 static void gather_times(const struct part *part, struct part_run *run)
 {
     double times[] = {run->seconds, run->halo, run->waited};

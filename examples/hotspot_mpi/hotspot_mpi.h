@@ -53,8 +53,8 @@ int state_read(const struct part *part, const char *path, double *cells, int64_t
 /* ---- gather.c ---- */
 
 /*
- * Of the whole chip, @edge x @edge cells at even distances, from all ranks to rank 0, which frees them with free(). On
- * the others and on failure, NULL; -1 with the reason on stderr for the latter.
+ * Gathers @edge x @edge cells of the whole chip, at even distances, on rank 0, which frees them
+ * with free(). On the others and on failure, NULL; -1 with the reason on stderr for the latter.
  */
 int gather(const struct part *part, int64_t edge, double **cells);
 

@@ -28,7 +28,7 @@ REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sid
         const double *here = now + (row + 1) * columns;
         const double *north = row > 0 || (sides & NORTH) ? here - columns : here;
         const double *south = row < rows - 1 || (sides & SOUTH) ? here + columns : here;
-        /* Of the rows between, only the first and the last cell are at an edge. */
+        /* In the rows between, only the first and the last cell are at an edge. */
         int64_t stride = is_inner || is_edge || columns == 1 ? 1 : columns - 1;
         int64_t begin = is_inner ? 1 : 0, end = is_inner ? columns - 1 : columns;
         for (int64_t column = begin + rex_thread(0) * stride; column < end; column += rex_num_threads(0) * stride) {

@@ -96,7 +96,7 @@ static int exchange(struct region *region)
     return halo_exchange(&region->halo, sides, SIDES);
 }
 
-/* What an exchange takes while nothing else is done. */
+/* Measures an exchange while nothing else runs. */
 static int time_exchange(struct region *region)
 {
     MPI_Barrier(region->part->grid);
@@ -123,7 +123,7 @@ static int take_step(struct region *region)
     return 0;
 }
 
-/* Of the whole chip: each rank's own in a kernel, then those of all ranks. */
+/* The extremes of the whole chip: each rank's own in a kernel, then those of all ranks. */
 static int find_extremes(struct region *region)
 {
     int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;

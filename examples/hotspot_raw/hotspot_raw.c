@@ -50,7 +50,7 @@ enum {
 /* Largest difference between single and double precision that is let pass, in degrees: some 8e-6 a rounding, which die away. */
 #define TOLERANCE 2e-3
 
-/* What the command line says, and what is counted on the way. */
+/* Options of the command line, and a counter. */
 static int device = -1;
 static int verify = 1;
 static int64_t launches;

@@ -5,7 +5,7 @@
  */
 #include "serial.h"
 
-/* What flows into the cell from the one that is @offset cells away, where there is one. */
+/* The flow into the cell from the one that is @offset cells away, where there is one. */
 static double flow_from(const double *cell, int there_is, int offset)
 {
     return there_is ? (cell[offset] - *cell) / 8.0 : 0.0;

@@ -6,8 +6,9 @@
 #include <rex/kernel.h>
 
 /*
- * A team computes one tile of c after another, TILE x TILE numbers, from DEPTH columns of a and DEPTH rows of b at a time, which its
- * threads bring to shared memory together: each number that they bring serves TILE products.
+ * A team computes one tile of c after another, TILE x TILE numbers. Its threads together bring
+ * DEPTH columns of a and DEPTH rows of b at a time to shared memory: each number that they bring
+ * serves TILE products.
  *
  * On a GPU a thread has ROWS numbers of one column of the tile, in registers; it has to be launched with THREADS threads. On the CPU a
  * team is one thread, which has the whole tile.

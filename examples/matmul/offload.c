@@ -1,8 +1,8 @@
 /*
  * offload.c - matmul's device run: each device has some rows of a and of c, and all of b, and needs nothing of the others.
  *
- * What to look at: one function for each thing that a device is asked for, called for all devices in turn. A launch in a queue returns
- * at once, so all of them compute at the same time, though one thread asks.
+ * One function stands for each step of a device, and is called for all devices in turn. A launch in
+ * a queue returns at once, so all devices compute at the same time, though one thread launches.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,9 +1,10 @@
 /*
  * devices.c - nn's device run with --devices: each device has a share of the records, and needs nothing of the others.
  *
- * What to look at: search_shares(). One thread puts the copies there, the launches and the copies back in the queues of all devices, and
- * waits for all of them at once, so that each device is as busy as one alone would be. Here a launch takes all of a device's records,
- * and not a window of ten: many devices are for much work.
+ * Look at search_shares(). One thread puts the copies and launches of all devices into their
+ * queues. It waits for all of them at once, so that each device is as busy as one alone would be.
+ * Here a launch takes all of a device's records, and not a window of ten: many devices are for much
+ * work.
  *
  * Copies run beside those of other devices only from pinned memory, hence rex_host_register(); where that cannot be had they are slower.
  *

@@ -44,7 +44,7 @@ enum {
     PATH_LIMIT = 1024
 };
 
-/* What is looked for. */
+/* The place to search near. */
 struct query {
     double latitude;
     double longitude;
@@ -164,7 +164,7 @@ int check_nearest(const char *list, const struct query *query, const struct near
 
 /* ---- frame.c ---- */
 
-/* What the command line says beyond the settings. */
+/* Options of the command line beside the settings. */
 struct request {
     struct query query;
     const char *list;     /* NULL: records are made up */

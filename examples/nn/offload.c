@@ -1,9 +1,10 @@
 /*
  * offload.c - nn's device run: thousands of small launches, each with a window of the records.
  *
- * What to look at: launch_window(). A launch takes at most ten records to the device and ten numbers back, so what counts here is what a
- * launch costs, not what the kernel does: a copy there, the launch, a copy back. Hence places as pairs: latitudes and longitudes in arrays
- * of their own would be one copy more. The last window of a file has fewer: lengths in a row are ordinary expressions.
+ * Look at launch_window(). A launch takes at most ten records to the device and ten numbers back.
+ * So the cost of a launch counts here, not the kernel: a copy to the device, the launch, a copy
+ * back. Hence places as pairs: latitudes and longitudes in arrays of their own would be one copy
+ * more. The last window of a file has fewer: lengths in a row are ordinary expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -2,9 +2,10 @@
  * resident.c - nn's device run with --queue and --graph: all records are read first and mapped once, and the launches, still one for each
  * window of at most ten, are not waited for.
  *
- * What to look at: launch_windows(). A launch here brings nothing and fetches nothing, so the host is through with it in the two
- * microseconds that a launch takes, and waits once for all of them; as a graph they take half of that each, if somebody wants the same
- * distances again. The price is memory for all records.
+ * Look at launch_windows(). A launch here brings nothing and fetches nothing. So the host is
+ * through with it in the two microseconds that a launch takes, and waits once for all launches. As
+ * a graph they take half of that each, if the same distances are computed again. The price is
+ * memory for all records.
  *
  * With --resident 0 the copies of a window go through the queue before and behind its launch: two copies for a launch cost more than the
  * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_host_register().

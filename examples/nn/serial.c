@@ -2,8 +2,8 @@
  * serial.c - nn on the host: the reference for the check. It shares nothing with the device run: it reads the files with stdio's own
  * idea of a number, takes all distances, and sorts them.
  *
- * Records as far away as each other may be chosen differently here and there, so distances are compared, and each record that
- * the device run chose must exist and be as far away as it says.
+ * The host and the device may choose different records of equal distance, so distances are
+ * compared. Each record that the device run chose must exist and be as far away as it says.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -28,7 +28,9 @@ REX_DEVICE_KERNEL(particles_drift, (int64_t) swarms, (double) time, (struct swar
             swarm[s].position[i] += time * swarm[s].velocity[i];
 }
 
-/* What is left of a swarm's energy, one thread to a swarm, for the sum has to be written by one. */
+/*
+ * Sums the energy that a swarm has left: one thread to a swarm, because one has to write the sum.
+ */
 REX_DEVICE_KERNEL(particles_energy, (int64_t) swarms, (struct swarm *) swarm)
 {
     REX_FOR(s, swarms) {

@@ -1,8 +1,9 @@
 /*
  * offload.c - particles' device run: an array of structs whose pointers have to lead somewhere on the device too.
  *
- * What to look at: map_swarm(), the mapper, maps one swarm with all that belongs to it; rex_map_add_mapped() applies it to the whole
- * array; rex_map_build() makes a map of that, for the region. Launches inside name the array alone.
+ * map_swarm(), the mapper, maps one swarm with all its parts; rex_map_add_mapped() applies it to
+ * the whole array; rex_map_build() makes a map of that, for the region. Launches inside name the
+ * array alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

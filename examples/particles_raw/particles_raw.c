@@ -49,7 +49,7 @@ enum {
 
 static const double step = 0.01;
 
-/* What the command line says, and what is counted on the way. */
+/* Options of the command line, and a counter. */
 static int device = -1;
 static int verify = 1;
 static int64_t launches;

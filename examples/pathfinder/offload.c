@@ -1,9 +1,9 @@
 /*
  * offload.c - pathfinder's device run: a loop of launches on the host, and one data region around it.
  *
- * What to look at: step(). Each launch names the two rows of results in the order that it wants them, and each of its arrays is
- * REX_ALLOC: the region has mapped all of it, so nothing is copied and nothing looked for but the device's address. The grid goes to the
- * device once, 100 000 numbers come back.
+ * Look at step(). Each launch names the two rows of results in the order that it wants them. Each
+ * of its arrays is REX_ALLOC: the region has mapped them, so the launch copies nothing and only
+ * looks up the device's address. The grid goes to the device once, 100 000 numbers come back.
  *
  * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or capture them in a
  * graph: step() is the same, and the queue in its config, or none, says whether it waits.

@@ -25,7 +25,7 @@ enum {
     MOST_ROWS = 1 << 20 /* costs of 0 to 9, added up, stay far below 2^31 */
 };
 
-/* What it costs to stand on each cell: @rows x @columns numbers from 0 to 9, row by row. */
+/* The cost of each cell: @rows x @columns numbers from 0 to 9, row by row. */
 struct grid {
     int64_t rows;
     int64_t columns;

@@ -32,7 +32,7 @@ struct __tgt_offload_entry OUT__1__walk__41__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__walk__41__id__, (char *)"OUT__1__walk__41__kernel__", 0, 0, 0};
 
-/* What is counted on the way, and where to run. */
+/* The device, and a counter. */
 static int device;
 static int64_t launches;
 

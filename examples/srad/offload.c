@@ -1,7 +1,7 @@
 /*
  * offload.c - srad's device run: two launches and one update in each step, all in one data region.
  *
- * What to look at: the host needs the sample in every step, to see how much speckle is left, and nothing else. take_sample()
+ * The host needs only the sample in every step, to measure the speckle that is left. take_sample()
  * fetches just that rectangle of the field, with maps that are built once, before the region.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,9 +1,9 @@
 /*
  * serial.c - srad on the host: the reference that the device run is checked against.
  *
- * It shares no code with kernels.cu. It follows the equations of Yu and Acton, "Speckle Reducing Anisotropic Diffusion" (2002),
- * in double precision and keeps the four differences of a pixel, as Rodinia's OpenMP version does, where the kernels form
- * them twice.
+ * It shares no code with kernels.cu. It follows the equations of Yu and Acton, "Speckle Reducing
+ * Anisotropic Diffusion" (2002), in double precision. It keeps the four differences of a pixel, as
+ * Rodinia's OpenMP version does, where the kernels form them twice.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
 
 #include "srad.h"
 
-/* What is known of a pixel between the two halves of a step. */
+/* The state of a pixel between the two halves of a step. */
 struct pixel {
     double north, south, west, east; /* neighbour less pixel; 0 beyond the border */
     double coefficient;

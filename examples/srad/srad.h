@@ -26,7 +26,7 @@ struct picture {
     uint16_t *grey;
 };
 
-/* What is computed: on @values, the brightness of each pixel, which is never 0. */
+/* A diffusion of @values, the brightness of each pixel, which is never 0. */
 struct diffusion {
     int64_t rows;
     int64_t columns;

@@ -24,7 +24,7 @@ struct cell {
     int64_t offset, size, stride;
 };
 
-/* Of program.mlir. */
+/* The function of program.mlir. */
 void _mlir_ciface_product_and_sum(struct matrix *a, struct matrix *b, struct matrix *c,
                                   struct cell *total);
 

@@ -1,6 +1,6 @@
 /*
  * memory.c - device memory for MLIR's calls, from a pool: lowered code allocates and frees in every
- * call of a function. What is in the pool stays there until the process ends.
+ * call of a function. The pool keeps its memory until the process ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

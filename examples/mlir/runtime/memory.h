@@ -9,8 +9,8 @@
 #include <rex/queue.h>
 
 /*
- * SIZE bytes of QUEUE's device for it, or NULL with rex_last_error(). What was freed in another
- * queue is used again once that queue was waited for.
+ * SIZE bytes of QUEUE's device for it, or NULL with rex_last_error(). Memory freed in another queue
+ * is used again once that queue was waited for.
  */
 void *memory_take(size_t size, struct rex_queue *queue);
 

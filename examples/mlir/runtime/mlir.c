@@ -50,7 +50,7 @@ static bool note_pointer(const void *pointer, const char *call, const char *obje
     return note(pointer != NULL ? REX_OK : rex_last_error_code(), call, object);
 }
 
-/* What librex has no word for. */
+/* Refuses a call that librex has no counterpart of. */
 static void refuse(const char *call, const char *why)
 {
     pthread_mutex_lock(&lock);
@@ -265,7 +265,7 @@ void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What host and device share is pinned memory of the host, which a GPU reaches by its address. */
+/* Shared memory is pinned memory of the host, which a GPU reaches by its address. */
 void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared)
 {
     void *memory = shared ? rex_host_alloc(size) : memory_take(size, queue_of(stream));
@@ -337,7 +337,7 @@ void mgpuMemHostUnregister(void *address)
     note(rex_host_unregister(address), "mgpuMemHostUnregister", NULL);
 }
 
-/* What a memref's descriptor begins with; RANK sizes and as many strides follow. */
+/* The head of a memref's descriptor; RANK sizes and as many strides follow. */
 struct memref {
     char *allocated, *aligned;
     int64_t offset, sizes[];
