@@ -1,8 +1,8 @@
 /*
  * hostimage.c - the reader of host images: their symbols, signatures, and their own entry table.
  *
- * libomptarget's host device opens a host image with the loader and looks kernels up by name (16
- * on), or takes the rows of its section `omp_offloading_entries` by position (14 and 15).
+ * libomptarget's host device opens a host image with the loader. It looks kernels up by name (16
+ * on), or takes the rows of the section `omp_offloading_entries` by position (14 and 15).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -43,8 +43,8 @@ bool rex_copy_is_ours(const struct rex_copy *copy);
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made);
 
 /*
- * What is measured: a copy of SIZE bytes, at least REX_COPY_LARGE, by the driver or by threads took
- * so long; whether the next one goes to threads.
+ * Notes the time of a copy of SIZE bytes, at least REX_COPY_LARGE, by the driver or by threads. The
+ * times decide whether the next one goes to threads.
  */
 void rex_copy_driver_took(size_t size, uint64_t nanoseconds);
 void rex_copy_threads_took(size_t size, uint64_t nanoseconds);

@@ -108,7 +108,7 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 {
     bool is_changed = old && rex_entries_are_new(table);
     size_t used = 0;
-    /* Of no bytes it has an address, too. Entries of the older form are smaller. */
+    /* An empty array has an address, too. Entries of the older form are smaller. */
     struct __tgt_offload_entry *entries = malloc(table.size);
     if (entries == NULL)
         return -1;

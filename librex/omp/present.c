@@ -182,9 +182,8 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 
 /*
  * Looks up how the ranges are mapped. Whether the call has to wait: for an entry's owner, for an
- * update where it attaches a pointer, for an end that would be the last and waits for the entry's
- * users, or for a call without an entry.
- * `met` of RANGES becomes that call.
+ * update where it attaches a pointer, or for a call without an entry. An end that would be the last
+ * waits for the entry's users, too. `met` of RANGES becomes that call.
  */
 static bool look(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {

@@ -58,7 +58,7 @@ const unsigned char *elf_at(const struct elf_file *file, struct elf_place place,
 /* The string at PLACE, NULL if it does not end there. */
 const char *elf_string_at(const struct elf_file *file, struct elf_place place);
 
-/* What a processor is called: a constant, or NUMBER with its number. */
+/* The name of a processor: a constant, or NUMBER with its number. */
 #define ELF_MACHINE_MAX 32
 const char *elf_machine_name(unsigned machine, char number[ELF_MACHINE_MAX]);
 

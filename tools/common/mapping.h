@@ -1,7 +1,7 @@
 /*
  * mapping.h - a file of any size, mapped, not read.
  *
- * For tools. What is not looked at takes address space, and no memory.
+ * For tools. Parts of a file that are not read take address space, and no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

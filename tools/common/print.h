@@ -24,8 +24,8 @@ void tool_error(const char *program, const char *text);
 void print_json(FILE *out, const char *text);
 
 /*
- * What a tool printed has to be there: NULL, or why not all of it is. Behind print_begin() a file
- * that gets too large is such a reason, and not the tool's end.
+ * Checks that the whole output was written: NULL, or the reason why not. Behind print_begin() a
+ * file that gets too large is such a reason, and does not kill the tool.
  */
 void print_begin(void);
 const char *print_end(void);

@@ -84,8 +84,9 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 
 /* ---- one entry ------------------------------------------------------------------------------- */
 
-/* What messages call ROW: by its own symbol, else by its name, else by its number. The caller frees
- * it. */
+/*
+ * The name of ROW in messages: its own symbol, else its name, else its number. The caller frees it.
+ */
 static char *called(const struct program *program, const struct row *row)
 {
     if (row->symbol != NULL)

@@ -93,7 +93,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
 static void read_calls(struct calls *calls, const struct tokens *tokens, enum pass pass,
                        struct report *report)
 {
-    /* Who calls these knows when. */
+    /* A program that calls one of these chooses the time of its registration. */
     static const char *const registers[] = {"rex_module_register", "rex_module_init",
                                             "register_cubin", NULL};
     const struct token *clock = NULL; /* the first one in this function */

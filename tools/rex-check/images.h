@@ -42,7 +42,7 @@ int images_add_bytes(struct images *images, const struct program *program, const
 
 void images_close(struct images *images);
 
-/* What IMAGE is for: "sm_90", "compute_90" for PTX, or "the CPU". */
+/* The target of IMAGE: "sm_90", "compute_90" for PTX, or "the CPU". */
 const char *image_target(const struct image *image, char buffer[32]);
 
 #endif

@@ -34,8 +34,8 @@ static struct item *add(struct items *items, enum item_kind kind, const struct t
 /* ---- macros ---------------------------------------------------------------------------------- */
 
 /*
- * What a macro of rex/entry.h, rex/launch.h or rex/kernel.h makes at INDEX of its first argument,
- * which is a name or a stem.
+ * Adds the items of the macro of rex/entry.h, rex/launch.h or rex/kernel.h at INDEX. Its first
+ * argument is a name or a stem.
  */
 static void read_macro(struct items *items, const struct tokens *tokens, size_t index)
 {
@@ -130,7 +130,7 @@ static const struct token *address_in(const struct tokens *tokens, struct value 
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* What has been seen of a declaration. */
+/* The parts of a declaration that were read so far. */
 struct declaration {
     const struct token *symbol;
     bool is_entry, in_section, says_section; /* by its name, not by a macro */

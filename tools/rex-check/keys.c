@@ -12,8 +12,8 @@
 #include "names.h"
 
 /*
- * What sites are compared with: keys in entries of this file, keys of other files that its entries
- * have, keys that a site refers to.
+ * The keys that sites are compared with: those in entries of this file, those of other files that
+ * its entries have, those that a site refers to.
  */
 struct known {
     struct names in_entry, imported, referred;

@@ -203,7 +203,10 @@ static void check_image(const struct program *program, const struct image *image
         report_note(report, image->path, "the image is older than %s", program->path);
 }
 
-/* Of files with one image each: several in a file, or in a list, are there to choose from. */
+/*
+ * Compares files with one image each, because several images in a file, or in a list, are
+ * alternatives.
+ */
 static void check_architectures(const struct images *images, struct report *report)
 {
     const struct image *first = NULL;

@@ -14,7 +14,7 @@
 
 #include "common/memory.h"
 
-/* What an object's pointer is before its relocation: nothing. */
+/* Reads a pointer in place; that of an object is empty before its relocation. */
 static void read_in_place(const struct program *program, struct pointer *pointer)
 {
     uint64_t room;

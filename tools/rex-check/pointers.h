@@ -9,7 +9,7 @@
 #include "common/elfsymbols.h"
 #include "program.h"
 
-/* What the entries point to: their keys and names; after tables_read(). */
+/* Reads the pointers of the entries, to keys and names; after tables_read(). */
 void pointers_read(struct program *program);
 
 /* Pointers at COUNT places that are in order, as they are when the program runs. */
@@ -19,7 +19,7 @@ struct pointer {
 };
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
-/* What RELOCATION, whose section names SYMBOLS, makes of the pointer there. */
+/* The target that RELOCATION, whose section names SYMBOLS, gives the pointer there. */
 struct target pointer_target(const struct elf_relocation *relocation,
                              const struct elf_symbols *symbols);
 

@@ -10,7 +10,7 @@
 #include "common/elfsymbols.h"
 #include "rex/inspect.h"
 
-/* What a pointer in the file refers to: nothing, a place in it, or a symbol of another file. */
+/* The target of a pointer in the file: none, a place in it, or a symbol of another file. */
 enum target_kind { TARGET_NULL, TARGET_PLACE, TARGET_IMPORT };
 struct target {
     enum target_kind kind;
@@ -104,8 +104,8 @@ struct program {
 size_t table_entry_size(const struct table *table);
 
 /*
- * Whether clang made the entry of ROW for its own offloading; by its name, or its symbols. Of a
- * global, the symbol alone can tell, and linkers drop that of a second one.
+ * Whether clang made the entry of ROW for its own offloading; by its name, or its symbols. For a
+ * global only the symbol can tell, and linkers drop that of a second one.
  */
 bool row_is_clangs(const struct row *row);
 
@@ -116,7 +116,7 @@ bool row_is_clangs(const struct row *row);
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
 
-/* What a program is, in words: "x86-64 shared object". */
+/* The kind of a program in words: "x86-64 shared object". */
 const char *program_kind(const struct program *program, char buffer[96]);
 
 /* The table that PLACE lies in, NO_TABLE if none; the first key at PLACE, NULL if there is none. */

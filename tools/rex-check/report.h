@@ -68,7 +68,7 @@ struct place {
     size_t line;
 };
 
-/* OBJECT is copied. NEAREST may be NULL. What stands in a source is told with its line. */
+/* OBJECT is copied. NEAREST may be NULL. A finding in a source comes with its line. */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -63,7 +63,7 @@ static int unusable(const char *why)
     return STATUS_UNUSABLE;
 }
 
-/* What is mapped can be read no more where another process has made the file shorter. */
+/* A mapped file that another process has made shorter cannot be read to its end. */
 static void end_cut(int number)
 {
     static const char message[] = "rex-check: a file was cut while it was read\n";
@@ -82,7 +82,7 @@ static int bad_option(char *const *arguments)
     return status;
 }
 
-/* What was printed has to be there: a full disk is no clean program. */
+/* Lost output is a failure: a full disk must not look like a clean program. */
 static int finish(const struct report *report)
 {
     const char *why = print_end();

@@ -1,7 +1,7 @@
 /*
  * sites.c - launch sites: code and data that refer to a host key that is in no entry.
  *
- * Objects have a relocation for every reference. What is linked has them for data, and for code
+ * Objects have a relocation for every reference. A linked file has them for data, and for code
  * where it was linked with --emit-relocs; else code.c looks for instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

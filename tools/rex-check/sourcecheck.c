@@ -113,7 +113,7 @@ static void check_kernel(const struct index *index, const struct item *kernel)
               "the kernel %s is in no entry", name);
 }
 
-/* What is not compared, since it is not there or not seen. */
+/* Notes the comparisons that were left out, because a file or a definition is missing. */
 static void note_unseen(const struct index *index, const char *host)
 {
     const char *lack = host == NULL                        ? "host file given"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the names of one kernel end with, behind its stem. */
+/* Suffixes of the names of one kernel, behind its stem. */
 #define KEY_SUFFIX "id__"
 #define ENTRY_SUFFIX "omp_offload_entry__"
 #define NAME_SUFFIX "kernel__"

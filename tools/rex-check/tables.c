@@ -2,8 +2,8 @@
  * tables.c - the sections of entries, and the entries in them.
  *
  * Entries are rows of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later;
- * in 20 in the old section). What is laid out otherwise is still read where symbols say where each
- * entry lies.
+ * in 20 in the old section). Tables of another layout are read where symbols tell the place of each
+ * entry.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -44,7 +44,7 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-/* What lies between FROM, in LINE, and the reader's place. */
+/* Adds the token between FROM, in LINE, and the reader's place. */
 static void add(struct reader *reader, enum token_kind kind, const char *from, size_t line)
 {
     struct tokens *tokens = reader->tokens;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * A string is without its quotes, a mark is one character. Of an include there is all that follows
- * in the directive, a file in quotes; of a definition the macro's name and what it stands for.
+ * A string is without its quotes, a mark is one character. An include has the rest of its
+ * directive, a file in quotes; a definition the macro's name and its replacement.
  */
 enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE, TOKEN_DEFINE };
 

@@ -67,7 +67,9 @@ static const struct {
 #define CONSTANT(name)
 };
 
-/* Who defines a function: librex, each file that includes its header, or one in a linked binary. */
+/*
+ * The definer of a function: librex, each file that includes its header, or one in a linked binary.
+ */
 enum origin { OF_LIBRARY, OF_FILE, OF_BINARY };
 
 static const struct {
@@ -85,7 +87,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Of the report's form, and of what it describes: see rex-codegen(7). */
+/* Versions of the report's form, and of the ABI that it describes: see rex-codegen(7). */
 #define ABI_SCHEMA 1
 #define ABI_NUMBER 2
 
@@ -194,7 +196,10 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
 }
 
-/* What the library itself exports, no version nodes, and what headers define: how many, in *ALL. */
+/*
+ * Collects the exports of the library, without version nodes, and the functions of headers, in
+ * *ALL; returns their number.
+ */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {
     struct elf_symbol symbol;

@@ -11,7 +11,7 @@
 /* Names, numbers and what to link, as lines or as members of a JSON object. */
 void contract_print(bool json);
 
-/* What librex adapts for each release that it knows; likewise. */
+/* The adaptations for each release that librex knows; likewise. */
 void contract_print_releases(bool json);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* What libomptarget offers for a host image. */
+/* The host devices of libomptarget, for a host image. */
 struct host {
     int devices;
     bool ran; /* a kernel did */

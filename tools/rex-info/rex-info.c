@@ -45,7 +45,7 @@ static int fail(const char *why)
     return STATUS_FAILED;
 }
 
-/* What was printed has to be there. */
+/* Fails where output was lost. */
 static int finish(int status)
 {
     const char *why = print_end();
@@ -64,7 +64,7 @@ static int print_abi(bool json)
     return finish(STATUS_USABLE);
 }
 
-/* What helps where no GPU can be used, by words of the error. */
+/* Cures where no GPU can be used, by words of the error. */
 static const struct {
     const char *words, *helps;
 } advice[] = {

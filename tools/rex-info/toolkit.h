@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-/* What is known of it: group "toolkit". */
+/* The facts of the toolkit: group "toolkit". */
 void facts_of_toolkit(struct facts *facts);
 
 #endif

@@ -17,8 +17,8 @@ struct advice {
 };
 
 /*
- * What FINDINGS give, in LIST, what is wrong first and then what saves most; how many. The caller
- * frees the texts.
+ * Writes the advice that FINDINGS give to LIST, mistakes first and then the largest savings;
+ * returns its number. The caller frees the texts.
  */
 size_t advise(const struct findings *findings, struct advice list[MOST_ADVICE]);
 

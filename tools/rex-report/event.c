@@ -14,7 +14,7 @@
 #define DEVICE_TRACKS (UINT64_C(1) << 23)
 #define QUEUE_TRACKS (UINT64_C(1) << 24)
 
-/* What stands in a line, before it is an event. */
+/* The fields of a line, before they make an event. */
 struct line {
     const char *phase, *category, *title; /* title: what a track or process is called */
     struct event *event;

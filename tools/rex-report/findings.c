@@ -101,7 +101,7 @@ static void count_repeat(struct findings *findings, const struct event *event,
     repeat->took += event->took;
 }
 
-/* What is updated is updated because it has changed. */
+/* An update copies data because the data has changed. */
 static bool is_asked_for(const struct event *event)
 {
     return event->kind == EVENT_DATA && strcmp(event->name, "data update") == 0;

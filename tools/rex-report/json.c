@@ -69,7 +69,7 @@ static char *put_code(char *out, int32_t code)
     return out;
 }
 
-/* What stands behind a backslash, which takes more room than what it stands for. */
+/* Decodes an escape, which is longer than the bytes that it stands for. */
 static char *put_escaped(struct json *json, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -127,7 +127,7 @@ static int64_t append(int64_t value, char digit)
     return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
 }
 
-/* What stands behind the point of VALUE, of which DIGITS count. */
+/* Reads the digits behind the point of VALUE, of which DIGITS count. */
 static int64_t read_part(struct json *json, int64_t value, int digits)
 {
     if (*json->at == '.')

@@ -19,7 +19,7 @@ struct mappings {
     size_t count;
 };
 
-/* What was copied for one row. */
+/* The copies of one row. */
 struct copied {
     bool to, from;
 };

@@ -10,7 +10,7 @@
 
 #include "timeline.h"
 
-/* What a kind of work is called. */
+/* The names of the kinds of work. */
 extern const char *const busy_names[BUSY_KINDS];
 
 /* TRACK over all of the timeline's span, with LABEL for who cannot see it. */

@@ -50,7 +50,7 @@ static __attribute__((noreturn)) void die(char *message)
     exit(FAILED);
 }
 
-/* What was printed has to be there. */
+/* Fails where output was lost. */
 static void finish(void)
 {
     const char *why = print_end();

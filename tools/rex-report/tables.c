@@ -69,7 +69,7 @@ static void add_totals(struct table *table, const struct study *study, enum tabl
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* What a thread was in is what it waited for. */
+/* A thread waited for the calls that it was in. */
 static void add_waiting(struct table *table, const struct track *track, uint64_t span)
 {
     char **cell = track->sort == TRACK_THREAD && track_busy(track) > 0 ? add_row(table) : NULL;

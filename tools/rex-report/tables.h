@@ -24,10 +24,10 @@ enum tables_of { TABLE_KERNELS, TABLE_COPIES, TABLE_WAITING, TABLE_START, TABLES
 void tables_make(struct table tables[TABLES], const struct study *study);
 void tables_free(struct table tables[TABLES]);
 
-/* What was run, and on what, in a line that the caller frees. */
+/* The program and its device, in a line that the caller frees. */
 char *facts_line(const struct study *study);
 
-/* What is doubtful about the trace, in a line that the caller frees; NULL: nothing. */
+/* The doubts about the trace, in a line that the caller frees; NULL: none. */
 char *doubts_line(const struct study *study);
 
 /* The name of TRACK that a reader is shown; the caller frees it. */

@@ -18,7 +18,7 @@
 #define BINS 2048
 #define MOST_TRACKS 256 /* those that come later are counted, and have no bins */
 
-/* What a track was busy with. */
+/* The work of a track. */
 enum busy { BUSY_KERNEL, BUSY_DATA, BUSY_QUEUE, BUSY_START, BUSY_KINDS };
 
 /* A time from BEGIN to END, in nanoseconds. */

@@ -22,7 +22,7 @@
 #include "folder.h"
 #include "tell.h"
 
-/* What rex-run was started with, which is the program's to have. */
+/* The signal mask and handler that rex-run was started with, for the program. */
 static sigset_t mask;
 static void (*at_child)(int);
 
@@ -36,7 +36,7 @@ void hold_signals(void)
 
 static void become(const struct program *program, char **arguments, pid_t parent)
 {
-    /* Whoever kills rex-run means the program. */
+    /* Killing rex-run must end the program, too. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(NOT_RUN);
@@ -94,7 +94,7 @@ void run_and_tidy(const struct program *program, char **arguments, void (*behind
         int number = sigwaitinfo(&all, &info);
         if (number == SIGCHLD)
             look_after(child, behind);
-        /* What the terminal sends, the child gets from it as well. */
+        /* The child gets signals of the terminal from the terminal itself. */
         else if (number > 0 && info.si_code <= 0)
             kill(child, number);
     }

@@ -30,7 +30,9 @@
 
 #define NAME "libomptarget.so"
 
-/* What the loader ends a folder at, or replaces in it; its list of libraries has one a line. */
+/*
+ * The loader ends a folder at these, or replaces them in it; its list of libraries has one a line.
+ */
 #define SEPARATORS ":;$\n"
 
 /*

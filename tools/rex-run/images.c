@@ -10,7 +10,10 @@
 
 #include "common/elffile.h"
 
-/* The file has a table of offload entries, whichever clang made it. Others are not searched. */
+/*
+ * The file has a table of offload entries, whichever clang made it. A file without one is not
+ * searched.
+ */
 static bool has_entries(const struct elf_file *file)
 {
     Elf64_Shdr section;

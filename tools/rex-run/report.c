@@ -72,7 +72,7 @@ static int try_output(const char *path, bool *made)
     return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
 }
 
-/* What cannot be written is told now, not when the program has ended. */
+/* An output that cannot be written is an error now, not when the program has ended. */
 static void check_outputs(void)
 {
     struct stat of_trace = {0}, of_page = {0};

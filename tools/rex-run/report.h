@@ -12,7 +12,7 @@
  */
 void report_prepare(const char *page, const char *trace);
 
-/* After the program has ended. What goes wrong is said, and changes nothing. */
+/* After the program has ended. A failure is printed, and changes nothing else. */
 void report_make(void);
 
 #endif

@@ -43,7 +43,7 @@ static const char usage[] =
     "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, "
     "127 if there is none.\n";
 
-/* What was printed has to be there. */
+/* Fails where output was lost. */
 static void finish(void)
 {
     const char *why = print_end();
@@ -87,7 +87,7 @@ static void set_log(const char *value)
     }
 }
 
-/* What was asked for; NULL: nothing. */
+/* The options; NULL: not given. */
 struct request {
     const char *library, *trace, *report;
 };
