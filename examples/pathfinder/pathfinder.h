@@ -3,7 +3,7 @@
  *
  *   pathfinder.c  options, inputs, the check, the summary
  *   offload.c     the device run: the one to read for offloading
- *   kernels.cu    the device side
+ *   kernels.cu    the device side;
  *   grid.c        grids that are made up, and the comparison with the serial run
  *   serial.c      the reference for the check
  *

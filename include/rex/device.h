@@ -79,12 +79,11 @@ REX_API int rex_gpu_count(void);
 /**
  * rex_gpu_get(): describes GPU @number, as the CUDA driver counts them, in @gpu. @size is sizeof
  * *@gpu; that much is written. Returns 0; REX_EINVAL (@gpu is NULL, @size is 0 or larger than this
- * librex knows), REX_EDEVICE (there is no such GPU), REX_EFORK (the process is a child of fork, and
- * its parent has started the driver) or REX_ECUDA; @gpu is unchanged then.
- * Where there is no GPU at all the message says why: no driver, no device or
- * CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not permitted, a driver
- * of another version than the kernel module's. rex-info says what helps. It starts the driver and
- * makes no context. Any thread.
+ * librex knows); REX_EDEVICE (there is no such GPU); REX_EFORK (the process is a child of fork, and
+ * its parent has started the driver); or REX_ECUDA. @gpu is unchanged on an error. Where there is
+ * no GPU at all the message says why: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too
+ * old, a device file that is missing or not permitted, a driver of another version than the kernel
+ * module's. rex-info says what helps. It starts the driver and makes no context. Any thread.
  */
 REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 

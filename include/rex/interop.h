@@ -72,10 +72,10 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * default device). Between two GPUs the bytes go over NVLink or PCI Express where one has access to
  * the other (struct rex_gpu), through the host where not; the first such copy of a queue asks for
  * that access. Queues of the other device are ordered with it by events. Until the copy is done the
- * memory must last on both devices, whose regions know of it as of other copies. Returns 0,
- * REX_EINVAL, REX_EDEVICE (there is no such device, or none of the two is the queue's),
- * REX_ENODEVICE (the other one is no NVIDIA GPU), REX_EUNSUPPORTED (a copy to another device in a
- * graph), REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * memory must last on both devices, whose regions know of it as of other copies. Returns 0;
+ * REX_EINVAL; REX_EDEVICE (there is no such device, or none of the two is the queue's);
+ * REX_ENODEVICE (the other one is no NVIDIA GPU); REX_EUNSUPPORTED (a copy to another device in a
+ * graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);

@@ -105,10 +105,10 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_FIRSTPRIVATE are errors.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is
  * the host: run the host version; REX_EINVAL (a row that no release accepts, a strict grid with a
- * 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE,
- * REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped in
- * part, or overlaps an earlier one and does not lie in it), REX_ENOMEM (also of the device),
- * REX_ECUDA (the driver or the kernel failed, or the device is lost), REX_EFORK, or an error of
+ * 0, a block larger than the GPU or the kernel allows); REX_EKEY, REX_EPARAMS, REX_EDEVICE,
+ * REX_EUNSUPPORTED; REX_EABSENT (a present row is not mapped); REX_EOVERLAP (a row is mapped in
+ * part, or overlaps an earlier one and does not lie in it); REX_ENOMEM (also of the device);
+ * REX_ECUDA (the driver or the kernel failed, or the device is lost); REX_EFORK, or an error of
  * rex_module_register(). In a queue also REX_EABSENT where a row is not mapped; REX_EUNSUPPORTED
  * for device globals, or on the host device for a value of more than 8 bytes.
  */
@@ -195,9 +195,9 @@ static inline bool rex_on_host(void)
  * rex_data_enter(): target enter data: maps the rows of @map. Registers this binary's module first
  * where needed. A binary without kernels needs a module of another binary instead; REX_EENTRIES if
  * librex finds none.
- * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or
- * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (the device is lost, as a
- * queue or a launch has found, also one that the call has waited for), or an error of
+ * Returns 0; REX_EINVAL, REX_EDEVICE, REX_EABSENT; REX_EOVERLAP (a row is mapped in part, or
+ * overlaps an earlier one and does not lie in it); REX_ENOMEM; REX_ECUDA (the device is lost, as a
+ * queue or a launch has found, also one that the call has waited for); or an error of
  * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say
  * REX_EHOST.
  */

@@ -59,8 +59,8 @@ struct rex_library;
  * @name     what messages call the image in memory; or a file, with a slash as given, else looked
  *           for as rex_module_register() does, or several with ':' between. Copied.
  * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
- * REX_ENODEVICE (no image in it suits), REX_ENOKERNEL (there is none in it), REX_EDEVICE,
- * REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED (the device is of another kind than the image, or
+ * REX_ENODEVICE (no image in it suits); REX_ENOKERNEL (there is none in it); REX_EDEVICE,
+ * REX_ENORUNTIME, REX_ERUNTIME; REX_EUNSUPPORTED (the device is of another kind than the image, or
  * than those of registered modules; or as rex_module_register() says), REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
@@ -105,8 +105,8 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  *             tells.
  * Returns 0; REX_EHOST where offloading is disabled or the device is the host; REX_EINVAL, REX_EKEY
  * (it is of no kernel of @library), REX_EPARAMS (number of arguments; or the image has a signature,
- * and a pointer is none), REX_EDEVICE, REX_ENOKERNEL (the image does not tell the parameters),
- * REX_EUNSUPPORTED (a parameter of more than 8 bytes on the host device), REX_ECUDA, REX_ENOMEM or
+ * and a pointer is none); REX_EDEVICE; REX_ENOKERNEL (the image does not tell the parameters);
+ * REX_EUNSUPPORTED (a parameter of more than 8 bytes on the host device); REX_ECUDA, REX_ENOMEM or
  * REX_EFORK. In a graph rex_graph_set_args() takes new arguments as a map of REX_VALUE()s.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,

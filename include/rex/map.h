@@ -397,9 +397,9 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * @section        the section's row: REX_TOFROM(particles, n); its type says what is copied, and
  *                 whether it is a parameter.
  * @element_size   bytes of an element.
- * Returns 0; REX_EINVAL where the builder, the mapper or the section's begin is NULL, the section
- * is no whole number of elements, its row comes after REX_PARENT_MAX, or mappers nest deeper than
- * 64; or an error of rex_map_add() or @mapper.
+ * Returns 0; REX_EINVAL where the builder, the mapper or the section's begin is NULL; REX_EINVAL
+ * where the section is no whole number of elements, its row comes after REX_PARENT_MAX, or mappers
+ * nest deeper than 64; or an error of rex_map_add() or @mapper.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);

@@ -227,8 +227,8 @@ struct rex_module {
  * A name may be a list of files, separated by ':', of which those that do not exist are passed
  * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
  * LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else the newest
- * one of its major number that it runs, else the newest PTX, which the CUDA driver compiles and
- * keeps in its cache, else, where there is no GPU or nothing for one, a host image.
+ * one of its major number that it runs; else the newest PTX, which the CUDA driver compiles and
+ * keeps in its cache; else, where there is no GPU or no image for one, a host image.
  *
  * @module      the module; static storage.
  * @image_name  the image file to register instead of `image_name`, found in the same way; NULL: the

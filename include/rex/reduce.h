@@ -116,11 +116,11 @@ REX_ATOMICS(double, double, unsigned long long, double)
 /*
  * ---- Over all indices -------------------------------------------------------------------------
  *
- * @to is the address of the result, an int, unsigned, long, unsigned long, long long, unsigned long
- * long or double in memory that the kernel was given, which has a value before: 0, or the largest
- * or smallest there is. @expression uses @i and may not leave the loop. All threads of a team must
- * come to it, as to a barrier. In what order numbers are added is not defined, so that the last
- * digits of a sum of doubles differ from run to run.
+ * @to is the address of the result, in memory that the kernel was given. Its type is int, unsigned,
+ * long, unsigned long, long long, unsigned long long or double. It has a value before: 0, or the
+ * largest or smallest there is. @expression uses @i and may not leave the loop. All threads of a
+ * team must come to it, as to a barrier. In what order numbers are added is not defined, so that
+ * the last digits of a sum of doubles differ from run to run.
  */
 
 #if REX_ON_GPU
