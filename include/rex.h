@@ -35,25 +35,25 @@
  *
  * The headers, in the order in which a program comes to need them:
  *
- *   rex/entry.h      one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables
- *   rex/map.h        what a launch brings to the device, written like OpenMP's map clauses
- *   rex/launch.h     launches, and data that stays on the device from one to the next
- *   rex/device.h     which devices there are, their memory, and host memory that they copy fast
- *   rex/kernel.h     the kernel side, for kernel sources alone
- *   rex/offload.h    errors, and modules: a program's kernels and its image
- *   rex/module.h     this binary's module, its start and its end
- *   rex/configure.h  settings, the log, the libomptarget that is bound
- *   rex/queue.h      launches and copies that do not wait; events; graphs
+ *   rex/entry.h      one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables.
+ *   rex/map.h        what a launch brings to the device, written like OpenMP's map clauses.
+ *   rex/launch.h     launches, and data that stays on the device from one to the next.
+ *   rex/device.h     which devices there are, their memory, and host memory that they copy fast.
+ *   rex/kernel.h     the kernel side, for kernel sources alone.
+ *   rex/offload.h    errors, and modules: a program's kernels and its image.
+ *   rex/module.h     this binary's module, its start and its end.
+ *   rex/configure.h  settings, the log, the libomptarget that is bound.
+ *   rex/queue.h      launches and copies that do not wait; events; graphs.
  *
  * Not in this include:
  *
- *   rex/interop.h    other libraries' streams, and copies between devices
- *   rex/library.h    kernels by name, of images that come without entries
- *   rex/inspect.h    for tools: what is inside an image, what librex would do on this machine
+ *   rex/interop.h    other libraries' streams, and copies between devices.
+ *   rex/library.h    kernels by name, of images that come without entries.
+ *   rex/inspect.h    for tools: what is inside an image, what librex would do on this machine.
  *   rex_kmp.h        libomptarget's own calls, checked: `__tgt_target_kernel` and its like, as
- *                    generated code makes them, with the structs of rex/abi.h
+ *                    generated code makes them, with the structs of rex/abi.h.
  *   rex/detail.h     what macros are made of, with rex/arguments.h, rex/parameters.h and
- *                    rex/kinds.h; for programs with a module of their own
+ *                    rex/kinds.h; for programs with a module of their own.
  *
  * The same everywhere:
  *

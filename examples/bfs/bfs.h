@@ -1,12 +1,12 @@
 /*
  * bfs.h - what the parts of bfs share.
  *
- *   bfs.c       options, the check, the summary
- *   offload.c   the device run: the one to read for offloading
- *   kernels.cu  the device side
- *   serial.c    the reference for the check
- *   graph.c     graph files in Rodinia's format, and graphs that are made up
- *   node.h      what host and device both know
+ *   bfs.c       options, the check, the summary.
+ *   offload.c   the device run: the one to read for offloading.
+ *   kernels.cu  the device side.
+ *   serial.c    the reference for the check.
+ *   graph.c     graph files in Rodinia's format, and graphs that are made up.
+ *   node.h      what host and device both know.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

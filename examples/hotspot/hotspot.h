@@ -1,12 +1,12 @@
 /*
  * hotspot.h - what the files of the hotspot program share. See hotspot.c.
  *
- *   model.c    what a chip is made of
- *   input.c    temp_N and power_N: read, write, generate
- *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
- *   devices.c  the same on several devices
- *   serial.c   the same simulation on the host, written on its own, to check against
- *   heatmap.c  the picture, drawn with drawing.c
+ *   model.c    what a chip is made of.
+ *   input.c    temp_N and power_N: read, write, generate.
+ *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu.
+ *   devices.c  the same on several devices.
+ *   serial.c   the same simulation on the host, written on its own, to check against.
+ *   heatmap.c  the picture, drawn with drawing.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,11 +1,11 @@
 /*
  * hotspot_mpi.h - what the files of the program share. See hotspot_mpi.c.
  *
- *   part.c     which part of the chip is this rank's, and who its neighbours are
- *   offload.c  the device run: a queue of steps, and one of exchanges beside it
- *   halo.c     the exchange with the neighbours
- *   state.c    the file to go on from
- *   gather.c   the whole chip on rank 0, to check and to draw
+ *   part.c     which part of the chip is this rank's, and who its neighbours are.
+ *   offload.c  the device run: a queue of steps, and one of exchanges beside it.
+ *   halo.c     the exchange with the neighbours.
+ *   state.c    the file to go on from.
+ *   gather.c   the whole chip on rank 0, to check and to draw.
  *
  * Model, inputs, serial run and picture are hotspot's.
  *

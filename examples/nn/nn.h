@@ -1,17 +1,17 @@
 /*
  * nn.h - what the parts of nn share.
  *
- *   nn.c        main
- *   offload.c   the device run: the one to read for offloading
- *   resident.c  the same with all records on the device, for --queue and --graph
- *   devices.c   the same on several devices, for --devices
- *   all.c       all records of a list, for these two
- *   kernels.cu  the device side
- *   serial.c    the reference for the check
- *   place.h     where a record is, for both sides
- *   records.c   record files in Rodinia's format: made up, and read window by window
- *   nearest.c   the records that are nearest so far
- *   frame.c     options, inputs, the check, the summary
+ *   nn.c        main.
+ *   offload.c   the device run: the one to read for offloading.
+ *   resident.c  the same with all records on the device, for --queue and --graph.
+ *   devices.c   the same on several devices, for --devices.
+ *   all.c       all records of a list, for these two.
+ *   kernels.cu  the device side.
+ *   serial.c    the reference for the check.
+ *   place.h     where a record is, for both sides.
+ *   records.c   record files in Rodinia's format: made up, and read window by window.
+ *   nearest.c   the records that are nearest so far.
+ *   frame.c     options, inputs, the check, the summary.
  *
  * The last five are part of examples/nn_raw as well.
  *

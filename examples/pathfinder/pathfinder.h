@@ -1,11 +1,11 @@
 /*
  * pathfinder.h - what the parts of pathfinder share.
  *
- *   pathfinder.c  options, inputs, the check, the summary
- *   offload.c     the device run: the one to read for offloading
- *   kernels.cu    the device side;
- *   grid.c        grids that are made up, and the comparison with the serial run
- *   serial.c      the reference for the check
+ *   pathfinder.c  options, inputs, the check, the summary.
+ *   offload.c     the device run: the one to read for offloading.
+ *   kernels.cu    the device side.
+ *   grid.c        grids that are made up, and the comparison with the serial run.
+ *   serial.c      the reference for the check.
  *
  * grid.c and serial.c are part of examples/pathfinder_raw as well.
  *

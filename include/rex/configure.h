@@ -70,9 +70,10 @@ extern "C" {
  *                        copies it. `auto`, the default: half of the processors that the process
  *                        may use, none where that leaves fewer than 2.
  * REX_OPTION_REQUIRE_GPU REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
- *                        error and no fallback: a module for which there is no NVIDIA GPU, or only
- *                        a host image, or whose launches OMP_TARGET_OFFLOAD disables, cannot be
- *                        registered (REX_ENODEVICE), and calls for the host device fail likewise.
+ *                        error and no fallback. The registration of a module is REX_ENODEVICE
+ *                        where there is no NVIDIA GPU for it, or only a host image, or where
+ *                        OMP_TARGET_OFFLOAD disables its launches. Calls for the host device fail
+ *                        likewise.
  *                        Takes effect at the next registration and call.
  */
 enum rex_option {

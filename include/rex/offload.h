@@ -102,8 +102,8 @@ struct ident;
  * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses
  *                   the PTX.
  * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every
- *                   user, or belongs to somebody who is neither root, nor the user, nor the owner
- *                   of the executable.
+ *                   user. Or it belongs to a user other than root, the user of the process and the
+ *                   owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the
  *                   message lists them.
  * REX_EENTRIES      the entry table is empty or malformed.
@@ -115,7 +115,8 @@ struct ident;
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
- *                   count them or to pin memory, or while another thread was inside libomptarget.
+ *                   count GPUs or to pin memory. Or it was forked while another thread was inside
+ *                   libomptarget.
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
  *                   message names the queue. Or a module is registered or ended inside of a launch,
  *                   or beside launches that do not end.
