@@ -59,7 +59,7 @@ static void say_why(struct job *job)
 /* The first small copy waits 1.5 ms for its chunk. So libomptarget makes so many before. */
 #define COPIES_THAT_PAY ((size_t)200)
 
-/* What copies of about one size took; the last ones count most. Atomic. */
+/* The time of copies of about one size; the last ones count most. Atomic. */
 struct pace {
     uint64_t bytes, nanoseconds;
 };
