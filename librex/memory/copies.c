@@ -394,8 +394,12 @@ static bool make_some(const struct rex_copy *copies, size_t count, size_t size)
 {
     struct rex_launch_context *own;
     int ordinal = -1, entered;
-    if (!find_gpu(copies[0].device, &ordinal) ||
-        rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
+    if (!find_gpu(copies[0].device, &ordinal)) {
+        /* Such as the host device's. Relaxed: as above. */
+        __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
+        return false;
+    }
+    if (rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
         return false;
     bool done = size > 0
                     ? rex_launch_context_make_staging(own, size) && copy_through(copies, count, own)
