@@ -254,8 +254,7 @@ static bool is_pageable_now(const struct rex_copy *copy)
 /* Whether threads might copy it; its time by the driver counts if they do not. */
 static bool is_large(const struct rex_copy *copy)
 {
-    return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 &&
-           rex_cuda_need(REX_CUDA_QUEUES) == 0 && is_pageable_now(copy);
+    return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 && is_pageable_now(copy);
 }
 
 /* Whether the device memory of COPY is on one GPU, *ORDINAL. */
@@ -337,7 +336,7 @@ static bool do_staged_copies_pay(void)
 
 bool rex_copy_is_ours(const struct rex_copy *copy)
 {
-    if (copy->size == 0 || rex_cuda_need(REX_CUDA_QUEUES) != 0)
+    if (copy->size == 0)
         return false;
     return copy->size <= CHUNK ? is_pageable(copy) && do_staged_copies_pay() : is_large(copy);
 }

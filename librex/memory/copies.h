@@ -30,7 +30,8 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait);
 
 /*
  * Whether rex_copy_some() makes such a copy faster than libomptarget: it is small or large, its
- * host memory is pageable, and enough of its kind were made by others.
+ * host memory is pageable, and enough of its kind were made by others. The driver has what queues
+ * need (REX_CUDA_QUEUES).
  */
 bool rex_copy_is_ours(const struct rex_copy *copy);
 

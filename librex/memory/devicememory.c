@@ -94,7 +94,8 @@ static bool copy_here(void *to, bool to_host, const void *from, size_t size)
                             .size = size,
                             .to_host = to_host};
     bool is_made = false;
-    if ((rex_process_reasons() & REX_REASON_REPORTS) == 0 && rex_copy_is_ours(&copy))
+    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
+        rex_copy_is_ours(&copy))
         rex_copy_some(&copy, 1, &is_made);
     return is_made;
 }

@@ -32,7 +32,8 @@ static bool may_copy(const struct rex_map *map)
     for (int32_t i = 0; i < map->count; i++)
         plain &=
             !(map->types[i] & ~PLAIN_BITS) && (map->mappers == NULL || map->mappers[i] == NULL);
-    return plain && !rex_pointers_are_attached() && rex_process_reasons() == 0;
+    return plain && rex_cuda_need(REX_CUDA_QUEUES) == 0 && !rex_pointers_are_attached() &&
+           rex_process_reasons() == 0;
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
@@ -171,8 +172,7 @@ static int copy_all_to(const char *what, int64_t device, int number, const struc
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
     size_t count = (size_t)map->count, row = sizeof(int64_t) + sizeof **copies;
-    int64_t *types =
-        count > 0 && rex_cuda_devices() > 0 && may_copy(map) ? malloc(count * row) : NULL;
+    int64_t *types = count > 0 && may_copy(map) ? malloc(count * row) : NULL;
     *copies = types != NULL ? (void *)(types + count) : NULL;
     return types;
 }
