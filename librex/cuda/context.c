@@ -249,10 +249,9 @@ void rex_device_lose(int ordinal, int number, const char *name, const char *why)
     rex_lists_unlock();
 }
 
-int rex_device_lost(int number, const char *what)
+int rex_device_tell_loss(int number, const char *what)
 {
-    const struct rex_loss *loss =
-        __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE) ? find_loss(number) : NULL;
+    const struct rex_loss *loss = find_loss(number);
     return loss == NULL ? REX_OK
                         : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
                                    loss->number, loss->name, loss->why);

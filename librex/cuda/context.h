@@ -85,18 +85,24 @@ static inline void rex_context_leave(int entered)
  */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why);
 
-/*
- * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
- * abort, or any device at all; else 0. WHAT begins the message.
- */
-#define REX_ANY_DEVICE INT_MIN
-int rex_device_lost(int number, const char *what);
-
 /* Whether any device was ever found lost. */
 extern bool rex_some_device_is_lost;
 static inline bool rex_any_device_is_lost(void)
 {
     return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
+ * abort, or any device at all; else 0. WHAT begins the message.
+ */
+#define REX_ANY_DEVICE INT_MIN
+int rex_device_tell_loss(int number, const char *what); /* where any is lost */
+static inline int rex_device_lost(int number, const char *what)
+{
+    return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE)
+               ? rex_device_tell_loss(number, what)
+               : 0;
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */

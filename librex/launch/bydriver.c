@@ -338,9 +338,7 @@ static int launch(struct rex_request *request, bool is_mapped)
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .is_pageable = true};
-    int ordinal = -1, entered, result = REX_OK;
-    if (rex_any_device_is_lost())
-        result = rex_device_lost(request->number, target->name);
+    int ordinal = -1, entered, result = rex_device_lost(request->number, target->name);
     if (result == REX_OK)
         result = rex_device_known_ordinal(request->number, &ordinal);
     if (result == REX_OK && ordinal < 0)

@@ -134,7 +134,7 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
         result = rex_device_offload(config->device, &request->number);
     if (result == REX_OK)
         result = rex_resolve(module, config->key, &request->target);
-    if (result == REX_OK && rex_any_device_is_lost())
+    if (result == REX_OK)
         result = rex_device_lost(request->number, request->target.name);
     if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
         result = rex_check_strict(config, request->target.name);

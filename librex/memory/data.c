@@ -54,7 +54,7 @@ static int prepare(struct rex_module *module, struct data_call *call)
         result = rex_check_rows(call->map, call->purpose, call->what);
     if (result == REX_OK)
         result = rex_device_offload(call->device, &call->number);
-    if (result == REX_OK && rex_any_device_is_lost())
+    if (result == REX_OK)
         result = rex_device_lost(call->number, call->what);
     return result;
 }
