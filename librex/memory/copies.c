@@ -69,10 +69,10 @@ struct pace {
 
 static struct {
     struct pace driver[SIZES], threads[SIZES];
-    uint64_t by_driver; /* nanoseconds of all large copies */
-    uint64_t until_retry[SIZES];
-    size_t small_copies; /* left to libomptarget */
-} seen;                  /* atomic */
+    uint64_t by_driver;          /* nanoseconds of all large copies */
+    uint64_t until_retry[SIZES]; /* nanoseconds by the driver since threads were slower */
+    size_t small_copies;         /* left to libomptarget */
+} seen;                          /* atomic */
 
 static size_t size_class(size_t size)
 {

@@ -31,8 +31,10 @@ static bool open_needs(struct needs *needs, const unsigned char *bytes, size_t s
 {
     needs->next = 0;
     needs->has_path = false;
-    return rex_elf_open(&needs->elf, bytes, size) == 0 &&
+    /* Identified first: nothing of a CUBIN is read but its header. */
+    return rex_elf_identify(&needs->elf, bytes, size) == 0 &&
            needs->elf.header.e_machine == REX_HOST_MACHINE &&
+           rex_elf_open(&needs->elf, bytes, size) == 0 &&
            rex_elf_find_type(&needs->elf, SHT_DYNAMIC, &needs->dynamic) &&
            rex_elf_section(&needs->elf, needs->dynamic.sh_link, &needs->strings);
 }
