@@ -139,9 +139,15 @@ SONAME   := librex.so.$(ABI)
 LIB_SO   := $(O)/librex.so.$(VERSION)
 LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
-MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
+# Section 1 is in tools. Sections 3 and 7 are made in one folder: the reference out of the headers that programs include.
+TOOLPAGES := $(wildcard tools/*.1)
+GUIDES    := $(wildcard librex/man/*.7)
+INTERNAL  := arguments clang clangmath kernelform openmp parameters
+REFERENCE := $(filter-out $(INTERNAL:%=include/rex/%.h),$(HEADERS))
+MANUAL    := $(O)/man/ready
+MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
-man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;}' $$m
+man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' $$m
 
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
@@ -162,12 +168,13 @@ EXTRA    := $(call programs-in,$(gpu_dirs))# what else tests need built; rules.m
 
 WORK     := demo demo-mpi rodinia check check-all asan ubsan tsan# what installs packages first; rules.mk files add to it
 
-.PHONY: all help library tools examples test-programs check-gpu run-check-gpu conform html check-html bench-gpu
+.PHONY: all help library manual tools examples test-programs check-gpu run-check-gpu conform html check-html bench-gpu
 .PHONY: install uninstall installcheck print-O clean FORCE
 FORCE:
 
-all: library examples  ## build the library, the tools and the examples (needs gcc and make alone)
+all: library examples manual  ## build the library, the tools and the examples (needs gcc and make alone)
 library: $(LIB)
+manual: $(MANUAL)  ## the man pages, in a folder of the build
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -248,6 +255,11 @@ $(O)/tested/librex/%.o: librex/%.c $(O)/flags
 	$(call compile,$(tested_cflags),TESTED)
 $(O)/tested/librex.a: $(lib_objects:$(O)/obj/%=$(O)/tested/%)
 
+# ---- The man pages of sections 3 and 7
+
+$(MANUAL): librex/man/reference.awk librex/man/errors.roff $(GUIDES) $(REFERENCE)
+	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && awk -v folder=$(@D) -f $^ && touch $@
+
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
@@ -292,7 +304,7 @@ $(UNIT): private sanitize = $(sanitize_tested)
 $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support)
 	$(link) $(unit_libs) -lcmocka -lm $(lib_libs)
 
-test-programs: $(LIB) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
+test-programs: $(LIB) $(MANUAL) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
 
 # ---- Running
 
@@ -342,9 +354,9 @@ check-gpu:  ## run the runtime tests on the GPU, on the libomptarget of the envi
 run-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
-html:  ## the manual as linked pages with a search, in build/html (installs missing packages)
+html: $(MANUAL)  ## the manual as linked pages with a search, in build/html (installs missing packages)
 	@tools/deps html
-	@tools/pages/pages.py build/html $(wildcard build/bench/*.svg)
+	@tools/pages/pages.py build/html $(O)/man $(wildcard build/bench/*.svg)
 check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
 	@tools/deps browser
 	@tests/browser/check-report $(O)/tools/rex-report build/pictures
@@ -371,7 +383,7 @@ placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PRE
 DATA_FILES  := tools/rex-info/abi.schema.json tools/rename-0.1-to-0.2.sed
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
-install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
+install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
 	$(Q)install -d $(call to,$(libdir)) $(call to,$(pcdir)) $(call to,$(cmakedir)) $(call to,$(includedir)/rex)
 	$(Q)install -m 755 $(LIB_SO) $(call to,$(libdir)/)
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(call to,$(libdir)/$(SONAME))
@@ -397,7 +409,7 @@ installed = librex $(VERSION) is installed in $(DESTDIR)$(prefix); next: $(strip
     $(if $(filter /usr /usr/%,$(libdir)),sudo ldconfig$(comma) then rex-info, \
     $(bindir)/rex-info says what runs here$(comma) $(bindir)/rex-cc compiles programs)))
 
-uninstall:  ## remove what install put there
+uninstall: $(MANUAL)  ## remove what install put there
 	$(Q)for f in $(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%); do rm -f $(call to,$(libdir))/$$f || exit 1; done
 	$(Q)for h in $(HEADERS:include/%=%); do rm -f $(call to,$(includedir))/$$h || exit 1; done
 	$(Q)for f in $(notdir $(DATA_FILES)); do rm -f $(call to,$(datadir))/$$f || exit 1; done

@@ -6,14 +6,17 @@
 
 # ---- man pages: layout
 
-pages=$(find librex tools -name '*.[1-8]' | sort)
+# Those of sections 3 and 7 as they are installed, most of them made out of the headers.
+manual=$build/man
+pages=$(find "$manual" tools -name '*.[1-8]' | sort)
 # No name of ours has a space.
 # shellcheck disable=SC2086
 mandoc -Tlint -Wstyle $pages || failed=1
 for page in $pages; do
     case $page in */REX_E*) continue ;; esac
-    # Bold letters are printed twice, with a backspace between.
-    mandoc -Tascii -O width=78 "$page" | sed "s/.$(printf '\b')//g" | expand | grep -E '.{81}' | sed "s|^|FAIL: $page is too wide: |"
+    # Bold letters are printed twice, with a backspace between. The code of a header is as wide as there.
+    case $page in *.3) sed '/^\.EX$/,/^\.EE$/d' "$page" ;; *) cat "$page" ;; esac |
+        mandoc -Tascii -O width=78 | sed "s/.$(printf '\b')//g" | expand | grep -E '.{81}' | sed "s|^|FAIL: $page is too wide: |"
 done >"$work/wide"
 [ ! -s "$work/wide" ] || { cat "$work/wide"; failed=1; }
 
@@ -22,23 +25,20 @@ done >"$work/wide"
 identifier='[A-Za-z_][A-Za-z_0-9]*'
 
 # Names under NAME, up to the dash, are those that `make install` installs a page under.
-for page in librex/man/*.[37]; do
-    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;}' "$page" | tr '\n' ' ')
+for page in "$manual"/*.[37]; do
+    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' "$page" | tr '\n' ' ')
     echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
     case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
-    case $page in librex/man/REX_E*) continue ;; esac # errors.sh looks at these
-    sections='NAME SYNOPSIS DESCRIPTION EXAMPLES SEE_ALSO'
-    case $page in
-    # The page of a header as a whole has no call that could return.
-    */rex_kmp.3) sections="$sections HISTORY" ;;
-    *.3) sections="$sections RETURN_VALUE ERRORS HISTORY" ;;
-    esac
+    sections='NAME SYNOPSIS DESCRIPTION SEE_ALSO'
+    case $page in *.7) sections="$sections EXAMPLES" ;; esac
     for section in $sections; do
         grep -qx "\.SH $(echo "$section" | tr _ ' ')" "$page" ||
             fail "$page has no section $section"
     done
 done
 for name in $(sort "$work/pages" | uniq -d); do fail "two man pages are called $name"; done
+lines=$(cat librex/man/*.7 | wc -l)
+[ "$lines" -le 3000 ] || fail "the guides have $lines lines, of 3000"
 
 # The headers without their comments; macros stay. What gcc calls an error here is a parameter list on several lines.
 for header in include/*.h include/rex/*.h; do
@@ -64,7 +64,7 @@ sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
     grep -oE "$identifier" tools/cmake/rexConfig.cmake.in | grep -E '^(rex_static|rex_target_kernels)$'
     for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
 } >"$work/known"
-for page in librex/man/*.[37] README.md; do
+for page in "$manual"/*.[37] README.md; do
     case $page in
     *.md) cat "$page" ;;
     # Bold letters are printed twice, with a backspace between; col is not everywhere. The first line and the last are the title, in capitals.
@@ -76,35 +76,56 @@ for page in librex/man/*.[37] README.md; do
     done
 done
 
-references() { sed -nE "s/^\.BR ($identifier) \([37]\).*/\1/p" "$1"; }
-for page in librex/man/*.[37]; do
-    for name in $(references "$page"); do
-        case $name in rex_* | __rex_* | register_cubin | REX_E*) ;; *) continue ;; esac
-        grep -qx "$name" "$work/pages" || fail "$page refers to $name, which has no page"
-    done
+for page in "$manual"/*.[37]; do
+    sed -E 's/^\.BR /\\fB/; s/ \(/(/g; s/\\fR\(/(/g' "$page" | grep -oE "\\fB(rex_|__rex_|REX_|register_)[A-Za-z_0-9.]*\([37]\)" | sed 's/^...//; s/(.*//' | sort -u >"$work/named"
+    for name in $(grep -vxFf "$work/pages" "$work/named" || true); do fail "$page refers to $name, which has no page"; done
 done
 
 # ---- man pages: completeness
 
 while read -r name; do
-    grep -qw "$name" librex/man/librex.7 || fail "librex(7) does not mention the variable $name"
+    grep -qw "$name" "$manual/librex.7" || fail "librex(7) does not mention the variable $name"
 done <"$work/variables"
 if [ -n "${VERSION-}" ]; then
-    for page in librex/man/*.[37]; do
+    for page in "$manual"/*.[37]; do
         grep -q "^\.TH .*\"librex $VERSION\"" "$page" || fail "$page is not of version $VERSION"
     done
     grep -qF "## $VERSION" CHANGELOG.md || fail "CHANGELOG.md says nothing of $VERSION"
 fi
 
-# ---- man pages: examples compile
+# ---- guides: each example compiles, and each with main() runs with the kernels of the page
 
+ran=$(tests/llvm --list | awk 'NR == 1 || $0 == 19 { ran = $0 } END { print ran }')
 examples=0
-for page in librex/man/*.[37]; do
-    sed -n '/^\.EX$/,/^\.EE$/{/^\.E[XE]$/d;s/\\-/-/g;s/\\e/\\/g;p;}' "$page" >"$work/example.c"
-    grep -q '^#include' "$work/example.c" || continue
-    gcc -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/example.c" || fail "$page: the example does not compile"
-    examples=$((examples + 1))
+programs=0
+for page in librex/man/*.7; do
+    folder=$work/$(basename "$page" .7)
+    mkdir "$folder"
+    sed 's/\\-/-/g; s/\\&//; s/\\(dq/"/g; s/\\e/\\/g' "$page" | awk -v folder="$folder" '
+        /^\.EX$/ { text = ""; inside = 1; next }
+        /^\.EE$/ {
+            inside = 0
+            if (text ~ /^(\/\*[^\n]*\n)?#include/)
+                printf "%s", text >(folder "/" ++count (text ~ /<rex\/kernel.h>/ ? ".cu" : ".c"))
+        }
+        inside { text = text $0 "\n" }'
+    for example in "$folder"/*.c "$folder"/*.cu; do
+        [ -e "$example" ] || continue
+        gcc -x c -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$example" || fail "$page: an example does not compile"
+        examples=$((examples + 1))
+    done
+    for program in $(grep -l 'int main(' "$folder"/*.c); do
+        [ -n "$ran" ] || continue
+        mkdir "${program%.c}"
+        kernels=$(find "$folder" -maxdepth 1 -name '*.cu')
+        # No name of ours has a space.
+        # shellcheck disable=SC2086
+        "$build/tools/rex-cc" "$program" $kernels -o "${program%.c}/program" || fail "$page: rex-cc does not compile its example"
+        CUDA_VISIBLE_DEVICES='' tests/llvm "$ran" "${program%.c}/program" || fail "$page: its example fails on LLVM $ran"
+        programs=$((programs + 1))
+    done
 done
+[ -z "$ran" ] || [ "$programs" -ge 6 ] || fail "$programs examples of guides run"
 
 # What rex-testing(7) names can be run.
 for target in $(sed -n 's/\\-/-/g; s/^\.BI* "*make \([a-z -]*\).*/\1/p' librex/man/rex-testing.7 | tr ' ' '\n'); do
@@ -162,7 +183,6 @@ done
 "$build/tools/rex-check" --source "$work/axpy.c" "$work/axpy.cu" || fail "README.md: rex-check finds something in the first program"
 export PATH="$build/tools:$PATH"
 
-ran=$(tests/llvm --list | awk 'NR == 1 || $0 == 19 { ran = $0 } END { print ran }')
 if [ -n "$ran" ]; then
     (cd "$work" && "$top/tests/llvm" "$ran" sh -eu ./commands >printed) || fail "README.md: the first program fails on LLVM $ran"
     diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $ran"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: tools/pages/pages.py FOLDER [FIGURE.svg]...
+"""usage: tools/pages/pages.py FOLDER MANUAL [FIGURE.svg]...
 
-Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages by mandoc,
-the README, the lessons with their programs, what changed, figures of benchmarks, an entry page, and
-a search that needs no server.
+Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages, those in
+the folder MANUAL and those of the tools, by mandoc, the README, the lessons with their programs,
+what changed, figures of benchmarks, an entry page, and a search that needs no server.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -51,7 +51,8 @@ class ManPage:
         self.file = "%s.%s.html" % (self.name, self.section)
         text = open(path, encoding="utf-8").read()
         names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1)
-        listed, self.about = names.replace("\n", " ").replace("\\-", "-").strip().split(" - ", 1)
+        names = names.replace("\n", " ").replace("\\-", "-").replace("\\%", "")
+        listed, self.about = names.strip().split(" - ", 1)
         self.names = [name.strip() for name in listed.split(",")]
 
 
@@ -86,9 +87,9 @@ def frame(title, body, here=""):
 
 
 class Site:
-    def __init__(self, folder):
+    def __init__(self, folder, manual):
         self.folder = folder
-        paths = glob.glob("librex/man/*.[1-8]") + glob.glob("tools/*.[1-8]")
+        paths = glob.glob(manual + "/*.[37]") + glob.glob("tools/*.1")
         self.pages = sorted(map(ManPage, paths), key=lambda page: (page.name.lower(), page.name))
         self.targets = {(name, page.section): page.file
                         for page in self.pages for name in page.names}
@@ -111,7 +112,7 @@ class Site:
                               check=True, capture_output=True, text=True).stdout
         body = re.sub(r'<table class="(?:head|foot)">.*?</table>', "", body, flags=re.S)
         # Where it stands alone; mandoc breaks lines wherever there is a blank.
-        body = re.sub(r"(<b>)?\b([A-Za-z_][\w-]*)(</b>)?\((\d)\)", self.refer, body)
+        body = re.sub(r"(<b>)?\b([A-Za-z_][\w.-]*)(</b>)?\((\d)\)", self.refer, body)
         body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)",
                       r'<div class="wide">\1</div>', body, flags=re.S)
         self.write(page.file, "%s(%s)" % (page.name, page.section),
@@ -192,14 +193,14 @@ class Site:
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    folder = os.path.abspath(sys.argv[1])
-    figures = [os.path.abspath(path) for path in sys.argv[2:]]
+    folder, manual = map(os.path.abspath, sys.argv[1:3])
+    figures = [os.path.abspath(path) for path in sys.argv[3:]]
     os.chdir(TOP)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    site = Site(folder)
+    site = Site(folder, manual)
     for page in site.pages:
         site.man_page(page)
     for path in TEXTS:
