@@ -12,25 +12,18 @@
  *     rex_library_unload(library);
  *
  * The names are those of CUDA's own library calls. A program needs no entries and no image of its
- * own: once a library is loaded, rex_queue_create() makes queues without, and rex_device_alloc()
- * and the other calls of rex/device.h that need a registered module work.
+ * own: once a library is loaded, rex_queue_create() makes queues, and rex_device_alloc() and the
+ * other calls of rex/device.h that need a registered module work.
  *
- * **Images** are what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary, host shared
- * objects; the one for the device is chosen, and PTX is compiled by the CUDA driver.
+ * An image is what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host image.
+ * The one for the device is chosen, and the CUDA driver compiles PTX.
  *
- * **On a GPU** the CUDA driver loads the image, once on each GPU, and launches. libomptarget is
- * told nothing of it, so that there is one copy of its globals, parameters have any width on every
- * release, and unloading it gives all of it back. Where no module is registered yet, libomptarget
- * has no devices: then the first library's image is registered with it as well, and stays for the
- * life of the process.
+ * Where a call fails, nothing is stored, launched or ended.
  *
- * **On the host device** a host image is registered as a module's is. libomptarget never forgets
- * what it was given, so that its bytes, and the names of its kernels, stay in memory when it is
- * unloaded; those of an image that is loaded again are used again. Arguments have 8 bytes at most.
+ * Threads: any number of threads may use a library. It must not be unloaded while another thread
+ * uses it.
  *
- * Threads: any number of threads may use a library, but for the one that unloads it.
- *
- * Everything here is since 0.2 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -58,8 +51,9 @@ struct rex_library;
  * @image    @size bytes, which are copied; NULL: the file @name.
  * @name     what messages call the image in memory; or a file, with a slash as given, else looked
  *           for as rex_module_register() does, or several with ':' between. Copied.
+ *
  * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
- * REX_ENODEVICE (no image in it suits); REX_ENOKERNEL (there is none in it); REX_EDEVICE,
+ * REX_ENODEVICE (no image in it suits); REX_ENOKERNEL (it has no kernel); REX_EDEVICE,
  * REX_ENORUNTIME, REX_ERUNTIME; REX_EUNSUPPORTED (the device is of another kind than the image, or
  * than those of registered modules; or as rex_module_register() says), REX_ECUDA or REX_EFORK.
  */
@@ -95,19 +89,21 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
 /**
  * rex_library_launch(): puts a launch of a kernel of @library in a queue, or in the graph that is
  * captured there, and returns. No argument is looked up or copied: addresses are those of the
- * device.
+ * device. In a graph rex_graph_set_args() takes new arguments as a map of REX_VALUE()s.
  *
  * @launch     the kernel, by its key, the grid and the queue; its device is -1 or the queue's.
  * @arguments  @count addresses, of an argument each, in order; read at the call. As many bytes are
  *             read as the parameter has, and of REX_DEVICE_KERNEL() as its type has. NULL
  *             where @count is 0. On the host device, where the image does not tell the parameters,
- *             8 bytes each. Arguments in one block are at the offsets that rex_library_view()
- *             tells.
- * Returns 0; REX_EHOST where offloading is disabled or the device is the host; REX_EINVAL, REX_EKEY
- * (it is of no kernel of @library), REX_EPARAMS (number of arguments; or the image has a signature,
- * and a pointer is none); REX_EDEVICE; REX_ENOKERNEL (the image does not tell the parameters);
- * REX_EUNSUPPORTED (a parameter of more than 8 bytes on the host device); REX_ECUDA, REX_ENOMEM or
- * REX_EFORK. In a graph rex_graph_set_args() takes new arguments as a map of REX_VALUE()s.
+ *             8 bytes each. Arguments in one block, a C struct with a member of each parameter's
+ *             type, are at the offsets that rex_library_view() tells.
+ *
+ * Returns 0; REX_EHOST (nothing was launched: offloading is disabled, or the device is the host);
+ * REX_EINVAL (a pointer is NULL, of an argument as well); REX_EKEY (the key is of no kernel of
+ * @library); REX_EPARAMS (the number of arguments is not the kernel's; or the image has a
+ * signature, and an argument that should be an address is none); REX_EDEVICE; REX_ENOKERNEL (the
+ * image does not tell the parameters); REX_EUNSUPPORTED (a parameter of more than 8 bytes on the
+ * host device); REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                                void *const *arguments, size_t count);

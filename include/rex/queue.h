@@ -13,49 +13,28 @@
  *     }
  *     rex_queue_destroy(queue);
  *
- * **Order.** What is put in one queue is done in that order, each thing after the one before it.
- * Between two queues, and between a queue and rex_launch(), rex_data_update() and the other calls
- * that wait, there is no order but what rex_queue_sync() and events make.
+ * **Order.** The commands of one queue are done in the order in which they were put in. Between two
+ * queues, and between a queue and calls that wait, only rex_queue_sync() and events make an order.
  *
- * **Memory.** Launches and rex_queue_update() take host addresses, which must be mapped on the
- * queue's device, every byte of them: nothing is mapped or copied for a launch, and memory that is
- * not mapped is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take
- * device memory (rex_device_alloc(), rex_mapped_ptr()). A mapping and its host memory must last
- * until the queue has been waited for: ending a region that a queue works with is REX_EBUSY, and
- * nothing ends; with REX_UNFINISHED=wait it waits. The raw `__tgt_target_data_end` and
- * rex_device_free(), which cannot return an error, wait and say so; raw calls are not seen where a
- * program links libomptarget in front of librex.
+ * **Memory.** Launches and rex_queue_update() take host addresses. Every byte of a row must be
+ * mapped on the queue's device before, or the call is REX_EABSENT: a launch maps and copies
+ * nothing. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take device memory, of
+ * rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the modules of
+ * kernels must last until the queue has been waited for.
  *
- * **Device addresses** are looked up once and remembered until some mapping ends: librex counts the
- * calls that end one, as they pass through its forwarders. Where libomptarget is linked in front of
- * librex they do not, and every launch looks its addresses up again. A call is never seen if
- * dlsym() gave its address for libomptarget itself, or if it comes from an object that dlopen()
- * opened with RTLD_DEEPBIND. After such a call that maps or unmaps, and after omp_target_free() of
- * memory that is associated, call rex_mappings_changed().
+ * **Errors** that the device comes to later are returned by the next call that waits. A kernel that
+ * fails on a GPU loses the device for the whole process: every later call for it is REX_ECUDA.
  *
- * **Values** have the size that the kernel's parameter has in the CUBIN, on every LLVM release:
- * `int`, `float` and structs by value (REX_BY_VALUE) are right here, where rex_launch() must have 8
- * bytes. REX_VALUE() widens an integer in a parameter of 8 bytes as C does.
+ * **Without an NVIDIA GPU** a queue does everything at once, by the same rules and with the same
+ * results.
  *
- * **Errors** that the device comes to later are returned by the next call that waits, with the
- * names of the kernels that it has been given since the last one. After a kernel has failed the
- * GPU's context is lost, for libomptarget as well, until the process ends: calls that would have
- * libomptarget use the device are REX_ECUDA from then on, also when the queue is gone.
+ * Threads: any number of threads may use a queue, an event or a graph; each call is one step. None
+ * of them may be destroyed while another thread uses it. In a child of fork() every call for a
+ * GPU's queue is REX_EFORK, but for those that free: they leave to the parent what the driver has.
  *
- * **Device globals.** A queue runs librex's own copy of the image, in the context that libomptarget
- * uses: a global variable exists twice. A module that has entries for globals refuses queue
- * launches (REX_EUNSUPPORTED), unless the queue was made with REX_QUEUE_OWN_GLOBALS; its kernels
- * then see the variables of librex's copy, which begin with their initial values
- * (rex_queue_global()). `__device__` variables that have no entry are in two copies as well.
+ * NULL is REX_EINVAL where a function does not say what it means.
  *
- * **Without CUDA**, on libomptarget's host device, a queue does everything at once, with the same
- * rules and results, and says so in the log at level info.
- *
- * Threads: any number of threads may use one queue; each call is one whole step in it. So may
- * events and graphs. A queue, event or graph must not be destroyed while another thread uses it.
- * After fork() a child can do nothing with a GPU's queue but get REX_EFORK.
- *
- * Everything here is since 0.2 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -79,37 +58,39 @@ struct rex_event;
  */
 struct rex_graph;
 
-/*
- * ---- Queues -----------------------------------------------------------------------------------
- */
-
 /** REX_QUEUE_NO_CACHE: look device addresses up at every launch, remember none. */
 #define REX_QUEUE_NO_CACHE 0x1u
 /**
- * REX_QUEUE_BLOCKING: every call waits for what it has put in the queue, so that an error comes
- * from the call that made it.
+ * REX_QUEUE_BLOCKING: every call waits for what it has put in the queue. That is slow, and each
+ * error comes from the call that made it.
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: launch kernels of modules with device globals, with the globals of
- * librex's copy.
+ * librex's copy of the image: rex_queue_global(). Without it such a launch is REX_EUNSUPPORTED.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
+
+/*
+ * ---- Queues: launches and copies that do not wait ---------------------------------------------
+ */
 
 #ifndef REX_BUILDING_LIBRARY
 
 /**
  * rex_queue_create(): makes a queue, registering this binary's module first where needed. A binary
  * without entries needs a library (rex/library.h) or a shared object with kernels that was loaded
- * before. The first queue of a module on a
- * GPU loads the module's image there for queues, all kernels of it, so that no launch has to.
+ * before. The first queue of a module on a GPU loads all its kernels there, so that no launch has
+ * to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
  * @device  device number, -1 for the default device as it is now.
  * @name    what messages call it, copied, up to 63 bytes; NULL: "queue 1" and so on.
- * @flags   REX_QUEUE_ bits.
- * Returns 0, REX_EINVAL, REX_ENOMEM, REX_EDEVICE, REX_ECUDA, REX_EUNSUPPORTED (the driver is too
- * old for queues: they want CUDA 11.4), or an error of rex_module_register().
+ * @flags   0, or some of REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING and REX_QUEUE_OWN_GLOBALS.
+ *
+ * Returns 0, REX_EINVAL (also for an unknown flag), REX_ENOMEM, REX_EDEVICE, REX_ECUDA,
+ * REX_EUNSUPPORTED (the driver is too old for queues: they need CUDA 11.4), or an error of
+ * rex_module_register().
  */
 static inline int rex_queue_create(struct rex_queue **queue, int64_t device, const char *name,
                                    unsigned flags)
@@ -120,8 +101,11 @@ static inline int rex_queue_create(struct rex_queue **queue, int64_t device, con
 /**
  * rex_queue_global(): the device address, in the copy of this binary's image that @queue's kernels
  * use, of the global whose host variable is @variable (REX_GLOBAL()). On the host device it is
- * libomptarget's, the only one. NULL with an error: REX_EINVAL, REX_EKEY, REX_EABSENT, REX_ECUDA,
- * REX_EFORK, or an error of rex_module_register(). Valid until this binary's module ends.
+ * libomptarget's, the only one. For rex_queue_copy_to() and rex_queue_copy_from(); valid until this
+ * binary's module ends.
+ * Returns NULL with an error: REX_EINVAL; REX_EKEY (@variable is no global of the module);
+ * REX_EABSENT (it is not on the device); REX_ECUDA, REX_EFORK, or an error of
+ * rex_module_register().
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
 {
@@ -132,53 +116,67 @@ static inline void *rex_queue_global(struct rex_queue *queue, const void *variab
 
 /**
  * rex_queue_destroy(): waits for @queue and frees it. NULL is left alone. Returns 0 or what the
- * wait came to (REX_ECUDA), and the queue is gone in any case, unless it is being captured:
- * REX_EINVAL.
+ * wait came to (REX_ECUDA); the queue is gone in any case, unless it is being captured:
+ * REX_EINVAL. In a child of fork() it frees without waiting.
  */
 REX_API int rex_queue_destroy(struct rex_queue *queue);
 
+/*
+ * ---- Copies, fills and calls in a queue -------------------------------------------------------
+ */
+
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
- * memory (rex_host_alloc()) the copy runs beside the program; @from must not change until it is
- * done. Large pieces of other memory may be copied before the call returns. Returns 0, REX_EINVAL,
- * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * memory (rex_host_alloc()) the copy runs beside the program and beside kernels of other queues.
+ * With other memory the call may wait for part of the copy, and from 4 MiB on for all of it. @from
+ * must not be changed or freed until the copy is done. Returns 0, REX_EINVAL, REX_ECUDA,
+ * REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to. Returns
+ * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to, as
+ * rex_queue_copy_to() does. @to must not be read, changed or freed until the copy is done. Returns
  * likewise.
  */
 REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_update(): as rex_data_update(): copies each row of @map, REX_TO() to the device and
- * REX_FROM() from it, in that order. Memory that is not mapped is an error, and then no row is
- * copied. Returns 0, REX_EINVAL, REX_EABSENT, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * rex_queue_update(): as rex_data_update(): copies each row of @map, first every REX_TO() to the
+ * device, then every REX_FROM() from it. If the memory of a row is not mapped, no row is copied.
+ * The bytes are copied as they are. A pointer that a mapping has attached (REX_ATTACH()) is
+ * overwritten by the host's: leave such members out. The host's memory is read and written as by
+ * rex_queue_copy_to(); @map may change after the call. Returns 0, REX_EINVAL, REX_EABSENT (the
+ * message names the row), REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_update(struct rex_queue *queue, const struct rex_map *map);
 
 /**
  * rex_queue_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern; @to and @size are multiples of
+ * (1, 2 or 4) at @pattern, which are read at the call. @to and @size are multiples of
  * @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern,
                            size_t pattern_size, size_t size);
 
 /**
- * rex_queue_host_func(): calls @function with @argument on some thread once all that was queued
- * before is done; what is queued afterwards waits for it to return. It must not call librex,
- * libomptarget or CUDA. It is not called after an error. @argument may be NULL. Returns 0,
- * REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_queue_host_func(): calls @function with @argument, which may be NULL, once all that was put
+ * in before is done; later commands wait for it to return. It runs on a thread of the driver or on
+ * this one, and must not call librex, libomptarget or CUDA. It is not called after an error.
+ * Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument),
                                 void *argument);
 
+/*
+ * ---- Waiting for a queue, and its properties --------------------------------------------------
+ */
+
 /**
- * rex_queue_sync(): waits until all that was put in @queue is done. Returns 0; REX_ECUDA for an
- * error of any of it, with the names of the kernels; REX_EINVAL (@queue is NULL, or is being
- * captured) or REX_EFORK.
+ * rex_queue_sync(): waits until all that was put in @queue is done, in the way that REX_WAIT says
+ * (rex_configure()). Returns 0; REX_ECUDA for an error of any of it, with the driver's name of the
+ * error and the kernels that were launched since the last wait; REX_EINVAL (@queue is NULL, or is
+ * being captured) or REX_EFORK.
  */
 REX_API int rex_queue_sync(struct rex_queue *queue);
 
@@ -197,19 +195,27 @@ REX_API int rex_queue_device(const struct rex_queue *queue);
  */
 REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
 
+/*
+ * ---- Device addresses and values of launches in a queue ---------------------------------------
+ */
+
 /**
- * rex_mappings_changed(): to be called after a call that made or ended a mapping and that librex
- * cannot see: a call by an address that dlsym() gave for libomptarget itself, or from an object
- * that dlopen() opened with RTLD_DEEPBIND. After it librex asks anew what it remembers of
- * mappings: device addresses of queues, and for rex_launch() and its like what is present and what
- * is not.
+ * rex_mappings_changed(): has librex look up anew what it remembers of mappings: device addresses
+ * of queues, and for rex_launch() and its like what is present and what is not. Call it after a
+ * call that made or ended a mapping and that librex does not see: by an address that dlsym() gave
+ * for libomptarget itself, or from an object that dlopen() opened with RTLD_DEEPBIND; and after
+ * omp_target_free() of memory that is associated. Any thread.
  */
 REX_API void rex_mappings_changed(void);
 
 /**
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of that
- * very type. Up to 8 bytes it is REX_VALUE(); more are read from @object, an lvalue, at the launch:
- * for queues, and for launches that the CUDA driver sends; libomptarget cannot pass them.
+ * very type. Up to 8 bytes it is REX_VALUE(); more are read from @object, an lvalue, at the launch.
+ * For queues on a GPU, and for launches that the CUDA driver sends; libomptarget cannot pass them,
+ * and neither can a queue on the host device (REX_EUNSUPPORTED).
+ *
+ *     struct parameters { double step, mass; int64_t count; } parameters; // as in advance.cu
+ *     REX_LAUNCH_WITH(advance, in_queue, REX_BY_VALUE(parameters), REX_ALLOC(position, n));
  */
 #define REX_BY_VALUE(object)                                                     \
     REX_ROW(                                                                     \
@@ -219,31 +225,36 @@ REX_API void rex_mappings_changed(void);
             : rex_row_object(&(object), sizeof(object), REX_MAP_LITERAL | REX_MAP_TARGET_PARAM))
 
 /*
- * ---- Events -----------------------------------------------------------------------------------
+ * ---- Events: places in queues, to wait for ----------------------------------------------------
+ *
+ * An event that is recorded in a queue that is being captured belongs to that graph. Only queues of
+ * the same capture can wait for it.
  */
 
 /**
- * rex_event_create(): makes an event. Returns 0, REX_EINVAL or REX_ENOMEM. Free it with
- * rex_event_destroy().
+ * rex_event_create(): makes an event, which no queue or device owns. Returns 0, REX_EINVAL or
+ * REX_ENOMEM. Free it with rex_event_destroy().
  */
 REX_API int rex_event_create(struct rex_event **event);
 
 /**
- * rex_event_destroy(): frees @event; NULL is left alone. Work that waits for it still waits for
+ * rex_event_destroy(): frees @event; NULL is left alone. Queues that wait for it go on waiting for
  * what it stood for.
  */
 REX_API void rex_event_destroy(struct rex_event *event);
 
 /**
- * rex_event_record(): @event from now on stands for all that has been put in @queue up to here.
- * Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM, or REX_EFORK.
+ * rex_event_record(): @event from now on stands for all that has been put in @queue up to here. It
+ * may be recorded again, in any queue; a queue that waits for it already still waits for what it
+ * stood for then. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM, or REX_EFORK.
  */
 REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
  * rex_queue_wait_event(): what is put in @queue from now on waits for what @event stands for, which
- * may be in another queue, on another device as well. The calling thread does not wait. Returns 0,
- * REX_EINVAL (@event was never recorded), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * may be in another queue, on another device as well. The calling thread does not wait, unless
+ * @queue does everything at once. Returns 0, REX_EINVAL (@event was never recorded, or in a graph
+ * that @queue cannot take part in), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
@@ -254,18 +265,22 @@ REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *even
  */
 REX_API int rex_event_sync(struct rex_event *event);
 
-/** rex_event_query(): 1 if it is done, 0 if not, or an error as rex_event_sync() returns it. */
+/**
+ * rex_event_query(): 1 if what @event stands for is done, 0 if not, or an error as rex_event_sync()
+ * returns it.
+ */
 REX_API int rex_event_query(struct rex_event *event);
 
 /**
  * rex_event_elapsed(): stores in @seconds the time between two events that are both done, as the
- * device measured it. Returns 0, REX_EINVAL (one was never recorded, or they are of different
- * devices), REX_ECUDA (one is not done, or as for rex_event_sync()) or REX_EFORK.
+ * device measured it, to about half a microsecond. Returns 0; or, with nothing stored, REX_EINVAL
+ * (one was never recorded, or in a graph, or they are of different devices), REX_ECUDA (one is not
+ * done, or as for rex_event_sync()) or REX_EFORK.
  */
 REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end);
 
 /*
- * ---- Graphs -----------------------------------------------------------------------------------
+ * ---- Graphs: commands that are captured once and done again and again -------------------------
  *
  *     rex_graph_begin(queue);                 // from here on nothing is done, all is captured
  *     for (int step = 0; step < 1000; step++)
@@ -277,32 +292,34 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  *     rex_queue_sync(queue);
  *     rex_graph_destroy(graph);
  *
- * A graph keeps the host addresses that its launches were given. When a mapping has ended since,
- * the next rex_graph_launch() finds the device addresses again; what is no longer mapped is
- * REX_EABSENT.
+ * A graph keeps host addresses, and finds their device addresses again after a mapping has ended.
+ * Host memory that is copied, and memory given by its device address, must exist whenever the graph
+ * is launched.
  *
- * Another queue takes part in the capture from the moment that it waits for an event that was
- * recorded in it: what both do may overlap in the graph.
+ * A queue that is being captured cannot be waited for, queried or destroyed, lends no stream and
+ * takes no graph: REX_EINVAL. A copy to another device cannot be captured: REX_EUNSUPPORTED.
  */
 
 /**
- * rex_graph_begin(): captures what is put in @queue from now on instead of doing it. Returns 0,
- * REX_EINVAL, REX_ENOMEM or REX_EFORK.
+ * rex_graph_begin(): captures what is put in @queue from now on instead of doing it: launches,
+ * copies, updates, fills, calls of functions, and events. Each is checked at once. Returns 0,
+ * REX_EINVAL (also where @queue is being captured), REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_begin(struct rex_queue *queue);
 
 /**
- * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, and makes a graph of
- * it; it takes about 6 microseconds a launch. Where it fails the capture has ended all the same
- * and there is no graph. Nothing has been done yet either way.
+ * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
+ * take part, and makes a graph of it. Nothing has been done yet.
  * @graph  where the graph is stored; destroy it with rex_graph_destroy().
- * Returns 0, REX_EINVAL (@queue is not the one), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK.
+ * Returns 0, or an error, and there is no graph: REX_EINVAL (@queue has not begun a capture; the
+ * capture goes on), or REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 
 /**
- * rex_graph_launch(): puts all of @graph in @queue, which must be of the same device. Returns 0,
- * REX_EINVAL, REX_EHOST, REX_EABSENT, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * rex_graph_launch(): puts all of @graph in @queue: any queue of the same device that is not being
+ * captured. Returns 0; REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped: the message
+ * names kernel and row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
