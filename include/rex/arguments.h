@@ -1,12 +1,17 @@
 /*
- * rex/arguments.h - what the rows of a launch pass to a kernel, as the compiler compares it with
- * the parameters that REX_KERNEL() has: rex/entry.h and rex/map.h include it.
+ * rex/arguments.h - what the rows of a launch pass to a kernel, as the compiler compares it.
+ *
+ * rex/entry.h and rex/map.h include it. REX_KERNEL() may have the kernel's parameters:
  *
  *     REX_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y);
  *     REX_LAUNCH(axpy, 8, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
  *
  * REX_KERNEL() declares the function axpy__arguments__(), which nothing defines, and REX_LAUNCH()
  * has a call of it in a sizeof, which evaluates nothing.
+ *
+ * A program needs a name of it for a macro of its own that makes a row: REX_ROW().
+ *
+ * Guide: rex-maps(7).
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -19,7 +24,7 @@
 #include "rex/parameters.h"
 
 /*
- * ---- Types ------------------------------------------------------------------------------------
+ * ---- Types: what the compiler compares --------------------------------------------------------
  *
  * All integers, bool included, are one type to the compiler, since a value widens; librex compares
  * their widths before the kernel runs. A pointer or a struct is of its own type.
@@ -82,7 +87,7 @@ struct rex_any_pointer {
 #define REX_ARGUMENT_POINTER rex_any_pointer()
 #else
 /* clang-format off */
-/** REX_ARGUMENT(expression): an expression of the type that the compiler compares. */
+/* REX_ARGUMENT(expression): the same in C. */
 #define REX_ARGUMENT(...)                        \
     _Generic((__VA_ARGS__),                      \
         float: *(struct rex_float *)0,           \
@@ -92,14 +97,14 @@ struct rex_any_pointer {
 /** REX_INTEGER_CASE(type, kind): of one integer type. */
 #define REX_INTEGER_CASE(type, kind) type: *(struct rex_integer *)0,
 /* clang-format on */
-/** REX_ARGUMENT_TYPE(type): that of a parameter. */
+/* REX_ARGUMENT_TYPE(type): the same in C. */
 #define REX_ARGUMENT_TYPE(...) __typeof__(REX_ARGUMENT(*(__typeof__(__VA_ARGS__) *)0))
-/** REX_ARGUMENT_POINTER: an argument that fits every pointer. */
+/* REX_ARGUMENT_POINTER: the same in C. */
 #define REX_ARGUMENT_POINTER (void *)0
 #endif
 
 /*
- * ---- Rows -------------------------------------------------------------------------------------
+ * ---- Rows: what they pass to a kernel ---------------------------------------------------------
  */
 
 /** struct rex_at_most_64_rows: in the compiler's message about more of them: use REX_MAP(). */
@@ -107,8 +112,13 @@ struct rex_at_most_64_rows {
     char unused; /**< 0. */
 };
 /**
- * REX_ROW(of, call): a row that a macro of rex/map.h makes, by a call: `(((void)of), call)`. @of is
- * one of the macros below, what the row passes to a kernel: REX_ROW_ARGUMENT() looks for it.
+ * REX_ROW(of, call): a row that a macro makes, by @call, which returns a struct rex_row. @of says
+ * what the row passes to a kernel, and is one of REX_OF(), REX_OF_ANY_POINTER and REX_OF_NONE. A
+ * macro of a program's own that makes a row is of this form:
+ *
+ *     #define ON_DEVICE(address) REX_ROW(REX_OF(address), rex_row_address(address))
+ *
+ * It becomes `(((void)of), call)`, where REX_ROW_ARGUMENT() looks for @of.
  */
 #define REX_ROW(of, ...) (((void)of), __VA_ARGS__)
 /** REX_OF(expression): a value, or a pointer, of the expression's type. */

@@ -1,11 +1,15 @@
 /*
- * rex/detail.h - what the macros and inline functions of the other headers are made of. rex/map.h
- * includes it.
+ * rex/detail.h - what the macros and inline functions of the other headers are made of.
  *
- * A program that is written by hand needs none of it by name. The functions that take a module are
- * for code that has several, or one of its own: rex_launch() and its like pass this binary's. Names
- * that begin with rex_detail_ are reserved: a program's variable of such a name would be taken for
- * a macro's.
+ * rex/map.h includes it, and a program that is written by hand needs little of it by name. The
+ * functions for rows serve a program that makes rows by hand, or has macros of its own for them:
+ * REX_ROW() of rex/arguments.h. The functions that take a module are for code that has several, or
+ * one of its own: rex_launch() and its like pass this binary's. Names that begin with rex_detail_
+ * are reserved: a program's variable of such a name would be taken for a macro's.
+ *
+ * The inline functions check no pointer for NULL, and may be called in any thread.
+ *
+ * Guide: rex-maps(7).
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -31,7 +35,9 @@ struct rex_launch_config;
 struct rex_queue;
 
 /*
- * ---- Rows -------------------------------------------------------------------------------------
+ * ---- Rows by hand: from addresses, sizes and values -------------------------------------------
+ *
+ * Sizes are in bytes. A row holds addresses; the memory stays the program's.
  */
 
 /**
@@ -44,7 +50,7 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
     return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
-/** REX_ELEMENT(pointer): bytes of an element. */
+/** REX_ELEMENT(pointer): bytes of an element of what @pointer points to. */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
 /** REX_END_OF(object, member): bytes from the begin of @object to the end of @member. */
 #define REX_END_OF(object, member) \
@@ -118,17 +124,17 @@ static inline struct rex_row rex_row_scalar(const volatile void *value, size_t s
 }
 #ifdef __cplusplus
 extern "C++" {
-/** rex_row_scalar(): the same of a value. */
+/* rex_row_scalar(): the same of a value, in C++. */
 template <class type> inline struct rex_row rex_row_scalar(type value)
 {
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
 }
-/** REX_SCALAR(expression): what rex_row_scalar() takes for it. */
+/** REX_SCALAR(expression): what rex_row_scalar() takes for it, as REX_VALUE() writes it. */
 #define REX_SCALAR(expression) (expression)
 #else
-/** REX_SCALAR(expression): likewise: its address, size and kind. */
+/* REX_SCALAR(expression): the same in C: its address, size and kind. */
 #define REX_SCALAR(expression)                                                        \
     (__typeof__(expression)[1]){(expression)},                                        \
         sizeof(__typeof__(expression)) +                                              \
@@ -153,6 +159,10 @@ static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
     row.type &= ~type;
     return row;
 }
+
+/*
+ * ---- Columns: what REX_MAP() and launches in one line are made of -----------------------------
+ */
 
 /** REX_MAP_ROWS(name): the rows of REX_MAP(name, ...), as a constant expression. */
 #define REX_MAP_ROWS(name) (sizeof rex_detail_##name##_rows / sizeof *rex_detail_##name##_rows)
@@ -193,8 +203,8 @@ struct rex_columns {
 };
 
 /**
- * rex_columns_fill(): the map of the first @count of @rows, in @columns. @text begins with two
- * commas and an argument that is no row.
+ * rex_columns_fill(): the map of the first @count of @rows, at most REX_MOST_ROWS, in @columns,
+ * where it stays. Messages quote @text: it begins with two commas and an argument that is no row.
  */
 static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
                                                const struct rex_row *rows, size_t count)
@@ -217,7 +227,7 @@ struct rex_row_list {
         memcpy(rows, all, sizeof...(row) * sizeof *rows);
     }
 };
-/** rex_columns_fill(): the same of @list. */
+/* rex_columns_fill(): the same of @list, in C++. */
 inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
                                         const struct rex_row_list &list)
 {
@@ -229,11 +239,11 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 #define REX_ROWS(...) rex_row_list{__VA_ARGS__}
 /* clang-format on */
 #else
-/** REX_ROWS(rows..., ): what rex_columns_fill() takes for them: an array, and its rows but one. */
+/* REX_ROWS(rows..., ): the same in C: an array, and its rows but one. */
 #define REX_ROWS(...)                                                   \
     (const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}, \
         REX_ROW_COUNT(sizeof((const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}))
-/** REX_ROW_COUNT(bytes): of an array of so many bytes. */
+/** REX_ROW_COUNT(bytes): the rows but one of an array of so many bytes; an error above 64. */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
                           (bytes) / sizeof(struct rex_row) - 1, *(struct rex_at_most_64_rows *)0)
@@ -244,18 +254,29 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /** REX_JOIN_EXPANDED(a, b): one token, of a and b as they are. */
 #define REX_JOIN_EXPANDED(a, b) a##b
 
+/*
+ * ---- Mappers of the runtime's kind ------------------------------------------------------------
+ */
+
 /**
  * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column:
  * runs @mapper over the section and hands the rows to libomptarget (`__tgt_push_mapper_component`).
- * The other parameters are those of such a function: @size in bytes, and @base may be NULL. An
- * error (REX_EINVAL where @mapper or @handle is NULL) has no way back into libomptarget:
- * rex_last_error() has it and it is printed, and the elements before it are mapped.
+ * REX_RUNTIME_MAPPER() defines such a function.
+ *
+ * @mapper        maps one element.
+ * @element_size  bytes of an element.
+ * @handle        and what follows: the parameters of such a function, as libomptarget passes them;
+ *                @size in bytes, and @base may be NULL.
+ *
+ * An error has no way back into libomptarget: rex_last_error() has it and it is printed, and the
+ * elements before it are mapped. It is REX_EINVAL where @mapper or @handle is NULL, and then
+ * nothing is mapped; else that of @mapper or rex_map_add_mapped().
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                                  void *begin, int64_t size, int64_t type);
 
 /*
- * ---- Launches, data and queues of a module that is named --------------------------------------
+ * ---- Launches, data and queues of a named module ----------------------------------------------
  *
  * Each registers @module first where that has not happened. Results and errors are those of the
  * function without `module`.
@@ -291,7 +312,7 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
                                       const void *variable);
 
 /*
- * ---- Data regions -----------------------------------------------------------------------------
+ * ---- Blocks of data regions -------------------------------------------------------------------
  */
 
 #ifndef REX_BUILDING_LIBRARY
@@ -336,8 +357,7 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
         *scope->error = result;
 }
 
-/** REX_DATA_SCOPE(scope, error, device, map): head of the block of a region; @scope its variable.
- */
+/** REX_DATA_SCOPE(scope, error, device, map): the head of a region's block; @scope: a variable. */
 #define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
              rex_data_scope_begin((error), (device), (map));                            \
@@ -345,7 +365,7 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 
 /**
  * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): the same, of a map in the
- * variable @columns, which lives as long.
+ * variable @columns, which lives as long as the block.
  */
 #define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
     for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \

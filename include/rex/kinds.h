@@ -1,6 +1,9 @@
 /*
  * rex/kinds.h - the kinds of a kernel's parameters, as a kernel declares them and a program's
- * values have them. rex/kernel.h writes them into device images, rex/inspect.h reads them.
+ * values have them.
+ *
+ * rex/kernel.h writes them into device images, REX_VALUE() into rows, and rex/inspect.h reads them.
+ * Most programs need none of it by name.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -16,7 +19,7 @@
  * are in device images, and stay; 4 was in those of version 0.1.
  */
 enum rex_kind {
-    REX_KIND_UNKNOWN = 0, /**< nobody says: no signature, or a type that librex does not know. */
+    REX_KIND_UNKNOWN = 0, /**< no signature tells it, or a type that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
     REX_KIND_WORD = 2,    /**< any value: a `rex_arg` of version 0.1. */
     REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, of as many bytes as its type. */
@@ -34,12 +37,12 @@ enum rex_kind {
 };
 
 /* clang-format off */
-/** REX_EACH_KIND(is): is(type, kind) for each type that has a kind of its own. */
+/** REX_EACH_KIND(is): `is(type, kind)` for each type that has a kind of its own. */
 #define REX_EACH_KIND(is)    \
     REX_EACH_INTEGER(is)     \
     is(float, REX_KIND_F32)  \
     is(double, REX_KIND_F64)
-/** REX_EACH_INTEGER(is): the integers and bool. */
+/** REX_EACH_INTEGER(is): the same for the integers and bool. */
 #define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
     is(signed char, REX_KIND_I8)                       \
@@ -85,21 +88,21 @@ REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }
 /**
- * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE
- * the bytes are above bit 8.
+ * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant. An enum has that of
+ * its integer type. With REX_KIND_VALUE the size in bytes is there, too, from bit 8 on.
  */
 #define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else
-/** REX_KIND_OF_TYPE(type): the same. */
+/* REX_KIND_OF_TYPE(type): the same in C. */
 #define REX_KIND_OF_TYPE(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
-/** REX_EXPRESSION_KIND(expression): the same of its type; it is not evaluated. */
+/** REX_EXPRESSION_KIND(expression): the kind of its type, in C; it is not evaluated. */
 #define REX_EXPRESSION_KIND(expression)                                    \
     ((unsigned)_Generic((expression), REX_EACH_KIND(REX_KIND_CASE) default \
                         : __builtin_classify_type(expression) == 5         \
                               ? REX_KIND_POINTER                           \
                               : REX_KIND_VALUE | sizeof(expression) << 8))
 /* clang-format off */
-/** REX_KIND_CASE(type, kind): of one type. */
+/** REX_KIND_CASE(type, kind): one type of REX_EXPRESSION_KIND(). */
 #define REX_KIND_CASE(type, kind) type:kind,
 /* clang-format on */
 #endif

@@ -1,6 +1,5 @@
 /*
- * rex/map.h - the map table: what a launch or data region brings to the device, written like the
- * clauses it stands for.
+ * rex/map.h - maps: what a launch or data region brings to the device, a row for each clause.
  *
  * A map has four columns: base address, begin address, size in bytes, type. A tour:
  *
@@ -11,13 +10,21 @@
  *     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));                  // raw: rex_kmp.h
  *
  * REX_MAP() declares `args`, a `struct rex_map`, over plain local arrays: no heap. Rows that are
- * only known at run time are built by rex_map_build(). Mappers, C functions that map one element of
- * a type, expand whole sections there. Names that begin with rex_detail_ are librex's: its macros
- * declare variables of such names beside a program's own.
+ * only known at run time are built by rex_map_build().
  *
  * A row is an expression of type `struct rex_row`. Every expression in it is evaluated once, a
  * pointer to variable length arrays twice. C says nothing of the order of rows; C++ goes from left
- * to right.
+ * to right. A row holds addresses: the memory behind them must stay allocated while it is mapped. A
+ * value is taken when the row is made.
+ *
+ * Making a row reports no error. A row that no release of LLVM accepts is REX_EINVAL of the call
+ * that gets the map; the message has the row's number, from 0, and its text.
+ *
+ * All of this may be used in any thread. A map must not be changed while a call uses it. Names that
+ * begin with rex_detail_ are librex's: its macros declare variables of such names beside a
+ * program's own.
+ *
+ * Guide: rex-maps(7).
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -37,11 +44,11 @@ extern "C" {
 #endif
 
 /*
- * ---- Types ------------------------------------------------------------------------------------
+ * ---- Map types: the bits of a row -------------------------------------------------------------
  *
  * The bits of column 4, the same in LLVM 14 to 24 where a release has them:
  * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know.
+ * releases ignore bits that they do not know. librex refuses bits that are none of these.
  */
 
 /** REX_MAP_TO: copy to the device when the mapping begins. */
@@ -50,11 +57,11 @@ extern "C" {
 #define REX_MAP_FROM INT64_C(0x2)
 /** REX_MAP_ALWAYS: copy whatever the reference count. */
 #define REX_MAP_ALWAYS INT64_C(0x4)
-/** REX_MAP_DELETE: end the mapping whatever the reference count. */
+/** REX_MAP_DELETE: end the mapping whatever the reference count; at the end of a mapping only. */
 #define REX_MAP_DELETE INT64_C(0x8)
 /**
- * REX_MAP_PTR_AND_OBJ: PTR_AND_OBJ: base is the address of a pointer, begin the object that it
- * points to.
+ * REX_MAP_PTR_AND_OBJ: PTR_AND_OBJ: an attached pointer: base is the address of a pointer, begin
+ * the object that it points to.
  */
 #define REX_MAP_PTR_AND_OBJ INT64_C(0x10)
 /** REX_MAP_TARGET_PARAM: TARGET_PARAM: the row is a parameter of the kernel. */
@@ -69,9 +76,9 @@ extern "C" {
 #define REX_MAP_IMPLICIT INT64_C(0x200)
 /** REX_MAP_CLOSE: near the device; only matters with unified shared memory. */
 #define REX_MAP_CLOSE INT64_C(0x400)
-/** REX_MAP_PRESENT: must be mapped already; libomptarget aborts where it is not. */
+/** REX_MAP_PRESENT: must be mapped already: else REX_EABSENT; in a raw call libomptarget aborts. */
 #define REX_MAP_PRESENT INT64_C(0x1000)
-/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a count of its own, which DELETE leaves alone. */
+/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a reference count of its own, which DELETE leaves alone. */
 #define REX_MAP_OMPX_HOLD INT64_C(0x2000)
 /** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
 #define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
@@ -84,7 +91,7 @@ extern "C" {
 #define REX_MAP_MEMBER_OF_MASK ((int64_t)((uint64_t)0xffff << 48))
 /**
  * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, which librex compares
- * with the kernel's signature. Bits that mean nothing to any release.
+ * with the kernel's signature. Bits 32 to 35, which no release reads.
  */
 #define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */
@@ -95,7 +102,7 @@ extern "C" {
 #define REX_MAP_ALLOC INT64_C(0)
 
 /*
- * ---- Rows and maps ----------------------------------------------------------------------------
+ * ---- Rows and maps: tables of four columns ----------------------------------------------------
  */
 
 /** struct rex_row: one row of a map. */
@@ -109,7 +116,7 @@ struct rex_row {
 
 /**
  * struct rex_map: a table of rows, in columns. The columns belong to what made them: REX_MAP() or
- * rex_map_build().
+ * rex_map_build(). A program may also fill one in over columns of its own.
  */
 struct rex_map {
     int32_t count;  /**< rows. */
@@ -117,7 +124,11 @@ struct rex_map {
     void **begin;   /**< column 2. */
     int64_t *sizes; /**< column 3, bytes. */
     int64_t *types; /**< column 4. */
-    void **mappers; /**< mapper functions of the runtime's kind for each row, or NULL. */
+    /**
+     * a mapper function of the runtime's kind for each row, REX_RUNTIME_MAPPER(), NULL for a row
+     * that has none; or NULL. The caller's array.
+     */
+    void **mappers;
     /**
      * the allocation behind the columns of rex_map_build(), or the text of the rows of REX_MAP(),
      * which messages quote; NULL for columns of your own.
@@ -126,12 +137,12 @@ struct rex_map {
 };
 
 /**
- * REX_MAP_ARGUMENTS(map): count and columns of @map, a variable, as the arguments of a raw
- * `__tgt_*` call.
+ * REX_MAP_ARGUMENTS(map): count and columns of @map, a variable, as five arguments of a raw
+ * `__tgt_*` call. @map is evaluated five times.
  */
 #define REX_MAP_ARGUMENTS(map) (map).count, (map).base, (map).begin, (map).sizes, (map).types
 
-/** rex_row_of(): a row from its four columns; @size in bytes. */
+/** rex_row_of(): a row from its four columns; @size in bytes, @type of REX_MAP_ bits. */
 static inline struct rex_row rex_row_of(const volatile void *base, const volatile void *begin,
                                         int64_t size, int64_t type)
 {
@@ -144,8 +155,9 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 }
 
 /**
- * rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies
- * if it is no attached pointer; no parameter.
+ * rex_row_member(): @row as a member of the object in row @parent, counted from 0, at most
+ * REX_PARENT_MAX. The parent comes before it, and contains it if it is no attached pointer. A
+ * member is no parameter of a kernel.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
@@ -156,68 +168,101 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 }
 
 /*
- * ---- Clauses: memory --------------------------------------------------------------------------
+ * ---- Rows of memory: what is mapped and copied ------------------------------------------------
  *
- * @pointer is an array or a typed pointer; counts and bounds are in its elements.
+ * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
+ * Memory that is mapped already is not copied: only its reference count changes.
  */
 
 /**
- * REX_SECTION(type, pointer, lower, length): pointer[lower : length] with @type; base is the
+ * REX_SECTION(type, pointer, lower, length): map(...: pointer[lower : length]); base is the
  * pointer, begin the first element mapped. The kernel gets the device address of the *base*, so
- * that it indexes as the host does.
+ * that it indexes as the host does. @type is REX_MAP_TO, REX_MAP_FROM, REX_MAP_TOFROM or
+ * REX_MAP_ALLOC, with other bits of a map type where needed.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
     REX_ROW(REX_OF(pointer),                                                         \
             rex_row_section((type_bits), (uintptr_t)(pointer), REX_ELEMENT(pointer), \
                             (int64_t)(lower), (int64_t)(length)))
-/** REX_TO(pointer, length): map(to: pointer[0 : length]). */
+/** REX_TO(pointer, length): map(to: pointer[0 : length]): copied when the mapping begins. */
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
-/** REX_FROM(pointer, length): map(from: pointer[0 : length]). */
+/**
+ * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back, whole, when the mapping
+ * ends.
+ */
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
-/** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]). */
+/** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
-/** REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]). */
+/** REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped, and not copied. */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
-/** REX_RELEASE(pointer, length): map(release: ...), for exit data. The same bits as REX_ALLOC. */
+/**
+ * REX_RELEASE(pointer, length): map(release: ...), for rex_data_exit(): one reference less, no
+ * copy. The same bits as REX_ALLOC().
+ */
 #define REX_RELEASE(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
-/** REX_DELETE(pointer, length): map(delete: ...), for exit data. */
+/**
+ * REX_DELETE(pointer, length): map(delete: ...), for rex_data_exit(): no reference left, no copy.
+ */
 #define REX_DELETE(pointer, length) REX_SECTION(REX_MAP_DELETE, pointer, 0, length)
-/** REX_OBJECT(type, object): one variable, array or struct, whole, with @type (REX_MAP_TO ...). */
+/**
+ * REX_OBJECT(type, object): one variable, array or struct, whole; @type as in REX_SECTION(). The
+ * kernel gets its address.
+ */
 #define REX_OBJECT(type_bits, object)                                                   \
     REX_ROW(REX_OF_ANY_POINTER,                                                         \
             rex_row_part((type_bits) | REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), 0, \
                          sizeof(__typeof__(object))))
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps: the device address of what
- * it points to, if that is mapped; the host address (LLVM 16 on) or NULL (14, 15) otherwise.
+ * it points to, if that is mapped; the host address (LLVM 16 on) or NULL (14, 15) otherwise. In a
+ * queue it must be mapped.
  */
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
-/** REX_ALWAYS(row): map(always, ...). */
+/*
+ * ---- Modifiers of rows ------------------------------------------------------------------------
+ *
+ * Each makes a row of @row, and they nest: `REX_ALWAYS(REX_PRESENT(REX_TO(x, n)))`.
+ */
+
+/** REX_ALWAYS(row): map(always, ...): copies whatever the reference count. */
 #define REX_ALWAYS(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_ALWAYS))
-/** REX_CLOSE(row): map(close, ...). */
+/**
+ * REX_CLOSE(row): map(close, ...): asks for memory near the device; only matters with unified
+ * shared memory.
+ */
 #define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
-/** REX_PRESENT(row): map(present, ...). */
+/** REX_PRESENT(row): map(present, ...): must be mapped already: REX_EABSENT if it is not. */
 #define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
-/** REX_HOLD(row): map(ompx_hold, ...). */
+/**
+ * REX_HOLD(row): map(ompx_hold, ...): stays mapped until a call ends a row with REX_HOLD(),
+ * whatever REX_DELETE() asks.
+ */
 #define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
 /**
- * REX_NO_PARAM(row): maps as @row says, and is no parameter of the kernel: a global of
- * REX_GLOBAL(), or memory that the kernel reaches by another pointer.
+ * REX_NO_PARAM(row): maps as @row says, and is no parameter of the kernel: memory that the kernel
+ * reaches by another pointer, or a global of REX_GLOBAL(), which is mapped with its image: only
+ * REX_ALWAYS() and updates copy it.
  */
 #define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
-/** REX_IMPLICIT(row): marks a row that no clause names, as compilers do for captured variables. */
+/**
+ * REX_IMPLICIT(row): marks a row that no clause names, as compilers do for captured variables. It
+ * may reach past memory that is mapped, unless it is copied then.
+ */
 #define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
 /*
- * ---- Clauses: values --------------------------------------------------------------------------
+ * ---- Rows of values, private copies and device addresses --------------------------------------
+ *
+ * For launches alone: REX_EINVAL in a data call.
  */
 
 /**
  * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: integers, bool,
  * char, enums, floating point, small structs, pointers taken as they are; no arrays. An integer is
  * sign- or zero-extended to 8 bytes, anything else filled up with zeros. The row has the size of
- * the expression's type, and its kind: REX_MAP_KIND().
+ * the expression's type, and its kind: REX_MAP_KIND(). An integer fits an integer parameter that is
+ * at least as wide; any other value, a parameter of its own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -228,30 +273,34 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of a copy of its own, of any
- * size.
+ * size; changes do not come back. Not in a queue.
  */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE | REX_MAP_TO, object)
 /**
  * REX_PRIVATE(object): private: the kernel gets the address of uninitialised memory of the object's
- * size.
+ * size. Not in a queue.
  */
 #define REX_PRIVATE(object) REX_OBJECT(REX_MAP_PRIVATE, object)
 
 /*
- * ---- Clauses: addresses that come back --------------------------------------------------------
+ * ---- Rows that give a device address back -----------------------------------------------------
+ *
+ * For data calls with a map that the program keeps: REX_EINVAL in a launch.
  */
 
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: when the region has begun, column 1 of the row
- * holds the device address of what @pointer points to: rex_map_address().
+ * holds the device address of what @pointer points to: rex_map_address(). That must be mapped, by
+ * an earlier row or before.
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. */
 #define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
- * rex_map_address(): what row @row of @map gave back: the device address of its base. The end of
- * the mapping puts the base back.
+ * rex_map_address(): what row @row of @map, counted from 0, gave back: the device address of its
+ * base. It is valid until a call ends the mapping. rex_data_exit() with @map, or the end of its
+ * region, puts the base back. Neither argument is checked.
  */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
@@ -259,7 +308,7 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 }
 
 /*
- * ---- Clauses: structs and pointers in them ----------------------------------------------------
+ * ---- Rows of structs, and of pointers in them -------------------------------------------------
  *
  * An object whose members are mapped one by one has a row of its own, the parent, which spans them;
  * the members name it by its number, counted from 0 in the map:
@@ -268,12 +317,15 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  *             REX_MEMBER_POINTER(0, REX_MAP_TOFROM, s, data, 0, n));
  */
 
-/** REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last. */
+/**
+ * REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last, which
+ * contain all members that are mapped. It copies nothing. The kernel gets the address of @object.
+ */
 #define REX_STRUCT(object, first, last)                                \
     REX_ROW(REX_OF_ANY_POINTER,                                        \
             rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
                          offsetof(__typeof__(object), first), REX_END_OF(object, last)))
-/** REX_MEMBER(parent, type, object, member): @member of @object, whose row is @parent. */
+/** REX_MEMBER(parent, type, object, member): @member of @object, whose row has number @parent. */
 #define REX_MEMBER(parent, type_bits, object, member)                                      \
     REX_ROW(REX_OF_NONE, rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
                                                      offsetof(__typeof__(object), member), \
@@ -281,14 +333,15 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                         (parent)))
 /**
  * REX_MEMBER_POINTER(parent, type, object, member, lower, length): what the pointer @member of
- * @object points to, and the pointer: on the device it points to the device's copy.
+ * @object points to, and the pointer: on the device it points to the device's copy. @lower and
+ * @length count elements of what it points to.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
     REX_ROW(REX_OF_NONE,                                                     \
             rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length], with the pointer
- * @pointer, an lvalue, in base. For the row that maps the pointer make it a member: with
+ * @pointer, an lvalue, in base. Make it a member of the row that maps the pointer: with
  * rex_row_member(), or in a mapper, where that happens by itself. Alone it leaves the pointer
  * mapped for good (LLVM 14 to 22).
  */
@@ -305,13 +358,16 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                                     (int64_t)sizeof(variable), (type_bits) | REX_MAP_PTR_AND_OBJ))
 
 /*
- * ---- The static form --------------------------------------------------------------------------
+ * ---- Static maps: rows that stand in the program ----------------------------------------------
  */
 
 /**
- * REX_MAP(name, rows...): declares a map of one row or more for a launch, a data region, enter
- * data, exit data or an update. In a launch every row that is no member is a parameter of the
- * kernel, in order. In a function; lives as long as the block.
+ * REX_MAP(name, rows...): declares `name`, a struct rex_map of one row or more, for a launch, a
+ * data region, enter data, exit data or an update. It stands in a function. Its columns are local
+ * arrays: it lives as long as the block.
+ *
+ * In a launch each row is a parameter of the kernel, in order, but for members of structs,
+ * REX_NO_PARAM() and REX_LINK().
  */
 #define REX_MAP(name, ...)                                                                 \
     const struct rex_row rex_detail_##name##_rows[] = {__VA_ARGS__};                       \
@@ -325,22 +381,26 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                    rex_detail_##name##_types, "  " #__VA_ARGS__)
 
 /*
- * ---- The dynamic form -------------------------------------------------------------------------
+ * ---- Dynamic maps: rows that are known at run time --------------------------------------------
  */
 
-/** struct rex_map_builder: where rows go while a map is built. Its content is librex's. */
+/**
+ * struct rex_map_builder: where rows go while a map is built. Its content is librex's. It is valid
+ * during the call that it is passed to, in the thread of that call.
+ */
 struct rex_map_builder;
 
 /**
  * rex_rows: a function that adds the rows of one map, in order. It is called twice with the same
- * @context, to count and to fill, and must push as many rows each time. Returns 0, or an error that
+ * @context, to count and to fill, and must add as many rows each time. Returns 0, or an error that
  * ends the build.
  */
 typedef int rex_rows(struct rex_map_builder *builder, void *context);
 
 /**
- * rex_map_add(): adds @row. Returns 0, or REX_EINVAL: @builder is NULL, the table is full, the size
- * is negative, or a member's parent is not before it.
+ * rex_map_add(): adds @row. Returns 0, or REX_EINVAL: @builder is NULL, there are more rows than
+ * were counted or than an int32_t counts, the size is negative, a member's parent is not before it,
+ * or a mapper adds memory at NULL.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
@@ -353,14 +413,18 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 /**
  * rex_map_build(): builds a map of @prefix, the rows that @rows adds, and @suffix: one pass
  * counts, one allocation, one pass fills.
+ *
  * @map      receives the map; unchanged on failure. Free it with rex_map_free().
- * @prefix, @suffix   rows before and after; NULL for none. Copied, mappers of the runtime included;
- *                    MEMBER_OF numbers in @suffix are moved
- * along.
- * @rows, @context    the row function and its argument; NULL for none.
- * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL, the two
- * passes disagree, there are more rows than an int32_t counts, or a parent's number exceeds
- * REX_PARENT_MAX; or what @rows returned.
+ * @prefix   rows in front; NULL for none. They are copied, their `mappers` column included, and
+ *           stay the caller's.
+ * @rows     the row function; NULL for no rows.
+ * @context  its argument.
+ * @suffix   rows behind, as @prefix. Its members name their parents by numbers from its own first
+ *           row; they are adapted.
+ *
+ * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL or their
+ * number of rows negative, the two passes disagree, there are more rows than an int32_t counts, or
+ * a parent's number exceeds REX_PARENT_MAX; or what @rows returned.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows,
                           void *context, const struct rex_map *suffix);
@@ -371,11 +435,16 @@ REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex
  */
 REX_API void rex_map_free(struct rex_map *map);
 
+/*
+ * ---- Mappers: functions that map one element of a type ----------------------------------------
+ */
+
 /**
  * rex_mapper: maps one element of a type: adds the rows of the element at @element, and of what its
  * pointers point to, as if it were mapped tofrom. Copies that the section does not have are taken
- * off each row's type. None of these rows is a parameter; those that name no parent become members
- * of the section's row, so that a mapper needs no numbers:
+ * off each row's type; always, delete, close, present and hold of the section are added. None of
+ * these rows is a parameter; those that name no parent become members of the section's row, so that
+ * a mapper needs no numbers:
  *
  *     static int map_list(struct rex_map_builder *builder, void *element)
  *     {
@@ -385,7 +454,8 @@ REX_API void rex_map_free(struct rex_map *map);
  *         return result == 0 ? rex_map_add(builder, values) : result;
  *     }
  *
- * Returns 0 or an error, which ends the build.
+ * A row lies in the element, or is an attached pointer. Returns 0 or an error, which ends the
+ * build.
  */
 typedef int rex_mapper(struct rex_map_builder *builder, void *element);
 
@@ -393,10 +463,15 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * rex_map_add_mapped(): a section through a mapper: adds a row for the section as a whole, which
  * copies nothing, and then the rows of each of its elements. A mapper may call it for sections of
  * its element's members: REX_ATTACH() gives their row.
- * @mapper         maps one element.
- * @section        the section's row: REX_TOFROM(particles, n); its type says what is copied, and
- *                 whether it is a parameter.
- * @element_size   bytes of an element.
+ *
+ * @mapper        maps one element.
+ * @section       the section's row: REX_TOFROM(particles, n); its type says what is copied, and
+ *                whether it is a parameter.
+ * @element_size  bytes of an element.
+ *
+ * A call that maps the section is REX_EOVERLAP where only some elements are mapped already: the
+ * other ones would not lie beside them on the device.
+ *
  * Returns 0; REX_EINVAL where the builder, the mapper or the section's begin is NULL; REX_EINVAL
  * where the section is no whole number of elements, its row comes after REX_PARENT_MAX, or mappers
  * nest deeper than 64; or an error of rex_map_add() or @mapper.
@@ -405,8 +480,9 @@ REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapp
                                struct rex_row section, int64_t element_size);
 
 /**
- * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a mapper function of the
- * runtime's kind, from @mapper.
+ * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a static mapper function of the
+ * runtime's kind, from @mapper, a rex_mapper of elements of @element_type. At file scope. Its
+ * address goes into the `mappers` of a struct rex_map; libomptarget then calls it for the row.
  */
 #define REX_RUNTIME_MAPPER(name, mapper, element_type)                                            \
     static void name(void *rex_detail_handle, void *rex_detail_base, void *rex_detail_begin,      \

@@ -1,13 +1,14 @@
 /*
- * rex/parameters.h - lists of kernel parameters as the preprocessor takes them apart: rex/kernel.h
- * and rex/entry.h include it.
+ * rex/parameters.h - lists of kernel parameters, as the preprocessor takes them apart.
+ *
+ * rex/kernel.h and rex/entry.h include it. Most programs need none of it by name.
  *
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *
  * A parameter is a type in parentheses and a name. A list has 1 to 64 of them, or is `void`.
  * Anything else is an error of the compiler.
  *
- * A macro `m` below is called as m(context, type, name). Its type is still in parentheses. So
+ * A macro `m` below is called as `m(context, type, name)`. Its type is still in parentheses. So
  * `__typeof__ type name` declares the parameter, also a pointer to an array or a function, and
  * `sizeof type` and `REX_KIND_OF_TYPE type` are of the type. Such a macro cannot walk another
  * list.
@@ -19,7 +20,7 @@
 #ifndef REX_PARAMETERS_H
 #define REX_PARAMETERS_H
 
-/** REX_EACH_PARAMETER(m, context, parameters...): m(context, type, name) of each, in order. */
+/** REX_EACH_PARAMETER(m, context, parameters...): `m(context, type, name)` of each, in order. */
 #define REX_EACH_PARAMETER(m, context, ...) REX_PARAMETERS(, (), (), m, context, __VA_ARGS__)
 /**
  * REX_PARAMETER_LIST(none, m, context, parameters...): the same with commas between them; @none if
@@ -84,7 +85,7 @@
     none REX_WRITE_THE_TYPE_IN_PARENTHESES_##parameter
 /** REX_WRITE_THE_TYPE_IN_PARENTHESES_void: `void` may be without. */
 #define REX_WRITE_THE_TYPE_IN_PARENTHESES_void
-/** REX_WRITE_THE_TYPE_IN_PARENTHESES_: nothing needs none. */
+/** REX_WRITE_THE_TYPE_IN_PARENTHESES_: so may nothing. */
 #define REX_WRITE_THE_TYPE_IN_PARENTHESES_
 /** REX_PARAMETER_BETWEEN(between): what was in parentheses. */
 #define REX_PARAMETER_BETWEEN(...) __VA_ARGS__
@@ -97,8 +98,8 @@
 
 /* clang-format off */
 /**
- * REX_WALK(each, none, first, between, m, context, items...): each(none, first, m, context, item)
- * of the first item, and each(, between, m, context, item) of the other ones and of 64 empty ones
+ * REX_WALK(each, none, first, between, m, context, items...): `each(none, first, m, context, item)`
+ * of the first item, and `each(, between, m, context, item)` of the other ones and of empty ones
  * behind them. There are at most 64; @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m for another.
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
