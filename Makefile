@@ -147,7 +147,7 @@ REFERENCE := $(filter-out $(INTERNAL:%=include/rex/%.h),$(HEADERS))
 MANUAL    := $(O)/man/ready
 MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
-man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' $$m
+man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ *\\-$$//;s/ *\\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' $$m
 
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))

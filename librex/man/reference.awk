@@ -391,15 +391,25 @@ function members(body,   piece, pending, count, k, member, about, list)
     }
 }
 
-function prototype(text,   words, count, k, line)
+function prototype(text)
 {
     sub(/ *(;|\{|= .*)?$/, "", text)
     gsub(/\n */, " ", text)
     gsub(/(REX_API|static inline|REX_PER_BINARY|extern|inline|REX_DEVICE) |__attribute__\(\(.*\)\)\)? ?/, "", text)
     gsub(/ *(__asm__\("[^"]*"\)|REX_PER_BINARY)/, "", text)
     sub(/ +$/, "", text)
-    count = split(text ";", words, /, /)
+    wrapped(text ";")
+}
+
+# A declaration, or a macro with its parameters, in lines that end behind a comma.
+function wrapped(text,   words, count, k, line)
+{
+    count = split(text, words, /, /)
     line = words[1]
+    if (length(line) > 70 && match(line, /\(/)) {
+        put(".B \"" code_escaped(substr(line, 1, RSTART)) "\"")
+        line = "        " substr(line, RSTART + 1)
+    }
     for (k = 2; k <= count; k++) {
         line = line ","
         if (length(line) + length(words[k]) > 69) {
@@ -516,7 +526,7 @@ function write_page(   k, n, listed, own)
         if (declared[n] != "" && declared[n] !~ /^(typedef )?(struct|union|enum)[^;(]*(\{|;)/)
             prototype(declared[n])
         else if (heading[n] ~ /^[A-Za-z_0-9]+\(.+\)/)
-            put(".B \"" code_escaped(heading[n]) "\"")
+            wrapped(heading[n])
     }
     put(".fi")
     put(".SH DESCRIPTION")
