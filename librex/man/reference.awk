@@ -41,7 +41,7 @@ function entry_title(text)
     return substr(text, 1, RLENGTH)
 }
 
-function add_entry(   title, list, count, k, name, rank)
+function add_entry(   title, bare, list, count, k, name, rank)
 {
     title = entry_title(comment[1])
     if (title == "" || title ~ /^(rex_detail_|REX_DETAIL_)/ || comment[1] == title ": " title "().")
@@ -56,15 +56,18 @@ function add_entry(   title, list, count, k, name, rank)
     for (k = 1; k <= comment_lines; k++)
         text_of[entry, k] = comment[k]
     lines_of[entry] = comment_lines
-    sub(/^(struct|union|enum) /, "", title)
-    count = title ~ /\).*,.*\(/ ? split(title, list, ", ") : split(title, list, /\n/)
+    bare = title
+    sub(/^(struct|union|enum) /, "", bare)
+    while (gsub(/\([^()]*\)/, "", bare)) # a parameter may have parentheses, too
+        ;
+    count = split(bare, list, ", ")
     for (k = 1; k <= count; k++) {
         name = list[k]
-        sub(/[( ].*/, "", name)
+        sub(/ .*/, "", name)
         if (name ~ /^[A-Za-z_]/ && !(name in page_of)) {
             page_of[name] = current
             names[current, ++name_count[current]] = name
-            rank = name == "rex_" own_name ? 3 : list[k] ~ /\(\)/ ? 2 : list[k] ~ /\(/ ? 1 : 0
+            rank = name == "rex_" own_name ? 3 : index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
             if (name_of[current] !~ /\.h$/ && rank > rank_of[current]) {
                 rank_of[current] = rank
                 name_of[current] = name
