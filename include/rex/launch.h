@@ -1,12 +1,12 @@
 /*
- * rex/launch.h - launches, data regions, updates, device memory: what consumes a map.
+ * rex/launch.h - launches and data regions: what maps are for.
  *
- *     int error = REX_LAUNCH(axpy, 256, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
- *                            REX_TOFROM(y, n));
+ *     int error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
+ *                                REX_TOFROM(y, n));
  *     if (error == REX_EHOST)
  *         axpy_on_the_host(n, a, x, y);
  *
- * Data that stays on the device until the block is left, whatever leaves it:
+ * A region keeps data on the device until its block is left:
  *
  *     REX_DATA_REGION(&error, -1, REX_TO(x, n), REX_TOFROM(y, n)) {
  *         for (int step = 0; step < 100 && error == 0; step++)
@@ -14,11 +14,14 @@
  *                                    REX_TOFROM(y, n));
  *     }
  *
- * These functions check what libomptarget aborts on or passes over in silence, and return. All may
- * be called from any thread; a map must not be changed while a call uses it. Device numbers run
- * from 0; -1 is the default device.
+ * Each call registers this binary's module first if that has not happened. Any thread may call. A
+ * map must not be changed while a call uses it. Device numbers begin at 0; -1 is the default
+ * device.
  *
- * Everything here is since 0.2 unless it says otherwise.
+ * librex checks what libomptarget aborts on or ignores. A call that fails such a check changes
+ * nothing on the device.
+ *
+ * Everything here is since 0.2 unless it says otherwise. Guide: rex-launches(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,43 +36,51 @@
 extern "C" {
 #endif
 
-/*
- * ---- Launches ---------------------------------------------------------------------------------
- */
-
 /**
- * REX_LAUNCH_NOWAIT: inside a task of a libomp team, return before the kernel ends (LLVM 16 on;
- * blocking elsewhere).
+ * REX_LAUNCH_NOWAIT: flag: in a task of a libomp team the call returns before the kernel ends. LLVM
+ * 16 and later; 14 and 15 wait.
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
- * REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0; LLVM 23
- * is told not to change it.
+ * REX_LAUNCH_STRICT: flag: 0 teams or threads in x are REX_EINVAL instead of a default. LLVM 23 and
+ * later are told not to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
- * REX_LAUNCH_GRID_STRIDE: the kernel's loops are right on any grid, as REX_FOR is. Where teams are
- * 0 in x, there are enough for @trip_count, but no more than the device keeps resident at once.
+ * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are right on any grid, as REX_FOR is. If teams
+ * are 0 in x, there are enough for @trip_count, but no more than the GPU keeps resident at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 
-/** struct rex_launch_config: which kernel, where, on which grid. */
+/**
+ * struct rex_launch_config: which kernel, where, on which grid. rex_launch_config_of() and
+ * rex_launch_config_for() make one.
+ */
 struct rex_launch_config {
-    const void *key; /**< host key: REX_KERNEL_ID(name). */
-    int64_t device;  /**< device number, -1 for the default device, or the queue's. */
-    /** NULL: wait for the kernel; or the queue (rex/queue.h) that the launch is put in. */
+    /** host key: REX_KERNEL_ID(name). REX_LAUNCH_WITH() sets it. */
+    const void *key;
+    int64_t device; /**< device number; -1: the default device, or the queue's. */
+    /** NULL: the call waits for the kernel. Or the queue (rex/queue.h) that gets the launch. */
     struct rex_queue *queue;
-    /** blocks in x, y, z; 0 in x: enough for @trip_count, 0 in y and z: 1. */
+    /**
+     * blocks in x, y, z. 0 in x: enough for @trip_count, or 128 if that is 0; with
+     * REX_LAUNCH_GRID_STRIDE 1 if that is 0. 0 in y or z: 1.
+     */
     uint32_t teams[3];
-    uint32_t threads[3];     /**< threads of a block in x, y, z; 0 in x: 128, 0 in y and z: 1. */
-    uint64_t trip_count;     /**< iterations of the loop, 0 if unknown. */
-    uint32_t dynamic_memory; /**< dynamic shared memory in bytes. */
+    /**
+     * threads of a block in x, y, z. 0 in x: 128; 0 in y or z: 1. A block of a GPU has at most 1024
+     * threads, and no more than __launch_bounds__ of the kernel.
+     */
+    uint32_t threads[3];
+    uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
+    uint32_t dynamic_memory; /**< dynamic shared memory of a block in bytes. */
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
 };
 
 /**
- * rex_launch_config_of(): a launch of @key on the default device, @teams blocks of @threads
- * threads. A number that no grid has is refused when the kernel is launched.
+ * rex_launch_config_of(): a launch of @key on the default device, with @teams blocks of @threads
+ * threads in x. The grid has 1 in y and z; the other fields are 0. The launch refuses a number that
+ * no grid has. Returns the struct.
  */
 static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
                                                             int64_t threads)
@@ -81,8 +92,8 @@ static inline struct rex_launch_config rex_launch_config_of(const void *key, int
 }
 
 /**
- * rex_launch_config_for(): a launch of a kernel whose loops are REX_FOR, with @iterations of them,
- * on the default device; librex chooses the grid.
+ * rex_launch_config_for(): a launch of @key on the default device, whose loops are REX_FOR with
+ * @iterations iterations. librex chooses the grid, by REX_LAUNCH_GRID_STRIDE. Returns the struct.
  */
 static inline struct rex_launch_config rex_launch_config_for(const void *key, int64_t iterations)
 {
@@ -95,22 +106,39 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_launch(): launches a kernel of this binary, registering its module first where needed, and
- * waits for it, or puts the launch in a queue and returns.
- * @launch   what and where; @map: its arguments, NULL for none. Both may be changed afterwards:
- *           values are taken at the call.
+ * rex_launch(): launches a kernel of this binary and waits for it, or puts the launch in a queue
+ * and returns. It takes a map, one that is used again or was built at run time. REX_LAUNCH() takes
+ * rows.
  *
- * In a queue y and z of the grid reach the GPU on every LLVM release. A section of no elements that
- * is not mapped is NULL for the kernel. Rows copy nothing, and REX_ALWAYS, REX_PRIVATE and
- * REX_FIRSTPRIVATE are errors.
- * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is
- * the host: run the host version; REX_EINVAL (a row that no release accepts, a strict grid with a
- * 0, a block larger than the GPU or the kernel allows); REX_EKEY, REX_EPARAMS, REX_EDEVICE,
- * REX_EUNSUPPORTED; REX_EABSENT (a present row is not mapped); REX_EOVERLAP (a row is mapped in
- * part, or overlaps an earlier one and does not lie in it); REX_ENOMEM (also of the device);
- * REX_ECUDA (the driver or the kernel failed, or the device is lost); REX_EFORK, or an error of
- * rex_module_register(). In a queue also REX_EABSENT where a row is not mapped; REX_EUNSUPPORTED
- * for device globals, or on the host device for a value of more than 8 bytes.
+ * @launch  which kernel, where, and on which grid.
+ * @map     the kernel's arguments, of REX_MAP() or rex_map_build(); NULL: none. It stays the
+ *          caller's. Both, and the values in the map, may be changed after the call.
+ *
+ * Memory of a row that is not mapped is mapped for this launch alone.
+ *
+ * In a queue nothing is copied, and each row of memory must be mapped whole; a section of no
+ * elements that is not mapped is NULL for the kernel. REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE
+ * are REX_EINVAL. The CUDA driver launches, so y and z of the grid reach the GPU on each release.
+ *
+ * Returns 0 or an error: one of rex_module_register(), or one of those below. On an error nothing
+ * was launched, but for a kernel that failed (REX_ECUDA).
+ *
+ * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
+ *                   nothing: run the host version.
+ * REX_EINVAL        @launch is NULL; a column of @map is NULL; a row is one that no release
+ *                   accepts, and the message has its number; a strict launch with a 0; a block that
+ *                   is too large for the GPU or the kernel.
+ * REX_EKEY          the key belongs to no registered module, or to a global.
+ * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
+ *                   also a parameter of more than 8 bytes, or of less on LLVM 19 to 22.
+ * REX_EDEVICE       the device number is out of range, or not the queue's.
+ * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). In a queue: the module has
+ *                   device globals, or on the host device a value has more than 8 bytes.
+ * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole; in a queue, any row.
+ * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
+ * REX_ENOMEM        no memory, of the host or of the device.
+ * REX_ECUDA         the driver or the kernel failed, or the device is lost since an earlier call.
+ * REX_EFORK         the process is a child of one that used the GPU.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
@@ -118,32 +146,38 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
 }
 
 /**
- * REX_LAUNCH(kernel, teams, threads, rows...): rex_launch() of REX_KERNEL(kernel) on the default
- * device, with @teams blocks of @threads threads, and with at most 64 rows, or none. Every
- * expression is evaluated once. If REX_KERNEL() has the kernel's parameters, the compiler compares
- * the number and the types of what the rows pass: rex/arguments.h; a row that no macro of rex/map.h
- * makes is an error then.
- * Returns what rex_launch() returns.
+ * REX_LAUNCH(kernel, teams, threads, rows...): launches REX_KERNEL(kernel) on the default device
+ * and waits, with @teams blocks of @threads threads. @rows are the arguments, in order: row macros
+ * of rex/map.h, at most 64, or none. Each expression is evaluated once. If REX_KERNEL() has the
+ * kernel's parameters, the compiler compares their number and types with the rows
+ * (rex/arguments.h); each row must then be made by a macro of rex/map.h. Returns what rex_launch()
+ * returns.
  */
 #define REX_LAUNCH(kernel, teams, ...) \
     REX_LAUNCH_GRID(kernel##__, teams, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_LAUNCH_FOR(kernel, iterations, rows...): the same, and librex chooses the grid: enough
- * threads for @iterations of the kernel's REX_FOR, but no more than the device keeps busy.
+ * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
+ * threads for @iterations of the kernel's REX_FOR, but no more than the GPU keeps resident at once.
  */
 #define REX_LAUNCH_FOR(kernel, ...) REX_LAUNCH_LOOP(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_LAUNCH_WITH(kernel, config, rows...): the same as @config says, a struct rex_launch_config:
- * on a device or a queue, with three dimensions, dynamic shared memory, a trip count or flags. Its
- * key is not looked at.
+ * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() as @config says, a struct
+ * rex_launch_config: on a device or in a queue, with three dimensions, dynamic shared memory, a
+ * trip count or flags. It is copied, and the macro sets the key of the copy.
  *
  *     struct rex_launch_config config = rex_launch_config_of(NULL, 16, 16);
  *     config.teams[1] = config.threads[1] = 16;
  *     error = REX_LAUNCH_WITH(transpose, config, REX_TO(a, n), REX_FROM(b, n));
  */
 #define REX_LAUNCH_WITH(kernel, ...) REX_LAUNCH_CONFIG(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+
+/*
+ * ---- The launch macros from inside ------------------------------------------------------------
+ *
+ * A program uses none of these names.
+ */
 
 /** REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH() of a stem. */
 #define REX_LAUNCH_GRID(stem, teams, text, threads, ...)                                          \
@@ -178,9 +212,13 @@ inline int rex_launch_rows(const void *key, const struct rex_launch_config &laun
 }
 #endif
 
+/*
+ * ---- Whether kernels run on the CPU -----------------------------------------------------------
+ */
+
 /**
- * rex_on_host(): whether this binary's kernels run on the CPU, by a host image. Known after the
- * first launch, data call or rex_offload_init(); false before. Any thread.
+ * rex_on_host(): whether this binary's kernels run on the CPU, by a host image. It is known after
+ * the first launch, data call or rex_offload_init(); before, it is false. Any thread.
  */
 static inline bool rex_on_host(void)
 {
@@ -188,18 +226,38 @@ static inline bool rex_on_host(void)
 }
 
 /*
- * ---- Data -------------------------------------------------------------------------------------
+ * ---- Data regions: memory that stays on the device --------------------------------------------
+ *
+ * A mapping lasts from rex_data_enter() to rex_data_exit(), or for the block of REX_DATA_REGION().
+ * Launches find the memory there, and copy nothing. rex_data_update() copies in between. The memory
+ * must stay allocated meanwhile.
+ *
+ * If offloading is disabled or the device is the host, these calls return 0 and do nothing, and
+ * launches are REX_EHOST. If a call fails, nothing was mapped, ended or copied. A call may wait for
+ * launches and data calls of other threads on the same memory.
+ *
+ * A program without kernels has no module to register. Its calls work on the devices of registered
+ * modules. If there is none, librex registers one that it knows, or the module of a loaded shared
+ * object (rex_binary_module). If it finds none, they are REX_EENTRIES.
+ *
+ * Guide: rex-launches(7).
  */
 
 /**
- * rex_data_enter(): target enter data: maps the rows of @map. Registers this binary's module first
- * where needed. A binary without kernels needs a module of another binary instead; REX_EENTRIES if
- * librex finds none.
- * Returns 0; REX_EINVAL, REX_EDEVICE, REX_EABSENT; REX_EOVERLAP (a row is mapped in part, or
- * overlaps an earlier one and does not lie in it); REX_ENOMEM; REX_ECUDA (the device is lost, as a
- * queue or a launch has found, also one that the call has waited for); or an error of
- * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say
- * REX_EHOST.
+ * rex_data_enter(): target enter data: maps the rows of @map, and copies those of REX_TO() that
+ * were not mapped.
+ * @map  of REX_MAP() or rex_map_build(). It stays the caller's. Rows of REX_USE_DEVICE_PTR() and
+ *       REX_RETURN() receive an address: rex_map_address().
+ *
+ * Returns 0, an error of rex_module_register(), or:
+ *
+ * REX_EINVAL        @map or a column is NULL; a row makes no sense here, and the message has its
+ *                   number: a negative size, memory at NULL, a value, a REX_DELETE().
+ * REX_EDEVICE       the device number is out of range.
+ * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole.
+ * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
+ * REX_ENOMEM        no memory to compare many rows, or to keep addresses that are given back.
+ * REX_ECUDA         the device is lost: a queue, a launch or another call has found it so.
  */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 {
@@ -207,9 +265,16 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_exit(): target exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(), or
- * with a map equal to that of rex_data_enter(). Returns likewise, or REX_ENOMEM; or, with nothing
- * ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA, as above.
+ * rex_data_exit(): target exit data: drops a reference to each row of @map. If it is the last one,
+ * rows of REX_FROM() are copied back and the mapping ends. The map is equal to that of
+ * rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows of REX_PRESENT()
+ * must be mapped. Bases that rex_data_enter() has replaced by addresses are put back.
+ *
+ * Returns what rex_data_enter() returns, or:
+ *
+ * REX_EOVERLAP      an implicit row that is copied back is larger than its mapping.
+ * REX_EBUSY         a queue, which the message names, has unfinished work with the memory
+ *                   (rex/queue.h). Nothing has ended.
  */
 static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 {
@@ -217,10 +282,16 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory
- * that is not mapped whole is an error, and then no row is copied; libomptarget would pass it over
- * in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_ECUDA (a queue has found the
- * device lost), or an error of rex_module_register().
+ * rex_data_update(): copies each row of REX_TO() to the device, and each row of REX_FROM() from it,
+ * whatever the reference count. The memory must be mapped whole, or no row is copied.
+ *
+ * Returns 0, an error of rex_module_register(), or:
+ *
+ * REX_EINVAL        @map or a column is NULL, or a row is wrong, as for rex_data_enter(), or is
+ *                   neither to nor from.
+ * REX_EDEVICE       the device number is out of range.
+ * REX_EABSENT       a row is not mapped, or not whole.
+ * REX_ECUDA         the device is lost.
  */
 static inline int rex_data_update(int64_t device, const struct rex_map *map)
 {
@@ -228,29 +299,43 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 }
 
 /**
- * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins, runs the block, ends; also
- * where the block is left by break, return or goto. @error is the address of an int, or NULL. The
- * int gets 0, or the error of the beginning, and then the block does not run. An error of the end
- * is stored there after the block, whatever leaves it: REX_EBUSY, say, and then nothing has ended,
- * or a copy back that failed. Else the end leaves it as the block has set it. The int must exist
- * until the block has been left, so it is none of the block's. rex_last_error() describes an error
- * of the beginning or of the end until another call fails. There are at most 64 rows, in a table
- * that lives as long as the block. The end looks for no present rows, as in OpenMP. @device is a
- * number, and no configuration as a launch has: a region is put in no queue and has no grid, so
- * that a configuration would say no more.
+ * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins a region, runs the block and
+ * ends the region, also if the block is left by break, continue, return or goto.
+ * @error   address of an int, or NULL. The int gets 0 or the error of the beginning, and then the
+ *          block does not run. An error of the end replaces what the block has stored there. The
+ *          int must exist until the block has been left, so it is none of the block's.
+ * @device  a device number. A region has no queue and no grid.
+ * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
+ *
+ * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(), but for rows
+ * of REX_PRESENT(): only the beginning asks for them, as in OpenMP. The end is also REX_ENOMEM: no
+ * memory for a copy of the types. After REX_EBUSY nothing has ended. A value that the block returns
+ * is computed before the end. rex_last_error() describes an error of the beginning or the end until
+ * another call fails.
  */
 #define REX_DATA_REGION(error, ...)                                                               \
     REX_DATA_ROWS(REX_JOIN(rex_detail_scope_, __LINE__), REX_JOIN(rex_detail_columns_, __LINE__), \
                   REX_JOIN(rex_detail_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_DATA_REGION_MAP(error, device, map) { ... }: the same, of a struct rex_map, a variable: one
- * of REX_MAP(), or of rex_map_build(), which the program frees after the block.
+ * REX_DATA_REGION_MAP(error, device, map) { ... }: REX_DATA_REGION() with @map, a variable of type
+ * struct rex_map, not its address. The program frees a map of rex_map_build() after the block.
  */
 #define REX_DATA_REGION_MAP(error, device, map) \
     REX_DATA_SCOPE(REX_JOIN(rex_detail_scope_, __LINE__), error, device, &(map))
 
 #endif /* REX_BUILDING_LIBRARY */
+
+/*
+ * ---- Rectangles: a part of an array with several dimensions -----------------------------------
+ *
+ * The function that rex_map_build() calls adds rows 1 to 8, columns 4 to 7 of a matrix:
+ *
+ *     struct rex_dimension part[] = {{ROWS, 1, 8, 1}, {COLUMNS, 4, 4, 1}};
+ *     return rex_map_add_strided(builder, matrix, sizeof(double), part, 2, REX_MAP_FROM);
+ *
+ * rex_data_update() then copies this part with the map.
+ */
 
 /** struct rex_dimension: one dimension of a rectangular part of an array, in elements. */
 struct rex_dimension {
@@ -261,12 +346,18 @@ struct rex_dimension {
 };
 
 /**
- * rex_map_add_strided(): adds the rows of a rectangular part of an array, for an update: one for
- * each run of neighbouring elements. Releases differ, and copy too little, where they are given the
- * rectangle as such.
- * @base        first element of the whole array; @element_size: bytes of one.
- * @dimensions  outermost first; @count: how many, 1 to 8.
- * @type        REX_MAP_TO or REX_MAP_FROM.
+ * rex_map_add_strided(): adds the rows of a rectangular part of an array that is mapped, for
+ * rex_data_update(): one row for each run of neighbouring elements. Releases copy too little if
+ * they are given the rectangle as such.
+ * @builder       where rows go.
+ * @base          first element of the whole array.
+ * @element_size  bytes of an element.
+ * @dimensions    the dimensions, outermost first.
+ * @count         how many there are, 1 to 8.
+ * @type          REX_MAP_TO or REX_MAP_FROM.
+ *
+ * If a length is 0, there are no rows. Any thread.
+ *
  * Returns 0, or REX_EINVAL: a pointer is NULL, the part leaves the array, or a size is not
  * representable.
  */

@@ -4,11 +4,11 @@
  * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them)
  * and a device image beside the executable or embedded in it. Together they are a *module*, a
  * `struct rex_module` (rex/offload.h). This header defines one, `rex_this_module`, for each linked
- * binary that includes it, so most programs never name it: rex_offload_init() at the start, or the
- * first launch, registers it.
+ * binary, a program or a shared object, that includes it. Most programs never name it: the first
+ * launch or rex_offload_init() registers it.
  *
- * Weak and hidden: one of each object per program or shared object, however many of its files
- * include this header. One of them, rex_binary_module, is weak and visible.
+ * The objects and functions are weak and hidden: a binary has one of each, however many of its
+ * files include this header. rex_binary_module alone is weak and visible.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -30,13 +30,16 @@ extern "C" {
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 #ifndef REX_CUBIN_NAME
-/** REX_CUBIN_NAME: file name of the device image; define it before the include to change it. */
+/**
+ * REX_CUBIN_NAME: file name of the device image, or several with ':' between; a program may define
+ * it before the include.
+ */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
- * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; may be defined
- * before the include.
+ * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; a program may define
+ * it before the include.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
@@ -45,8 +48,8 @@ extern "C" {
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**
- * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL where there
- * is no entry.
+ * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL if there is
+ * no entry.
  */
 extern struct __tgt_offload_entry
     rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
@@ -62,22 +65,22 @@ extern struct __tgt_offload_entry
 __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
 #endif
 
-/*
- * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary;
- * NULL where there is none.
+/**
+ * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
+ * this binary; NULL if there is none.
  */
-/** rex_embedded_image: first byte of the embedded image. */
 extern const char rex_embedded_image[] REX_PER_BINARY;
 /** rex_embedded_image_end: one past its last byte. */
 extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the embedded host image. */
+/** rex_embedded_host_image: first byte of the host image, of REX_EMBED_HOST_IMAGE(), likewise. */
 extern const char rex_embedded_host_image[] REX_PER_BINARY;
 /** rex_embedded_host_image_end: one past its last byte. */
 extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
 
 /**
- * __cubin_desc: the descriptor of this binary's registered image, NULL before registration and
- * after rex_offload_fini(). Compilers quote the line of the definition where a file has its own.
+ * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
+ * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
+ * a file has its own.
  */
 extern struct __tgt_bin_desc *__cubin_desc;
 REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
@@ -107,27 +110,46 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_embedded_host_image_end};
 
 /**
- * rex_binary_module: points to this binary's module. A shared object exports it: a program without
- * kernels finds the module of the shared object by it, and registers that one for its data calls.
+ * rex_binary_module: points to this binary's module. A shared object exports it: if the program has
+ * no kernels, its data calls register the module that this points to.
  */
 extern struct rex_module *rex_binary_module;
 __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
     &rex_this_module;
 
 /*
- * Functions, one of each for a linked binary, so that a file of it which includes nothing may
- * declare and call them. They have a name of their own in C, and the known one for the linker,
- * because a file may have declared `void rex_offload_init(void)` before it included this. Behind
- * the include, such a declaration names a function that nothing calls.
+ * ---- The start and the end of this binary's module --------------------------------------------
+ *
+ *     if (rex_offload_init() != 0)
+ *         return 1; // the reason is on standard error
+ *     ...
+ *     return rex_offload_fini();
+ *
+ * Neither call is required: the first launch or data call registers, and the end of the process
+ * needs no call.
+ *
+ * A file of the binary that does not include this header may declare and call these functions. A
+ * file may also declare `void rex_offload_init(void)`, before the include or behind it.
+ *
+ * rex_module_init() and rex_module_fini() do the same for another module.
  */
-/** rex_offload_init: rex_offload_init(). */
+
+/*
+ * The functions have a name of their own in C, and the known one for the linker: a file may have
+ * declared `void rex_offload_init(void)` before the include. A declaration behind the include names
+ * a function that nothing calls.
+ */
+/* rex_offload_init: its name in C. */
 #define rex_offload_init rex_this_init
-/** rex_offload_fini: rex_offload_fini(). */
+/* rex_offload_fini: its name in C. */
 #define rex_offload_fini rex_this_fini
 
 /**
- * rex_offload_init(): registers this binary's image and loads it on the default device. For the
- * start of main, before anything is timed. Returns 0 or an error of rex_module_init().
+ * rex_offload_init(): finds and binds libomptarget, finds, checks and registers this binary's
+ * image, and loads it on the default device. Call it at the start of main, before anything is
+ * timed. If the module is registered, it only loads. Any thread.
+ *
+ * Returns 0 or an error of rex_module_init().
  */
 int rex_offload_init(void) __asm__("rex_offload_init");
 REX_PER_BINARY int rex_offload_init(void)
@@ -136,14 +158,27 @@ REX_PER_BINARY int rex_offload_init(void)
 }
 
 /**
- * rex_offload_fini(): unregisters this binary's image; registering again works. See
- * rex_module_fini().
+ * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
+ * thread may be in a launch or data call of this binary. A module that is not registered is left
+ * alone. The same image or another one may be registered afterwards. Any thread.
+ *
+ * Returns 0, or with nothing ended:
+ *
+ * REX_EBUSY  a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
+ *            made inside of a launch, or beside launches that have not ended in a minute.
+ * REX_ECUDA  a queue has found a device lost since the process began, even if it is destroyed.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)
 {
     return rex_module_fini(&rex_this_module);
 }
+
+/*
+ * ---- The start and the end from inside --------------------------------------------------------
+ *
+ * A program uses none of these names.
+ */
 
 /** rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
