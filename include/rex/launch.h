@@ -36,6 +36,15 @@
 extern "C" {
 #endif
 
+/*
+ * ---- Launches: run a kernel, and wait for it or not -------------------------------------------
+ *
+ * REX_LAUNCH_FOR() and REX_LAUNCH() are for a launch on the default device, REX_LAUNCH_WITH() is
+ * for all others, and rex_launch() for arguments in a map.
+ *
+ * Guide: rex-launches(7).
+ */
+
 /**
  * REX_LAUNCH_NOWAIT: flag: in a task of a libomp team the call returns before the kernel ends. LLVM
  * 16 and later; 14 and 15 wait.
