@@ -1,6 +1,8 @@
 /*
  * rex/launch.h - launches and data regions: what maps are for.
  *
+ * A launch runs a kernel and waits for it. REX_EHOST asks for the host version:
+ *
  *     int error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
  *                                REX_TOFROM(y, n));
  *     if (error == REX_EHOST)
@@ -21,7 +23,9 @@
  * librex checks what libomptarget aborts on or ignores. A call that fails such a check changes
  * nothing on the device.
  *
- * Everything here is since 0.2 unless it says otherwise. Guide: rex-launches(7).
+ * Guide: rex-launches(7).
+ *
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -338,7 +342,8 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 /*
  * ---- Rectangles: a part of an array with several dimensions -----------------------------------
  *
- * The function that rex_map_build() calls adds rows 1 to 8, columns 4 to 7 of a matrix:
+ * This is the end of a function for rex_map_build(), which adds rows 1 to 8, columns 4 to 7 of a
+ * matrix:
  *
  *     struct rex_dimension part[] = {{ROWS, 1, 8, 1}, {COLUMNS, 4, 4, 1}};
  *     return rex_map_add_strided(builder, matrix, sizeof(double), part, 2, REX_MAP_FROM);

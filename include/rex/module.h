@@ -120,13 +120,13 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
 /*
  * ---- The start and the end of this binary's module --------------------------------------------
  *
- *     if (rex_offload_init() != 0)
- *         return 1; // the reason is on standard error
- *     ...
- *     return rex_offload_fini();
- *
  * Neither call is required: the first launch or data call registers, and the end of the process
  * needs no call.
+ *
+ *     if (rex_offload_init() != 0)
+ *         return 1; // the reason is on standard error
+ *     ... // launches and data calls
+ *     return rex_offload_fini();
  *
  * A file of the binary that does not include this header may declare and call these functions. A
  * file may also declare `void rex_offload_init(void)`, before the include or behind it.
