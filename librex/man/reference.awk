@@ -9,8 +9,9 @@
 #     /* ---- Title ---- ... */           a page called after the first function that follows
 #     /** name(): text */                 an entry, in front of its declaration
 #
-# In the text a blank line ends a paragraph, four blanks begin code, `@name  text` is a parameter,
-# `NAME  text` an item, `- text` another; @name, `code`, **bold**, name() and name(3) are printed so.
+# In the text a blank line ends a paragraph, and four blanks begin code. Items begin with
+# `@name  text`, `NAME  text`, `- text` or `1. text`. @name, `code`, **bold**, *italics*, name() and
+# name(3) are printed so.
 # The pages of errors have their texts in errors.roff. In a guide the line `.\" @VARIABLES@` becomes
 # the list of variables, out of the comment of `enum rex_option`.
 #
@@ -67,7 +68,9 @@ function add_entry(   title, bare, list, count, k, name, rank)
         if (name ~ /^[A-Za-z_]/ && !(name in page_of)) {
             page_of[name] = current
             names[current, ++name_count[current]] = name
-            rank = name == "rex_" own_name ? 3 : index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
+            rank = index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
+            if (name == "rex_" own_name)
+                rank = 3
             if (name_of[current] !~ /\.h$/ && rank > rank_of[current]) {
                 rank_of[current] = rank
                 name_of[current] = name
@@ -104,8 +107,10 @@ function comment_ends(   k, line)
 function keep_intro(from,   k)
 {
     for (k = from; k <= comment_lines; k++)
-        if (comment[k] !~ /^(SPDX-|Everything here is since)/)
+        if (comment[k] !~ /^SPDX-/) {
+            sub(/Everything here is since 0\.2 unless it says otherwise\. ?/, "", comment[k])
             intro[current, ++intro_lines[current]] = comment[k]
+        }
 }
 
 # A declaration ends with the first line that ends it; a macro's is in its comment.
@@ -116,11 +121,15 @@ function declare(line)
         return
     }
     declaration = declaration (declaration == "" ? "" : "\n") line
-    if (declaration ~ /^(typedef )?(struct|union|enum)[^;(]*\{/ ? line ~ /^}|};?$/ : line ~ /(;|\{|\))$/ && !open_paren(declaration)) {
-        in_declaration = 0
+    if (declaration ~ a_type)
+        in_declaration = line !~ /^}|};?$/
+    else
+        in_declaration = line !~ /(;|\{|\))$/ || open_paren(declaration)
+    if (!in_declaration)
         declared[entry] = declaration
-    }
 }
+
+BEGIN { a_type = "^(typedef )?(struct|union|enum)[^;(]*[{]" }
 
 function open_paren(text) { return gsub(/\(/, "", text) > gsub(/\)/, "", text) }
 
@@ -221,11 +230,16 @@ function call(name)
     return bold(name) "()"
 }
 
+BEGIN {
+    a_mark = "`[^`]+`|[*][*][^*]+[*][*]|[*][a-z ]+[*]|@[A-Za-z][A-Za-z_0-9]*"
+    a_mark = a_mark "|[A-Za-z_][A-Za-z_0-9-]*[(][1-8]?[)]"
+}
+
 # The marks of a text, from left to right.
 function marked(text,   result, token)
 {
     result = ""
-    while (match(text, /`[^`]+`|\*\*[^*]+\*\*|\*[a-z ]+\*|@[A-Za-z][A-Za-z_0-9]*|[A-Za-z_][A-Za-z_0-9-]*\([1-8]?\)/)) {
+    while (match(text, a_mark)) {
         result = result escaped(substr(text, 1, RSTART - 1))
         token = substr(text, RSTART, RLENGTH)
         text = substr(text, RSTART + RLENGTH)
@@ -298,6 +312,8 @@ function flush(   text, k)
 
 function is_item(line) { return line ~ /^ ? ?(@?[A-Za-z_][A-Za-z_0-9.\/]*  +|- |[0-9]+\. )[^ ]/ }
 
+function is_code(k) { return source[k] ~ /^    / }
+
 function item(line,   tag)
 {
     sub(/^ +/, "", line)
@@ -330,12 +346,12 @@ function prose(count,   k, line, in_item, code)
         } else if (in_item && line ~ /^  /) {
             sub(/^ +/, "", line)
             buffer = buffer " " line
-        } else if (line ~ /^    / && buffer == "") {
+        } else if (is_code(k) && buffer == "") {
             break_before(".PP")
             put(".EX")
-            for (; k <= count && (source[k] ~ /^    / || (source[k] == "" && source[k + 1] ~ /^    /)); k++)
-                put(code_escaped(substr(source[k], 5)))
-            k--
+            put(code_escaped(substr(line, 5)))
+            while (k < count && (is_code(k + 1) || source[k + 1] == "" && is_code(k + 2)))
+                put(code_escaped(substr(source[++k], 5)))
             put(".EE")
         } else {
             if (buffer == "" || in_item || line ~ /^Returns /) {
@@ -363,6 +379,7 @@ function members(body,   piece, pending, count, k, member, about, list)
 {
     sub(/^[^{]*\{/, "", body)
     sub(/\}[^}]*$/, "", body)
+    gsub(/\n[ \t]*\*\//, " */", body)
     gsub(/\n[ \t]*\*?/, " ", body)
     count = 0
     pending = ""
@@ -398,7 +415,8 @@ function prototype(text)
 {
     sub(/ *(;|\{|= .*)?$/, "", text)
     gsub(/\n */, " ", text)
-    gsub(/(REX_API|static inline|REX_PER_BINARY|extern|inline|REX_DEVICE) |__attribute__\(\(.*\)\)\)? ?/, "", text)
+    gsub(/(REX_API|static|REX_PER_BINARY|extern|inline|REX_DEVICE) /, "", text)
+    gsub(/__attribute__\(\(.*\)\)\)? ?/, "", text)
     gsub(/ *(__asm__\("[^"]*"\)|REX_PER_BINARY)/, "", text)
     sub(/ +$/, "", text)
     wrapped(text ";")
@@ -486,7 +504,7 @@ function see_also(   k, list, count, p)
     sort(list, count)
     for (k = 1; k <= count; k++)
         if (k == 1 || list[k] != list[k - 1])
-            put(".BR " list[k] (k == count ? "" : ","))
+            put(".BR \\%" list[k] (k == count ? "" : ","))
 }
 
 function delete_all(array,   k) { for (k in array) delete array[k] }
@@ -526,7 +544,7 @@ function write_page(   k, n, listed, own)
     for (n = first_entry; n && n <= last_entry; n++) {
         if (repeated[n])
             continue
-        if (declared[n] != "" && declared[n] !~ /^(typedef )?(struct|union|enum)[^;(]*(\{|;)/)
+        if (declared[n] != "" && declared[n] !~ a_type && declared[n] !~ /^struct [a-z_]*;/)
             prototype(declared[n])
         else if (heading[n] ~ /^[A-Za-z_0-9]+\(.+\)/)
             wrapped(heading[n])
@@ -564,7 +582,8 @@ function write_error(name,   list, count, k, text, see)
     put(".fi")
     put(".SH DESCRIPTION")
     text = error_text[name]
-    sub(/\.SH CAUSES AND CURES\n/, "&A message is printed with what stands in italics filled in.\n", text)
+    sub(/\.SH CAUSES AND CURES\n/,
+        "&A message is printed with what stands in italics filled in.\n", text)
     see = index(text, ".SH SEE ALSO\n")
     printf "%s", substr(text, 1, see - 1) > out
     count = split(returned_by[name], list, /\n/) - 1 # a line each
@@ -575,7 +594,7 @@ function write_error(name,   list, count, k, text, see)
         put("The functions of these pages, which say when:")
         sort(list, count)
         for (current = 1; current <= count; current++)
-            put(".BR " list[current] (current == count ? "." : ","))
+            put(".BR \\%" list[current] (current == count ? "." : ","))
     }
     put(".SH HISTORY")
     put("Since librex 0.2.")

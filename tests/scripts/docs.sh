@@ -114,8 +114,8 @@ for page in librex/man/*.7; do
         gcc -x c -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$example" || fail "$page: an example does not compile"
         examples=$((examples + 1))
     done
-    for program in $(find "$folder" -name '*.c' -exec grep -l 'int main(' {} +); do
-        [ -n "$ran" ] || continue
+    for program in "$folder"/*.c; do
+        [ -n "$ran" ] && [ -e "$program" ] && grep -q 'int main(' "$program" || continue
         mkdir "${program%.c}"
         kernels=$(find "$folder" -maxdepth 1 -name '*.cu')
         # No name of ours has a space.
