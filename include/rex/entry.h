@@ -12,10 +12,19 @@
  * symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines). In other
  * files of the same binary, REX_KERNEL_DECLARE(axpy) makes REX_KERNEL_ID(axpy) usable.
  *
+ * Keys and entries are hidden: each program or shared object has its own. A name that is defined in
+ * two files of a binary is an error of the linker. A kernel or global that is missing in the image,
+ * or a global of another size, is found at registration: REX_ENOKERNEL.
+ *
  * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect
  * garbage, drop sections that only the linker's own symbols reach.
  *
+ * All macros here stand at file scope with a semicolon behind them, but for REX_KERNEL_ID() and
+ * REX_KERNEL_STEM_ID(), which are expressions.
+ *
  * Everything here is since 0.2 unless it says otherwise.
+ *
+ * Guides: rex-kernels(7) for programs, rex-codegen(7) for code generators.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,7 +41,7 @@
 
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
-/**
+/*
  * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that
  * therefore keeps the entry. The entry itself cannot say `retain`: gcc refuses to mix entries with
  * and without it, within a file and, under -flto, within a program.
@@ -47,20 +56,26 @@
 #define REX_KEEP(S)
 #define REX_TOLD __used__
 #else
-/** REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
+/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
 #define REX_TOLD __used__, __retain__
 #endif
 
 #ifdef __cplusplus
-/** REX_LINKAGE(type): C linkage and hidden visibility for an object of the four names. */
+/* REX_LINKAGE: C linkage and hidden visibility for an object of the four names. */
 #define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
 #else
 #define REX_LINKAGE extern __attribute__((__visibility__("hidden")))
 #endif
 
 /**
- * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table. Not const:
- * a const row beside a writable one of generated code would be a section type conflict.
+ * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table, from its
+ * parts; the other macros use it. It is not const: a const row beside a writable one of generated
+ * code would be a section type conflict.
+ * @S            the stem of its name.
+ * @key_address  address of the host key, or of the global.
+ * @device_name  the name in the device image, a string.
+ * @bytes        size of the global; 0 for a kernel.
+ * @flag_bits    0; 1 for declare target link.
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \
@@ -72,21 +87,27 @@
 /**
  * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel whose
  * names begin with S, taken as it is: `S##id__`, `S##omp_offload_entry__`, "S##kernel__". At file
- * scope, once per kernel; a semicolon follows. With the list that REX_DEVICE_KERNEL_STEM(S,
- * parameters...) has in the image, which is optional, it puts their kinds into this binary as well:
- * rex-check compares the two, so that an image which was built again for another list is found
- * before it runs; and the compiler compares the number and the types of what each REX_LAUNCH() of
- * this kernel passes. A macro for the list, in a header of both sides, keeps the two the same.
+ * scope, in one file of the binary.
+ * @parameters  may be left out: the list that REX_DEVICE_KERNEL_STEM() has in the image.
+ *
+ * With the list, the compiler compares the number and the types of the rows of each REX_LAUNCH()
+ * and its like. All integers are one type to it, bool and enums included; librex compares their
+ * widths at the launch. A row that stands for a pointer of any type fits every pointer:
+ * REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and REX_IS_DEVICE_PTR(). A row that
+ * no macro of rex/map.h makes fits no parameter. Members and REX_NO_PARAM() are no parameters.
+ *
+ * The binary keeps the kinds of the list, too: so rex-check(1) finds an image that was built again
+ * for another list, before it runs.
  */
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
-/** REX_KERNEL_DEFINE(S, parameters..., ): the same. */
+/* REX_KERNEL_DEFINE(S, parameters..., ): the same. */
 #define REX_KERNEL_DEFINE(S, ...)                                \
     REX_LINKAGE char S##id__;                                    \
     char S##id__ __attribute__((__used__)) = 0;                  \
     REX_IF_PARAMETERS(__VA_ARGS__)                               \
     (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__) \
         REX_KERNEL_DECLARED(S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
-/**
+/*
  * REX_KERNEL_KINDS(S, parameters...): how many numbers there are, the REX_KIND_OF_TYPE() of each
  * parameter, and the kernel's name.
  */
@@ -98,28 +119,29 @@
         {1 + REX_PARAMETER_COUNT(__VA_ARGS__)                                                   \
                  REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)},                        \
         #S "kernel__"};
-/** REX_KERNEL_NO_PARAMETERS(S, ): nothing, where there is no list. */
+/* REX_KERNEL_NO_PARAMETERS(S, ): nothing, where there is no list. */
 #define REX_KERNEL_NO_PARAMETERS(S, ...)
 
 /**
  * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
- * another file of this binary defines with REX_KERNEL_STEM(S). A file that has both has the list
- * in both, or in none.
+ * another file of this binary defines with REX_KERNEL_STEM(S), so that REX_KERNEL_STEM_ID(S) is
+ * known. With the list the compiler compares launches in this file, too. A file that has both
+ * macros has the list in both, or in none.
  */
 #define REX_KERNEL_STEM_DECLARE(...) \
     REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
-/** REX_KERNEL_KEY(S, parameters..., ): declares the key. */
+/* REX_KERNEL_KEY(S, parameters..., ): declares the key. */
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
-/**
+/*
  * REX_KERNEL_DECLARED(S, parameters..., ): what REX_LAUNCH() compares its rows with: a function
  * that is never defined or called. Without a list it takes anything.
  */
 #define REX_KERNEL_DECLARED(S, ...) \
     int S##arguments__(             \
         int REX_IF_PARAMETERS(__VA_ARGS__)(REX_KERNEL_TYPES, REX_KERNEL_ANY)(__VA_ARGS__));
-/** REX_KERNEL_TYPES(parameters..., ): a comma, the type and the name of each. */
+/* REX_KERNEL_TYPES(parameters..., ): a comma, the type and the name of each. */
 #define REX_KERNEL_TYPES(...) REX_PARAMETER_TAIL(REX_PARAMETER_ARGUMENT, , __VA_ARGS__)
-/** REX_KERNEL_ANY(): any number of any type. */
+/* REX_KERNEL_ANY(): any number of any type. */
 #define REX_KERNEL_ANY(...) , ...
 
 /**
@@ -127,35 +149,41 @@
  */
 #define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
 
-/** REX_KERNEL(name), REX_KERNEL(name, parameters...): REX_KERNEL_STEM() of the stem `name__`. */
+/**
+ * REX_KERNEL(name), REX_KERNEL(name, parameters...): defines key and entry of the kernel that
+ * REX_DEVICE_KERNEL(name, parameters...) is in the image: REX_KERNEL_STEM() of the stem `name__`.
+ */
 #define REX_KERNEL(...) REX_KERNEL_NAMED(__VA_ARGS__, )
-/** REX_KERNEL_NAMED(name, parameters..., ): the same. */
+/* REX_KERNEL_NAMED(name, parameters..., ): the same. */
 #define REX_KERNEL_NAMED(name, ...) REX_KERNEL_DEFINE(name##__, __VA_ARGS__)
 
 /**
- * REX_KERNEL_DECLARE(name), REX_KERNEL_DECLARE(name, parameters...): REX_KERNEL_STEM_DECLARE() of
- * the stem `name__`.
+ * REX_KERNEL_DECLARE(name), REX_KERNEL_DECLARE(name, parameters...): makes the key of
+ * REX_KERNEL(name) known in another file of the binary: REX_KERNEL_STEM_DECLARE() of the stem
+ * `name__`.
  */
 #define REX_KERNEL_DECLARE(...) REX_KERNEL_DECLARE_NAMED(__VA_ARGS__, )
-/** REX_KERNEL_DECLARE_NAMED(name, parameters..., ): the same. */
+/* REX_KERNEL_DECLARE_NAMED(name, parameters..., ): the same. */
 #define REX_KERNEL_DECLARE_NAMED(name, ...) REX_KERNEL_STEM_DECLARE(name##__, __VA_ARGS__)
 
-/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`. */
+/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`, likewise. */
 #define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)
 
 /**
- * REX_GLOBAL(variable): makes a global @variable, defined in this file, the host side of the device
- * global of the same name: an entry of its address, name and size. Mapping it then copies to and
- * from the device's one.
+ * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
+ * device's global of the same name and size: an entry of its address, name and size. Mapping it
+ * then copies to and from the device's one. The device side is REX_DEVICE_GLOBAL(type, variable) of
+ * rex/kernel.h.
  */
 #define REX_GLOBAL(variable) \
     REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
- * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer,
- * which points to @variable's copy while that is mapped: REX_LINK() of rex/map.h in a map.
- * @variable has @type and is defined before, in this file. The device side is
- * REX_DEVICE_GLOBAL_LINK().
+ * REX_GLOBAL_LINK(type, variable): does so for a global that is on the device only while it is
+ * mapped, as declare target link says. The device has a pointer to it,
+ * `variable_decl_tgt_ref_ptr`, which registration does not look for. @variable has @type, such as
+ * `double[1000]`, and is defined before, in this file. REX_LINK() of rex/map.h is its row in a map,
+ * and REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h the device side.
  */
 #define REX_GLOBAL_LINK(type, variable)                                                        \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
@@ -178,10 +206,10 @@
 
 /**
  * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
- * then needs no image file: once per program or shared object, at file scope; a semicolon follows.
- * The assembler looks for @file as it does for .incbin: in the directory it is run in, and in those
- * of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in
- * a binary is an error of the linker.
+ * then needs no image file: a CUBIN, PTX, or a fatbin for several GPUs. Once per program or shared
+ * object, at file scope; a second one is an error of the linker. The assembler looks for @file as
+ * it does for .incbin: in the directory it is run in, and in those of -Wa,-I. With clang's LTO that
+ * is where the linker is run, or an absolute path.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
 

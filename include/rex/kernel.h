@@ -13,59 +13,31 @@
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
  *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores (rex-cc)
  *
- * **Parameters**: each is a type in parentheses and a name; there are up to 64, and a kernel
- * without any says `void`. A type has at most 8 bytes; the compiler refuses a larger one, which
- * goes by its address: `(const struct large *) p`, and REX_FIRSTPRIVATE(object) in the launch. The
- * macro makes an inline function with these types, whose body follows, and a kernel around it. The
- * kernel's parameters have 8 bytes each, as LLVM and the host device pass them.
+ * A parameter is a type in parentheses and a name. There are up to 64; a kernel without any says
+ * `void`. A type has at most 8 bytes, and the compiler refuses a larger one: it goes by its
+ * address, `(const struct large *) p`, and REX_FIRSTPRIVATE() in the launch. The macro makes an
+ * inline function with these types, whose body follows, and a kernel around it, whose parameters
+ * have 8 bytes each.
  *
- * **What fits**: the kinds of a kernel's parameters are in the image, and librex compares them with
- * a launch's rows before anything runs. A wrong one is REX_EPARAMS; the message has both types and
- * the cast to write.
+ * The kinds of the parameters are in the image. librex compares them with a launch's rows before
+ * anything runs: a wrong row is REX_EPARAMS, and the message has both types and the cast to write.
  *
- *     parameter                            its kind   takes from a launch
- *     pointer                              POINTER    REX_TO() and its kin, REX_POINTER(),
- *                                                     REX_FIRSTPRIVATE(), REX_PRIVATE(), and
- *                                                     REX_IS_DEVICE_PTR() or REX_VALUE(pointer)
- *     int8_t ... int64_t, long, long long  I8 to I64  REX_VALUE() of an integer, bool or enum that
- *     uint8_t ... uint64_t, size_t         U8 to U64  is not wider, of either signedness: it widens
- *                                                     as in C
- *     char                                 I8 or U8, as the compiler's char is signed
- *     enum                                 that of its integer type
- *     bool                                 BOOL       REX_VALUE() of a bool
- *     float, double                        F32, F64   REX_VALUE() of the same type
- *     struct, union, __half, _Float16      VALUE      REX_VALUE() of as many bytes that is no
- *                                                     scalar of the rows above
+ * The host device runs a kernel function once, whatever grid was asked for. A kernel whose loops
+ * are REX_FOR() is right there and on a GPU.
  *
- * REX_TO(x, n) and its kin map elements of any type, structs included, and the kernel gets a
- * pointer. A value of unknown type, as rex_pack_literal_arg_bytes() packs it, has to have as many
- * bytes as the parameter.
- *
- * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for
- * (REX_DEVICE_KERNEL). An *env* kernel has one more in front, which LLVM's runtime fills with the
- * address of its launch environment or -1 (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and
- * what the REX compiler emits). librex tells them apart and sends what the release needs; on a GPU
- * libomptarget of LLVM 18 always passes the extra parameter, so there plain kernels need the CUDA
- * driver.
- *
- * **Other kernels**: an `extern "C" __global__` function without these macros has no kinds in the
- * image. It is told by the number and width of its parameters, and one row too few for a plain one
- * looks like an env one. LLVM 19 to 22 pack arguments into slots of 8 bytes, so that a narrower
- * parameter gets a wrong value there: librex refuses such a launch unless the CUDA driver sends it.
- *
- * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and
- * rex_num_threads() are 1 there. A kernel whose loops are REX_FOR is right on both; one that
- * derives a single index from its thread number is not. LLVM 18, 23 and 24 call kernels of the host
- * device in ways of their own: REX_DEVICE_CALL() makes them right, in an image that was compiled
- * with this header.
- *
- * The source may be CUDA C++ or C11. clang needs no CUDA toolkit for the former: rex/clang.h has
- * what it then lacks.
+ * The source may be CUDA C++ or C11 with GNU extensions, and includes no header of the host side.
+ * clang needs no CUDA toolkit: rex/clang.h has what it then lacks. rex/reduce.h, which this header
+ * includes, has sums, atomics and teams.
  *
  * Names that begin with rex_detail_ are reserved: macros here declare variables of such names, and
  * evaluate a kernel's expressions beside them.
  *
+ * Nothing is checked while a kernel runs. At registration librex finds kernels and globals that are
+ * missing in an image, at a launch rows that do not fit.
+ *
  * Everything here is since 0.2 unless it says otherwise.
+ *
+ * Guide: rex-kernels(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -85,9 +57,9 @@
 #include "rex/parameters.h"
 
 #ifdef __CUDACC__
-/** REX_ON_GPU: 1 for an image for GPUs, 0 for a host image. */
+/** REX_ON_GPU: 1 where nvcc or clang compiles for a GPU, 0 in a host image. For #if, too. */
 #define REX_ON_GPU 1
-/** REX_DEVICE: in front of a function that kernels call. */
+/** REX_DEVICE: stands in front of the definition of a function that kernels call. */
 #define REX_DEVICE static __device__ __forceinline__
 #else
 #define REX_ON_GPU 0
@@ -95,7 +67,12 @@
 #endif
 
 /*
- * ---- Grid -------------------------------------------------------------------------------------
+ * ---- Grid: where a thread is, and how many there are ------------------------------------------
+ *
+ * The team (CUDA: block) of a thread, and the thread's place in it, in @dimension 0 (x), 1 (y) or 2
+ * (z). On the host device an index is 0 and a number 1, also inside of REX_FOR_TEAMS(), whose index
+ * alone tells one team from another there. A kernel that takes a single element from its thread's
+ * number is right on a GPU alone.
  */
 
 #if REX_ON_GPU
@@ -105,25 +82,25 @@
 #define REX_OF_DIMENSION(v, dimension) ((void)(dimension), 0u)
 #endif
 
-/** rex_team(): index of this team (block) in @dimension 0 (x), 1 (y) or 2 (z). */
+/** rex_team(): returns the index of this team in @dimension. */
 REX_DEVICE int64_t rex_team(int dimension)
 {
     return (int64_t)REX_OF_DIMENSION(blockIdx, dimension);
 }
 
-/** rex_thread(): index of this thread in its team. */
+/** rex_thread(): returns the index of this thread in its team, in @dimension. */
 REX_DEVICE int64_t rex_thread(int dimension)
 {
     return (int64_t)REX_OF_DIMENSION(threadIdx, dimension);
 }
 
-/** rex_num_teams(): number of teams in @dimension; 1 on the host device. */
+/** rex_num_teams(): returns the number of teams in @dimension; 1 on the host device. */
 REX_DEVICE int64_t rex_num_teams(int dimension)
 {
     return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(gridDim, dimension) : 1;
 }
 
-/** rex_num_threads(): number of threads of a team in @dimension; 1 on the host device. */
+/** rex_num_threads(): returns the number of threads of a team; 1 on the host device. */
 REX_DEVICE int64_t rex_num_threads(int dimension)
 {
     return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(blockDim, dimension) : 1;
@@ -131,21 +108,10 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 
 #undef REX_OF_DIMENSION
 
-/*
- * ---- Loops ------------------------------------------------------------------------------------
- *
- * The statement or block that follows runs once for every index, whatever grid was launched.
- * Variables that the body writes belong inside it: a host image compiled with -fopenmp runs the
- * indices on several threads. Bounds are evaluated more than once. The body must not leave the loop
- * with break, goto or return; -fopenmp refuses that. On a grid of one dimension every thread runs
- * the outer loops whole. A compiler refuses a loop over the grid inside of another one, unless it
- * is in a function that the body calls.
- */
-
 #if REX_ON_GPU
-/** REX_DETAIL_LOOP(i, n, first, step): a thread's or a team's share of 0 <= i < n. */
+/* REX_DETAIL_LOOP(i, n, first, step): a thread's or a team's share of 0 <= i < n. */
 #define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = (first); i < (int64_t)(n); i += (step))
-/** REX_DETAIL_RULE: in front of a function that is never defined. */
+/* REX_DETAIL_RULE: in front of a function that is never defined. */
 #define REX_DETAIL_RULE __device__ int
 #else
 /* All of it, in the form that OpenMP's loop constructs ask for. */
@@ -153,7 +119,7 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #define REX_DETAIL_RULE int
 #endif
 
-/**
+/*
  * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): a loop or a barrier calls
  * them in an operand that is not evaluated. Where it may not stand, something else has that name,
  * and the compiler's message shows it.
@@ -161,17 +127,17 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
 REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
-/** REX_DETAIL_ON_GRID: what every loop over the whole grid calls so. */
+/* REX_DETAIL_ON_GRID: what every loop over the whole grid calls so. */
 #define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
-/** REX_DETAIL_BODY(name, calls): in front of a statement that @calls, and may not call @name. */
+/* REX_DETAIL_BODY(name, calls): in front of a statement that @calls, and may not call @name. */
 #define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
 
 #if !REX_ON_GPU && defined(_OPENMP)
 #include "rex/openmp.h"
-/** REX_DETAIL_OPENMP(count, directive): @directive for the loop behind it, of @count indices. */
+/* REX_DETAIL_OPENMP(count, directive): @directive for the loop behind it, of @count indices. */
 #define REX_DETAIL_OPENMP(count, directive) \
     REX_DETAIL_THREADED(count, REX_DETAIL_INDEX) _Pragma(directive)
-/**
+/*
  * REX_DETAIL_FOR(name, calls, count, guess, directive, loops): @loops of @count indices, which take
  * @guess seconds each, under @directive. Their body may not call @name. OpenMP lets nothing leave
  * the body of its loop, but of one inside of it.
@@ -184,28 +150,45 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #define REX_DETAIL_FOR(name, calls, count, guess, directive, ...) \
     __VA_ARGS__ REX_DETAIL_BODY(name, calls)
 #endif
-/** REX_DETAIL_FOR_GRID(count, directive, loops): over the grid: their indices belong to no team. */
+/* REX_DETAIL_FOR_GRID(count, directive, loops): over the grid: their indices belong to no team. */
 #define REX_DETAIL_FOR_GRID(count, directive, ...)                                             \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR, REX_DETAIL_ON_GRID, count, REX_DETAIL_INDEX, \
                    directive, __VA_ARGS__)
 
+/*
+ * ---- Loops: each index once, shared among all threads of the grid -----------------------------
+ *
+ * The statement or block behind a loop runs once for every index, whatever grid was launched. The
+ * indices are int64_t. Bounds are evaluated more than once. The order is not defined, and threads
+ * run indices at once: variables that the body writes belong inside it.
+ *
+ * The body must not leave the loop with break, goto or return; -fopenmp refuses that. On a grid of
+ * one dimension every thread runs the loops over the others from start to end. A compiler refuses a
+ * loop over the grid inside of another one, unless it is in a function that the body calls.
+ */
+
 /**
- * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension d.
+ * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension @d:
+ * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, which OpenMP does not share.
  */
 #define REX_GRID_STRIDE(i, n, d)                                            \
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
                     rex_num_teams(d) * rex_num_threads(d))
-/** REX_FOR(i, n): for every i in [0, n), over x. */
+/** REX_FOR(i, n): runs what follows for every i in [0, n), over x. */
 #define REX_FOR(i, n)                                                           \
     REX_DETAIL_FOR_GRID(rex_detail_count(n),                                    \
                         "omp parallel for num_threads(rex_detail_run.threads)", \
                         REX_GRID_STRIDE(i, n, 0))
-/** REX_FOR_2D(i, ni, j, nj): for every pair; j, the faster index, over x and i over y. */
+/**
+ * REX_FOR_2D(i, ni, j, nj): the same for every pair; j, the faster index, goes over x, i over y.
+ */
 #define REX_FOR_2D(i, ni, j, nj)                                                            \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj),                        \
                         "omp parallel for num_threads(rex_detail_run.threads) collapse(2)", \
                         REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0))
-/** REX_FOR_3D(i, ni, j, nj, k, nk): for every triple; k over x, j over y, i over z. */
+/**
+ * REX_FOR_3D(i, ni, j, nj, k, nk): the same for every triple; k goes over x, j over y, i over z.
+ */
 #define REX_FOR_3D(i, ni, j, nj, k, nk)                                                     \
     REX_DETAIL_FOR_GRID(rex_detail_count(ni) * rex_detail_count(nj) * rex_detail_count(nk), \
                         "omp parallel for num_threads(rex_detail_run.threads) collapse(3)", \
@@ -214,12 +197,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 #include "rex/reduce.h"
 
-/*
- * ---- Kernels and globals ----------------------------------------------------------------------
- */
-
 #ifdef __cplusplus
-/**
+/*
  * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of the same
  * name in the host program does not take its place.
  */
@@ -230,13 +209,19 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 
 #include "rex/kernelform.h"
 
+/*
+ * ---- Globals of a device image ----------------------------------------------------------------
+ *
+ * At file scope. The host side is in rex/entry.h.
+ */
+
 #if REX_ON_GPU
 /* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
 /**
- * REX_DEVICE_GLOBAL(type, name): defines a device global; an initialiser may follow. The host side
- * is REX_GLOBAL(name).
+ * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
+ * The host side is REX_GLOBAL(name), with as many bytes.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \
@@ -244,7 +229,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
     type name
 #endif
 
-/** REX_POINTER_TO(type): the type of a pointer to @type, arrays included. */
+/* REX_POINTER_TO(type): the type of a pointer to @type, arrays included. */
 #define REX_POINTER_TO(type) __typeof__(type) *
 /**
  * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of
@@ -252,32 +237,44 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  */
 #define REX_DEVICE_GLOBAL_LINK(type, name) \
     REX_DEVICE_GLOBAL(REX_POINTER_TO(type), name##_decl_tgt_ref_ptr)
-/** REX_DEVICE_LINKED(name): a global of REX_DEVICE_GLOBAL_LINK(), while it is mapped. */
+/**
+ * REX_DEVICE_LINKED(name): the global of REX_DEVICE_GLOBAL_LINK(type, name), as an lvalue. A kernel
+ * may use it only while the global is mapped.
+ */
 #define REX_DEVICE_LINKED(name) (*name##_decl_tgt_ref_ptr)
+
+/*
+ * ---- Kernels: heads, whose bodies follow ------------------------------------------------------
+ *
+ * At file scope, once for each name in an image. REX_DEVICE_KERNEL() is for REX_KERNEL(name) of
+ * rex/entry.h. The forms with STEM take a stem as it is, the others make the stem `name__` of a
+ * name. A *plain* kernel has the parameters of the list. An *env* kernel has one more in front, the
+ * runtime's. The forms with BOUNDS say the arguments of CUDA's `__launch_bounds__` as well.
+ */
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `Skernel__`; its body follows.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
-/** REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
+/* REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
 #define REX_DEVICE_PLAIN(S, bounds, ...)     \
     REX_DEVICE_FORM(S, 2, (void *)0, bounds, \
                     (REX_PARAMETER_LIST(void, REX_PARAMETER_SLOT, , __VA_ARGS__)), __VA_ARGS__)
 
 /**
  * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `Skernel__`. Its body may
- * use the runtime's parameter as `void *rex_environment`.
+ * use the runtime's parameter, `void *rex_environment`: LLVM's launch environment, or -1.
  */
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...) REX_DEVICE_ENV(S, , __VA_ARGS__)
-/** REX_DEVICE_ENV(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
+/* REX_DEVICE_ENV(S, bounds, parameters...): the same with CUDA's launch bounds, or none. */
 #define REX_DEVICE_ENV(S, bounds, ...)                                                             \
     REX_DEVICE_FORM(S, 3, rex_environment, bounds,                                                 \
                     (void *rex_environment REX_PARAMETER_TAIL(REX_PARAMETER_SLOT, , __VA_ARGS__)), \
                     __VA_ARGS__)
 
 /**
- * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name),
- * "name__kernel__".
+ * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), the
+ * function `name__kernel__`. Its body follows.
  */
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(name##__, __VA_ARGS__)
 

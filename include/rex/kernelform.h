@@ -5,6 +5,8 @@
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
+ * Guide: rex-kernels(7).
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_KERNELFORM_H
@@ -53,7 +55,7 @@ template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
         }
     };
 };
-/** Of 8 bytes. */
+/* Of 8 bytes. */
 template <class type> struct rex_slot<type, true> {
     typedef type rex_type; /**< the type itself: a pointer stays one. */
 };
@@ -67,9 +69,12 @@ template <class type> struct rex_slot<type, true> {
 template <unsigned... numbers> struct rex_kinds;
 
 /**
- * REX_SIGNATURE(kernel, form, parameters...): an empty kernel whose mangled name is the signature
- * of @kernel: it takes no memory of a device, and stays with the other kernels whatever compiles
- * and links them.
+ * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
+ * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU it is the mangled name of an
+ * empty kernel, `rex_signature_KERNEL`, which stays with the other kernels whatever compiles and
+ * links them. In a host image it is an array of numbers of that name. It takes no memory of a
+ * device. A signature that has a parameter wider than the image's own is not used, which a warning
+ * says.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
@@ -113,7 +118,7 @@ struct rex_device_entry {
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
-/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+/* REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
 #define REX_PARAMETER_SLOT(context, type, name) uint64_t name
 
 #ifdef __cplusplus
@@ -139,10 +144,9 @@ template <class type> REX_DEVICE type rex_unpack(uint64_t word)
           .rex_value
 #endif
 
-/**
+/*
  * rex_detail_next_word(): the next argument that libomptarget gave the function that stands for a
- * kernel:
- * from LLVM 23 on @cells points into an array of pointers to arguments; in 18 it is -1, and
+ * kernel: from LLVM 23 on @cells points into an array of pointers to arguments; in 18 it is -1, and
  * @arguments has them.
  */
 REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
@@ -173,10 +177,7 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
         __builtin_va_end(rex_detail_arguments);                                                  \
     }
 
-/**
- * REX_SIGNATURE(kernel, form, parameters...): the form of @kernel, 2 for plain and 3 for env, and
- * the REX_KIND_OF_TYPE() of each parameter, as an array that librex reads. In 0.1 it was a text.
- */
+/* REX_SIGNATURE(kernel, form, parameters...): an array that librex reads; in 0.1 it was a text. */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
     REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \

@@ -11,6 +11,8 @@
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
+ * Guide: rex-kernels(7).
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_REDUCE_H
@@ -21,12 +23,12 @@
 #endif
 
 /*
- * ---- Atomics ----------------------------------------------------------------------------------
+ * ---- Atomics: one value that many threads change ----------------------------------------------
  *
- * rex_atomic_add(address, value), rex_atomic_min(address, value) and rex_atomic_max(address, value)
- * change *address, whatever other threads do to it by these functions, and return what it was. It
- * is an int, unsigned, long, unsigned long, long long, unsigned long long or double in the memory
- * that the kernel was given. They order nothing else. min and max never store a NaN.
+ * These change the value at @address, whatever other threads do to it by these functions, and
+ * return what it was. It is an int, unsigned, long, unsigned long, long long, unsigned long long or
+ * double in memory that the kernel was given. They order no other memory. Sums of integers wrap
+ * around; a NaN is never stored as least or largest. In C they are macros, in C++ functions.
  */
 
 #if REX_ON_GPU
@@ -72,7 +74,7 @@
 #define REX_ATOMIC_NAME(action, suffix) rex_atomic_##action
 #else
 #define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
-/** REX_DETAIL_ATOMIC(function, address): the function for the type at @address. */
+/* REX_DETAIL_ATOMIC(function, address): the function for the type at @address. */
 #define REX_DETAIL_ATOMIC(function, address) \
     _Generic((address),                          \
         int *: function##_int,                   \
@@ -82,13 +84,13 @@
         long long *: function##_llong,           \
         unsigned long long *: function##_ullong, \
         double *: function##_double)
-/** rex_atomic_add(address, value): *address += value; what it was. */
+/** rex_atomic_add(address, value): adds @value to *address. Returns what it was. */
 #define rex_atomic_add(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_add, address)((address), (value))
-/** rex_atomic_min(address, value): *address becomes value where that is less; what it was. */
+/** rex_atomic_min(address, value): *address becomes @value where that is less. Returns what it was. */
 #define rex_atomic_min(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_min, address)((address), (value))
-/** rex_atomic_max(address, value): *address becomes value where that is more; what it was. */
+/** rex_atomic_max(address, value): *address becomes @value where that is more. Returns what it was. */
 #define rex_atomic_max(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
@@ -98,7 +100,7 @@
     REX_ATOMIC(REX_ATOMIC_NAME(min, suffix), type, word, value < was ? value : was) \
     REX_ATOMIC(REX_ATOMIC_NAME(max, suffix), type, word, value > was ? value : was)
 
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of each type. */
+/* rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of each type. */
 REX_ATOMICS(int, int, unsigned, unsigned)
 REX_ATOMICS(uint, unsigned, unsigned, unsigned)
 REX_ATOMICS(long, long, unsigned long long, unsigned long long)
@@ -113,31 +115,21 @@ REX_ATOMICS(double, double, unsigned long long, double)
 #undef REX_ATOMIC_SWAP
 #undef REX_ATOMIC_LOAD
 
-/*
- * ---- Over all indices -------------------------------------------------------------------------
- *
- * @to is the address of the result, in memory that the kernel was given. Its type is int, unsigned,
- * long, unsigned long, long long, unsigned long long or double. It has a value before: 0, or the
- * largest or smallest there is. @expression uses @i and may not leave the loop. All threads of a
- * team must come to it, as to a barrier. In what order numbers are added is not defined, so that
- * the last digits of a sum of doubles differ from run to run.
- */
-
 #if REX_ON_GPU
-/** rex_detail_number(): number of this thread among those of its team. */
+/* rex_detail_number(): number of this thread among those of its team. */
 REX_DEVICE unsigned rex_detail_number(void)
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-/** rex_detail_lanes(): how many lanes of this warp, the first ones, have a thread. */
+/* rex_detail_lanes(): how many lanes of this warp, the first ones, have a thread. */
 REX_DEVICE unsigned rex_detail_lanes(void)
 {
     unsigned left = blockDim.x * blockDim.y * blockDim.z - rex_detail_number() / 32 * 32;
     return left < 32 ? left : 32;
 }
 
-/**
+/*
  * REX_DETAIL_PUT(to, both, atomic): what the threads of a warp have found is put together, and the
  * first of them puts it to *to.
  */
@@ -156,7 +148,7 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 #define REX_DETAIL_PUT(to, both, atomic) atomic((to), rex_detail_mine)
 #endif
 
-/**
+/*
  * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
  * @first and makes of what it has, rex_detail_mine, and of the next @expression, rex_detail_one,
  * the value @both. The program's expressions are evaluated where these two names are variables.
@@ -174,29 +166,41 @@ REX_DEVICE unsigned rex_detail_lanes(void)
         REX_DETAIL_PUT(to, both, atomic);                                       \
     } while (0)
 
+/*
+ * ---- Over all indices: a sum, the least or the largest ----------------------------------------
+ *
+ * @to is the address of the result, in memory that the kernel was given. Its type is one of the
+ * atomics'. It has a value before: 0, or the largest or smallest there is. @expression uses @i and
+ * may not leave the loop, which strides over x. All threads of a team must come to it, as to a
+ * barrier. In what order numbers are added is not defined, so that the last digits of a sum of
+ * doubles differ from run to run.
+ */
+
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
 #define REX_FOR_SUM(i, n, to, expression)                                          \
     REX_DETAIL_REDUCE(                                                             \
         i, n, to, 0, expression, rex_detail_mine + rex_detail_one, rex_atomic_add, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(+ : rex_detail_mine)")
-/** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where one is less. */
+/** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where that is less. */
 #define REX_FOR_MIN(i, n, to, expression)                                                    \
     REX_DETAIL_REDUCE(                                                                       \
         i, n, to, *(to), expression,                                                         \
         rex_detail_one < rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_min, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(min : rex_detail_mine)")
-/** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where one is more. */
+/** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where that is more. */
 #define REX_FOR_MAX(i, n, to, expression)                                                    \
     REX_DETAIL_REDUCE(                                                                       \
         i, n, to, *(to), expression,                                                         \
         rex_detail_one > rex_detail_mine ? rex_detail_one : rex_detail_mine, rex_atomic_max, \
         "omp parallel for num_threads(rex_detail_run.threads) reduction(max : rex_detail_mine)")
 
+/* rex_detail_not_before_REX_FOR_TEAMS(): called by REX_FOR_TEAMS, and hidden by REX_SHARED. */
+REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
+/* rex_detail_one_REX_SHARED_DYNAMIC(): called and hidden by REX_SHARED_DYNAMIC(). */
+REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
+
 /*
- * ---- Teams ------------------------------------------------------------------------------------
- *
- * A kernel whose teams each do a part: REX_FOR_TEAMS over the parts, in it REX_FOR_THREADS over
- * what a part consists of, with memory that the team shares:
+ * ---- Teams: threads that share memory and wait for each other ---------------------------------
  *
  *     REX_FOR_TEAMS(part, parts)
  *     {
@@ -208,51 +212,48 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  *         rex_barrier();     before the next part is put where this one was
  *     }
  *
- * On the CPU a team is one thread, which runs REX_FOR_THREADS in order: rex_thread() is 0 and a
- * barrier nothing. With -fopenmp several such teams run at once, as threads of OpenMP. rex_team()
- * is 0 and rex_num_teams() 1 on the CPU, inside of REX_FOR_TEAMS too: only the index tells one team
- * from another there.
+ * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier is nothing.
+ * With -fopenmp several such teams run at once, as threads of OpenMP.
  *
- * For the body of REX_FOR_TEAMS hold the rules of REX_FOR: variables that it writes belong inside
- * it, and break, goto and return must not leave it. A variable of one thread may be outside of
- * REX_FOR_THREADS, which break, goto and return must not leave either.
- *
- * All threads of the team come to a barrier, and to no barrier inside of REX_FOR or
- * REX_FOR_THREADS, whose indices belong to one thread each. A compiler refuses it there, and a sum,
- * minimum or maximum, unless it is in a function that the body calls. It refuses those three and
- * every loop over the grid inside of REX_FOR_TEAMS, too, because the other teams do not come there.
+ * All threads of the team come to a barrier. A compiler refuses a barrier, a sum, minimum or
+ * maximum inside of REX_FOR() or REX_FOR_THREADS(), whose indices belong to one thread each. Inside
+ * of REX_FOR_TEAMS(), where the other teams do not come, it refuses sums and their like and every
+ * loop over the grid. It does not look into functions that the body calls.
  */
 
-/** rex_detail_not_before_REX_FOR_TEAMS(): called by REX_FOR_TEAMS, and hidden by REX_SHARED. */
-REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
-/** rex_detail_one_REX_SHARED_DYNAMIC(): called and hidden by REX_SHARED_DYNAMIC(). */
-REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
-
-/** REX_FOR_TEAMS(i, n): for every i in [0, n), shared among the teams; each runs it as a whole. */
+/**
+ * REX_FOR_TEAMS(i, n): runs what follows for every i in [0, n), shared among the teams of x; all
+ * threads of a team run it. Variables that it writes belong inside it, and break, goto and return
+ * must not leave it.
+ */
 #define REX_FOR_TEAMS(i, n)                                                       \
     REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
                    REX_DETAIL_ON_GRID + (*rex_detail_not_before_REX_FOR_TEAMS)(), \
                    rex_detail_count(n), REX_DETAIL_TEAM,                          \
                    "omp parallel for num_threads(rex_detail_run.threads)",        \
                    REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
-/** REX_FOR_THREADS(i, n): for every i in [0, n), shared among the threads of the team. */
+/**
+ * REX_FOR_THREADS(i, n): runs what follows for every i in [0, n), shared among the threads of the
+ * team. A variable of one thread may be outside of it; break, goto and return must not leave it.
+ */
 #define REX_FOR_THREADS(i, n)                                \
     REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
     REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
 
-/** REX_DETAIL_SHARED: in front of memory of a team: a name that REX_FOR_TEAMS must not meet. */
+/* REX_DETAIL_SHARED: in front of memory of a team: a name that REX_FOR_TEAMS must not meet. */
 #define REX_DETAIL_SHARED                                                                   \
     typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
         __attribute__((__unused__));
 #if REX_ON_GPU
 /**
- * REX_SHARED: in front of a variable of a kernel: one for each team, without a value at first. It
- * stands inside of REX_FOR_TEAMS; in front of that a compiler refuses it.
+ * REX_SHARED: stands in front of a variable of the body of REX_FOR_TEAMS(), of which each team then
+ * has one. It has no value at first. In front of the loop, in the same kernel, a compiler refuses
+ * it. The team uses the same memory for its next index.
  */
 #define REX_SHARED REX_DETAIL_SHARED __shared__
 /** rex_barrier(): waits until all threads of the team are here, and see what the others wrote. */
 #define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()), __syncthreads())
-/** REX_DETAIL_DYNAMIC(type, count): the team's memory that the launch asks for. */
+/* REX_DETAIL_DYNAMIC(type, count): the team's memory that the launch asks for. */
 #define REX_DETAIL_DYNAMIC(type, count)                                                    \
     extern __shared__ __attribute__((__aligned__(16))) unsigned char rex_detail_dynamic[]; \
     (void)(count);
