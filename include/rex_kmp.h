@@ -1,29 +1,38 @@
 /*
  * rex_kmp.h - the contract between generated (or hand-written) host code and LLVM's libomptarget.
  *
- * Include it before the first offload entry. It gives, in this order:
- *   1. the ABI structs of libomptarget (rex/abi.h), so that no LLVM header is needed;
- *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its
- *      user links libomp); REX's outlined functions need no cast;
- *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part
- *      6 does not touch;
- *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h), and
- *      register_cubin();
- *   5. the wrappers `rex_direct___tgt_X`: register where that has not happened, check, fit the
- *      packet to the bound LLVM release, call;
- *   6. `rex___tgt_X`, another name of the same wrappers, and the rewrite: code that calls `__tgt_X`
- *      gets the wrapper.
+ * Include it before the first offload entry and before the first use of a function `__tgt_X`, where
+ * X is target, target_teams, target_kernel, target_data_begin, target_data_end or
+ * target_data_update. It has no maps, devices or settings, which code that is written by hand gets
+ * from rex.h. It needs no header of LLVM, and works as C11 and C++11 with gcc and clang. It gives:
  *
- * X is target, target_teams, target_kernel, target_data_begin, target_data_end, target_data_update.
+ * - the structs of libomptarget (rex/abi.h);
+ * - declarations of the `__kmpc_*` functions of libomp that outlined host code calls;
+ * - `__rex_real___tgt_X`: libomptarget's own entry points, which check nothing;
+ * - this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h), and
+ *   register_cubin();
+ * - the wrappers `rex_direct___tgt_X`, and `rex___tgt_X`, another name of each;
+ * - the rewrite: code that calls `__tgt_X` gets the wrapper.
  *
- * REX_KMP_INTERNAL, defined before the include, is for a file that defines `rex___tgt_X` itself:
- * these are declared alone then, and nothing is rewritten. REX_KMP_SAFE, which asked for wrappers
- * that register first, changes nothing: all do.
+ * Macros that a file may define before the include. In all files of a binary the names of images
+ * should be the same: of two definitions of the module the linker keeps one.
  *
- * Generated code includes this header. It has no maps, devices or settings, which code that is
- * written by hand gets from rex.h. Works as C11 and C++11 with gcc and clang.
+ * REX_CUBIN_NAME       file name of the device image, otherwise "rex_lib_nvidia.cubin".
+ * REX_HOST_IMAGE_NAME  file name of the host image, otherwise "rex_lib_host.so".
+ * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
+ * REX_KMP_INTERNAL     nothing is rewritten: `__tgt_X` is not declared and keeps its meaning. The
+ *                      functions `rex___tgt_X` are declared alone. The file may define its own,
+ *                      best hidden ones, and gets those that librex exports where it does not. It
+ *                      may differ from file to file.
+ * REX_KMP_SAFE         nothing: it asked for wrappers that register the module first, and all do.
+ *
+ * Older versions of REX emit a destructor, a constructor and a definition of `__cubin_desc`. The
+ * compiler then reports a second definition of that, or too many arguments of register_cubin():
+ * rex-codegen(7), "Older output of REX", says what to change.
  *
  * Everything here is since 0.2 unless it says otherwise.
+ *
+ * Guide: rex-codegen(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -44,7 +53,7 @@ extern "C" {
 #endif
 
 /*
- * ---- 2. libomp's host functions ---------------------------------------------------------------
+ * ---- libomp: host functions that outlined code calls ------------------------------------------
  *
  * Signatures of libomp (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), the same from LLVM 14 to 23.
  * librex does not define them: code that calls them links libomp. @loc may be NULL; @gtid is the
@@ -74,12 +83,15 @@ typedef struct kmp_task {
 int32_t __kmpc_global_thread_num(ident_t *loc);
 /** __kmpc_push_num_threads(): number of threads of the next parallel region. */
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
-/** __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. */
+/**
+ * __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. Without
+ * REX_KMP_INTERNAL @microtask is a function of any type, or a `void *`, without a cast.
+ */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro microtask, ...);
 #ifndef REX_KMP_INTERNAL
-/**
- * __kmpc_fork_call(): takes a function of any type, or a `void *`, as @microtask: generated regions
- * have a parameter for each pointer, and a function that is not variadic is no kmpc_micro.
+/*
+ * __kmpc_fork_call(): generated regions have a parameter for each pointer, and a function that is
+ * not variadic is no kmpc_micro.
  */
 #define __kmpc_fork_call(loc, argc, ...) \
     __kmpc_fork_call(loc, argc, __extension__(kmpc_micro)(void (*)(void)) __VA_ARGS__)
@@ -159,11 +171,12 @@ int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
 void __kmpc_flush(ident_t *loc);
 
 /*
- * ---- 3. libomptarget's entry points -----------------------------------------------------------
+ * ---- libomptarget: its own entry points, which check nothing ----------------------------------
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
  * which find libomptarget at run time and jump to it. They check nothing: libomptarget aborts the
- * process on nearly every mistake, and 19 to 22 crash when called before any registration.
+ * process on nearly every mistake, and 19 to 22 crash when called before any registration. The
+ * rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */
 
@@ -207,21 +220,36 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
                                          int64_t *arg_types) __asm__("__tgt_target_data_update");
 
 /*
- * ---- 4. Registration, launches and data calls of a module -------------------------------------
+ * ---- Launches and data calls of a module, for wrappers of a generator's own -------------------
  */
 
 /**
  * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
- * to the bound release and passes that on.
+ * to the bound release and the kernel's form, and passes that on. Any thread.
+ * @module        the module that @host_key belongs to; not NULL.
+ * @device        device number, -1 for the default device; the number of devices is the host.
+ * @num_teams     blocks in x where the packet has 0 there.
+ * @thread_limit  threads of a block in x, likewise.
+ * @host_key      address of the kernel's key, the `addr` of its entry.
+ * @args          the packet; it is not modified and may be used again.
  *
- * @module      the module that @host_key belongs to; not NULL.
- * @device      device number, -1 for the default device.
- * @num_teams   blocks in x where the packet has none; @thread_limit: threads in x likewise.
- * @host_key    address of the kernel's key, the `addr` of its entry.
- * @args        the packet; it is not modified and may be used again.
- * Returns 0; REX_EHOST (-1) only where the caller has to run its host version, because offloading
- * is disabled or the device is the host; or less than -1, with rex_last_error() about it: an
- * error of rex_launch() or of rex_module_register(). Any thread.
+ * Returns 0; REX_EHOST (-1) only where the caller has to run its host version; or less than -1, an
+ * error that rex_last_error() describes: one of rex_module_register(), or
+ *
+ * REX_EHOST         the device is the host, or OMP_TARGET_OFFLOAD is disabled.
+ * REX_EINVAL        @module or @args is NULL, or a column while there are rows; the number of rows
+ *                   is negative; the grid does not fit in 31 bits.
+ * REX_EKEY          @host_key is in no entry of @module, or is that of a global.
+ * REX_EPARAMS       the kernel has another number of parameters than the packet has rows for; or,
+ *                   where libomptarget launches it, one that is wider than 8 bytes or, on LLVM 19
+ *                   to 22, narrower.
+ * REX_EDEVICE       @device is below -1 or above the number of devices.
+ * REX_EUNSUPPORTED  the release cannot do it: a plain kernel on LLVM 18, a grid with y or z,
+ *                   dynamic shared memory, or more than 65536 blocks; or the GPU has less shared
+ *                   memory.
+ * REX_ENOMEM        there is no memory for the rows.
+ *
+ * libomptarget aborts the process on an error that it finds after that.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -229,30 +257,45 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
 
 /**
  * rex_module_check_map(): registers @module if it is not, and checks the arguments of a data call
- * before libomptarget sees them.
- * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types:
- *          the four columns.
- * Returns 0; REX_EHOST where there is nothing to do: @module has no kernels, and offloading is
- * disabled; REX_EINVAL (@module is NULL, a column is NULL, a count or size is negative),
- * REX_EDEVICE, or an error of rex_module_register(). Any thread.
+ * before libomptarget sees them. Any thread.
+ * @module  the module; not NULL.
+ * @device  device number, -1 for the default.
+ * @count   number of rows.
+ * @base    the column of base addresses; NULL if there is no row, as the others.
+ * @begin   the column of begin addresses.
+ * @sizes   the column of sizes, in bytes.
+ * @types   the column of map types.
+ *
+ * Returns 0; REX_EHOST where there is nothing to do, because @module has no kernels and offloading
+ * is disabled; REX_EINVAL where @module or a column is NULL, or a count or size is negative;
+ * REX_EDEVICE; or an error of rex_module_register().
  */
 REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
                                  void **base, void **begin, const int64_t *sizes,
                                  const int64_t *types);
 
 /**
- * rex_literal_error(): notes, for rex_last_error(), why rex_pack_literal_arg_bytes() cannot pack
- * @size bytes at @src: REX_EINVAL. Returns NULL.
+ * rex_literal_error(): sets why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src:
+ * REX_EINVAL. Programs need not call it. Any thread. Returns NULL.
  */
 REX_API void *rex_literal_error(const void *src, size_t size);
 
+/*
+ * ---- Literals: a scalar as the 8 bytes of a row -----------------------------------------------
+ *
+ * A literal is a row whose value travels in the columns of bases and begins themselves, with the
+ * map type 0x120.
+ */
+
 /**
- * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row
- * carries in base and begin; unused bytes are 0.
- * @src   the scalar; @size: its size in bytes, at most 8.
- * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above
- * 0, returns NULL, sets rex_last_error_code() to REX_EINVAL and prints the reason; the code stays
- * until the next failing call on the thread.
+ * rex_pack_literal_arg_bytes(): the bytes of a scalar as the value that a literal row carries in
+ * base and begin; unused bytes are 0. Any thread.
+ * @src   the scalar, which is read during the call only; NULL if @size is 0.
+ * @size  its size in bytes, at most 8.
+ *
+ * Returns the value. For a scalar of zeros that is NULL, so NULL alone is no failure. A larger
+ * @size, or @src that is NULL with a @size above 0, returns NULL and sets rex_last_error_code() to
+ * REX_EINVAL, which stays until the next failing call on the thread.
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {
@@ -266,11 +309,20 @@ static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
+/*
+ * ---- Registration by the name of a file -------------------------------------------------------
+ */
+
 /**
- * register_cubin(): rex_module_register() of this binary's module with the image file @name (NULL,
- * or REX_CUBIN_NAME however it is spelt: the image that rex_offload_init() registers). Returns
- * `__cubin_desc`, or NULL on failure. One function for each linked binary, as rex_offload_init()
- * is.
+ * register_cubin(): rex_module_register() of this binary's module with an image file. It does not
+ * load the image, as rex_offload_init() does. Any thread.
+ * @name  the file, which is looked for as rex_module_register() does. NULL, or REX_CUBIN_NAME
+ *        however it is spelt: the image that rex_offload_init() registers. It is not kept. While
+ *        the module is registered, the name makes no difference.
+ *
+ * One function for each linked binary: a file of it that includes nothing may declare and call it.
+ * Returns the descriptor, which belongs to librex and is also in `__cubin_desc`, or NULL on an
+ * error of rex_module_register().
  */
 struct __tgt_bin_desc *register_cubin(const char *name);
 REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
@@ -279,17 +331,23 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
 }
 
 /*
- * ---- 5. Wrappers ------------------------------------------------------------------------------
+ * ---- Wrappers: launches and data calls that check first ---------------------------------------
  *
- * Each registers this binary's module first, where that has not happened, whichever and however
- * many threads arrive at once. Launches return what rex_module_launch() returns: 0; -1 only for
- * "run the host version"; or less than -1, an error. Data calls return without effect on an error.
- * rex_last_error() describes it.
+ * Code that calls `__tgt_X` gets `rex_direct___tgt_X`. It registers this binary's module where that
+ * has not happened, whichever and however many threads arrive at once. It checks the call, fits a
+ * copy of the packet to the bound release, and calls libomptarget. All may be called from any
+ * thread.
+ *
+ * Launches return as rex_module_launch(): 0; -1 only for "run the host version"; or less than -1,
+ * an error. Data calls return nothing, and have no effect on an error, which is
+ * rex_last_error_code() then: as of rex_module_check_map(). rex_last_error() describes it. The
+ * columns belong to the caller.
  */
 
 /**
- * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: launches the
- * kernel of the key @host_ptr on @device_id with the packet @args.
+ * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: maps the rows of
+ * the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it and unmaps
+ * the rows. The packet is not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
@@ -330,7 +388,11 @@ static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int
                                          arg_types, 1, 1);
 }
 
-/** rex_direct___tgt_target_data_begin(): maps @arg_num rows on @device_id (-1: default). */
+/**
+ * rex_direct___tgt_target_data_begin(): maps @arg_num rows on @device_id (-1: default). The four
+ * columns are base addresses, begin addresses, sizes in bytes and map types; they may be NULL if
+ * there is no row.
+ */
 static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t arg_num,
                                                       void **args_base, void **args,
                                                       int64_t *arg_sizes, int64_t *arg_types)
@@ -352,7 +414,8 @@ static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t a
 }
 
 /**
- * rex_direct___tgt_target_data_update(): copies @arg_num rows to or from @device_id (-1: default).
+ * rex_direct___tgt_target_data_update(): copies @arg_num rows, which are mapped, to the device
+ * @device_id (map type bit 0x1) or from it (0x2).
  */
 static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_t arg_num,
                                                        void **args_base, void **args,
@@ -365,10 +428,13 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
 }
 
 /*
- * ---- 6. Their other names ---------------------------------------------------------------------
+ * ---- Wrappers by their other names ------------------------------------------------------------
  *
- * librex exports functions `rex___tgt_X` for code that includes no header; those find the module by
- * the host key. A file with REX_KMP_INTERNAL gets them where it defines none of its own.
+ * `rex___tgt_X` is `rex_direct___tgt_X`. librex exports functions `rex___tgt_X`, too, for code that
+ * includes no header. The exported launches find the module by the host key: it must be known by
+ * rex_module_add() or rex_module_register(), else the result is REX_EKEY. The exported data calls,
+ * which have no key, register every known module that is not registered. A file with
+ * REX_KMP_INTERNAL gets these functions where it defines none of its own.
  */
 
 #ifdef REX_KMP_INTERNAL
@@ -392,17 +458,17 @@ void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_b
 void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                   int64_t *arg_sizes, int64_t *arg_types);
 #else
-/** rex___tgt_target: rex_direct___tgt_target(). */
+/* rex___tgt_target: rex_direct___tgt_target(). */
 #define rex___tgt_target rex_direct___tgt_target
-/** rex___tgt_target_teams: rex_direct___tgt_target_teams(). */
+/* rex___tgt_target_teams: rex_direct___tgt_target_teams(). */
 #define rex___tgt_target_teams rex_direct___tgt_target_teams
-/** rex___tgt_target_kernel: rex_direct___tgt_target_kernel(). */
+/* rex___tgt_target_kernel: rex_direct___tgt_target_kernel(). */
 #define rex___tgt_target_kernel rex_direct___tgt_target_kernel
-/** rex___tgt_target_data_begin: rex_direct___tgt_target_data_begin(). */
+/* rex___tgt_target_data_begin: rex_direct___tgt_target_data_begin(). */
 #define rex___tgt_target_data_begin rex_direct___tgt_target_data_begin
-/** rex___tgt_target_data_end: rex_direct___tgt_target_data_end(). */
+/* rex___tgt_target_data_end: rex_direct___tgt_target_data_end(). */
 #define rex___tgt_target_data_end rex_direct___tgt_target_data_end
-/** rex___tgt_target_data_update: rex_direct___tgt_target_data_update(). */
+/* rex___tgt_target_data_update: rex_direct___tgt_target_data_update(). */
 #define rex___tgt_target_data_update rex_direct___tgt_target_data_update
 
 /** __tgt_target: code that calls it gets the wrapper. */

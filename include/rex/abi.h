@@ -3,9 +3,19 @@
  *
  * The layouts are those of LLVM 14 to 24 on 64-bit little-endian machines:
  * openmp/libomptarget/include/omptarget.h (14 to 18),
- * offload/include/{omptarget.h,Shared/APITypes.h} (19 on).
+ * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). Each size is asserted below.
+ *
+ * REX_PACKET_UNSIGNED  defined before the include: the integers of struct __tgt_kernel_arguments
+ *                      are unsigned, as in LLVM's own header, whose casts some code has. The bytes
+ *                      are the same.
+ *
+ * Without it they are signed, because REX's output fills them from variables of type int and
+ * int64_t. C takes both. In the braces of C++ a variable of the other signedness is a narrowing
+ * conversion: an error of clang++, a warning of g++. All C++ files of a binary define it, or none.
  *
  * Everything here is since 0.2 unless it says otherwise.
+ *
+ * Guide: rex-codegen(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -66,49 +76,47 @@ struct __tgt_bin_desc {
     struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last. */
 };
 
-/*
- * The packet's integers are signed, because REX's output fills them from variables of type int and
- * int64_t. LLVM's own header has them unsigned. In C++ braces a variable of the other signedness is
- * a narrowing conversion, which clang++ refuses. REX_PACKET_UNSIGNED, defined before the include
- * and alike in all C++ files of a binary, makes them unsigned. C takes both. The bytes are the
- * same.
- */
 #ifdef REX_PACKET_UNSIGNED
-/** REX_PACKET_INT(bits): type of the packet's integers: uint32_t, uint64_t. */
+/** REX_PACKET_INT(bits): type of the packet's integers; uint32_t and uint64_t if unsigned. */
 #define REX_PACKET_INT(bits) uint##bits##_t
 #else
-/** REX_PACKET_INT(bits): likewise, int32_t, int64_t. */
+/* REX_PACKET_INT(bits): likewise, int32_t, int64_t. */
 #define REX_PACKET_INT(bits) int##bits##_t
 #endif
 
 /**
  * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24; LLVM 15 reads
  * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
- * librex passes on an adapted copy and never writes to it.
+ * librex passes on an adapted copy and never writes to it. The columns belong to the caller, and
+ * stay valid during the call, with nowait until the launch has been waited for.
  */
 struct __tgt_kernel_arguments {
     /** write 3; librex passes on the version that release and kernel need. */
     REX_PACKET_INT(32) Version;
-    REX_PACKET_INT(32) NumArgs; /**< rows in the four columns. */
+    REX_PACKET_INT(32) NumArgs; /**< rows in the four columns, at most 2147483647. */
     void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
     void **Args;                /**< column 2: begin address, or the value itself for a literal. */
     int64_t *ArgSizes;          /**< column 3: size in bytes. */
-    int64_t *ArgTypes;          /**< column 4: map type bits. */
-    void **ArgNames;            /**< names for messages; NULL allowed. */
-    void **ArgMappers;          /**< mapper functions; NULL allowed. */
+    int64_t *ArgTypes;          /**< column 4: a sum of map type bits, rex-codegen(7). */
+    void **ArgNames;            /**< names of the rows, for messages; NULL allowed. */
+    void **ArgMappers;          /**< mapper functions, one for each row; NULL allowed. */
     REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
-    /** bit 0: nowait; bits unknown to the release are REX_EINVAL. */
+    /**
+     * bit 0: nowait; bits 6 and 7: the grid is exact (LLVM 23). A bit that the release does not
+     * know is REX_EINVAL.
+     */
     REX_PACKET_INT(64) Flags;
     /**
-     * blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or
-     * 128; y, z: 1.
+     * blocks in x, y, z. 0 in x: the num_teams argument; if that is 0 or less, @Tripcount divided
+     * by the threads and rounded up, or 128 without a trip count. 0 in y or z: 1.
      */
     REX_PACKET_INT(32) Teams[3];
     /**
-     * threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1.
+     * threads of a block in x, y, z. 0 in x: the thread_limit argument; if that is 0 or less, 128.
+     * 0 in y or z: 1.
      */
     REX_PACKET_INT(32) Threads[3];
-    REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory in bytes. */
+    REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory of a block, in bytes. */
 };
 
 REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");

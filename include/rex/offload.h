@@ -154,17 +154,19 @@ REX_API const char *rex_error_name(int error);
 REX_API const char *rex_version(void);
 
 /*
- * ---- Modules ----------------------------------------------------------------------------------
+ * ---- Modules: kernels of a binary, registered with libomptarget -------------------------------
+ *
+ * A module is one linked binary, a program or shared object, with offload entries and a device
+ * image. Code that includes rex/module.h or rex_kmp.h has one, and needs none of these functions.
+ * They are for code generators that emit a module of their own. Any thread may call them.
+ *
+ * Guides: rex-codegen(7); librex(7) for registration and the choice of the image.
  */
 
 /**
- * struct rex_module: one linked binary (program or shared object) with offload entries and a device
- * image.
- *
- * rex/module.h defines one per binary. A code generator that includes no header may emit its own:
- * zero all fields but the first group below. The object must live as long as the process (static
- * storage), and so must what it points to. Fields of the second group belong to librex; they begin
- * as 0.
+ * struct rex_module: one linked binary with offload entries and a device image. Zero all fields but
+ * the first group below; the others belong to librex or are for images in memory, and begin as 0.
+ * The object must live as long as the process (static storage), and so must what it points to.
  */
 struct rex_module {
     uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
@@ -188,7 +190,7 @@ struct rex_module {
     /** where the registered descriptor is published; may be NULL. */
     struct __tgt_bin_desc **descriptor;
 
-    /** librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
+    /** librex's: 0 while not registered, else how packets are adapted. Acquire-load it. */
     uintptr_t packet_rules;
     /** librex's: the state of registration. */
     uintptr_t state;
@@ -208,7 +210,12 @@ struct rex_module {
 
 /**
  * rex_module_register(): registers @module with libomptarget, once, whichever and however many
- * threads call.
+ * threads call. It does not load the image on the device.
+ * @module      the module; static storage. A shared object whose module librex has seen is never
+ *              unloaded again, since libomptarget keeps its keys and names.
+ * @image_name  the image file to register instead of `image_name`, found in the same way; NULL: the
+ *              module's own images. A name that is the module's own stands for them, too. While the
+ *              module is registered, the name makes no difference, which is logged. It is copied.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the
  * others wait for its result. After a failure every waiting thread returns that failure and a later
@@ -218,12 +225,7 @@ struct rex_module {
  * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
  * executable, then in the current directory. Where `image_name` is missing, or is for a GPU and the
  * process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same
- * way; never instead of $REX_CUBIN. A shared object whose module librex has seen is never unloaded
- * again, since libomptarget keeps its keys and names.
- *
- * All modules that are registered at a time have images for GPUs, or all have host images: every
- * release of libomptarget ends the process at the first use of a device for which one of them has
- * none. The second kind is REX_EUNSUPPORTED, and the message names both images.
+ * way; never instead of $REX_CUBIN.
  *
  * A name may be a list of files, separated by ':', of which those that do not exist are passed
  * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
@@ -231,32 +233,60 @@ struct rex_module {
  * one of its major number that it runs; else the newest PTX, which the CUDA driver compiles and
  * keeps in its cache; else, where there is no GPU or no image for one, a host image.
  *
- * @module      the module; static storage.
- * @image_name  the image file to register instead of `image_name`, found in the same way; NULL: the
- *              module's own images. A name that is the module's own stands for them, too. While the
- *              module is registered, the name makes no difference, which is logged. It is copied.
- * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED,
- * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL,
- * REX_EKEY, REX_ECUDA (PTX could not be compiled), REX_EFORK, REX_EBUSY.
+ * All modules that are registered at a time have images for GPUs, or all have host images: every
+ * release of libomptarget ends the process at the first use of a device for which one of them has
+ * none.
+ *
+ * Returns 0 or
+ *
+ * REX_EINVAL        @module is NULL, or its `struct_size` is too small.
+ * REX_ENOMEM        there is no memory.
+ * REX_ENORUNTIME    no libomptarget can be used; the message lists those tried, and why not.
+ * REX_ERUNTIME      libomptarget has no device for the image.
+ * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
+ *                   LLVM 18 to 20;
+ *                   on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did not make; on 18,
+ *                   an image after a device was used. On every release: a host image beside a CUBIN
+ *                   of another registered module, or the other way round; a compressed fatbin
+ *                   without the library that unpacks it.
+ * REX_ENOIMAGE      no file of that name is in the folders searched, or @module names no image.
+ * REX_EREAD         the file cannot be read: no permission, a directory, an input error.
+ * REX_EIMAGE        it is empty, truncated, or no image that a device here could run; or PTX that
+ *                   the CUDA driver refuses, with its reason.
+ * REX_EUNSAFE       a host image found by a name without a slash could have been written by others.
+ * REX_ENODEVICE     no image is for the GPU, or all are for GPUs and there is none. The message
+ *                   lists every image.
+ * REX_ECUDA         the CUDA driver failed while it compiled PTX.
+ * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or the global has another
+ *                   size.
+ * REX_EKEY          two entries have the same host key, or another registered module has it.
+ * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
+ *                   registered this module for a GPU, or had started the driver.
+ * REX_EBUSY         the call was made inside of a launch or a data call, or those of other threads
+ *                   have not ended in a minute.
  */
 REX_API int rex_module_register(struct rex_module *module, const char *image_name);
 
 /**
  * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
  * device, so that neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib`
- * alone does not load. Returns as rex_module_register(), REX_EDEVICE if the default device number
- * is out of range, or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is
- * registered then.
+ * alone does not load. Returns as rex_module_register(); REX_EDEVICE if the default device number
+ * is out of range; or REX_ECUDA if a queue (rex/queue.h) has found that device lost. In these two
+ * cases the module is registered.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another
  * image. No other thread may be inside a launch or data call of this module, and its data regions
- * must have ended. A module that is not registered is left alone. Returns 0; REX_EINVAL; or
- * REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the
- * module, or has, since the process began, found a device lost; or the call was made inside of a
- * launch or beside launches that have not ended in a minute.
+ * must have ended. A module that is not registered is left alone. Returns 0, or, and then nothing
+ * has ended,
+ *
+ * REX_EINVAL  @module is NULL, or its `struct_size` is too small.
+ * REX_EBUSY   a queue (rex/queue.h) still works with the module; or the call was made inside of a
+ *             launch or beside launches that have not ended in a minute.
+ * REX_ECUDA   a queue, even one that is destroyed, has found a device lost since the process began.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 

@@ -87,10 +87,16 @@
 /** rex_atomic_add(address, value): adds @value to *address. Returns what it was. */
 #define rex_atomic_add(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_add, address)((address), (value))
-/** rex_atomic_min(address, value): *address becomes @value where that is less. Returns what it was. */
+/**
+ * rex_atomic_min(address, value): *address becomes @value where that is less.
+ * Returns what it was.
+ */
 #define rex_atomic_min(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_min, address)((address), (value))
-/** rex_atomic_max(address, value): *address becomes @value where that is more. Returns what it was. */
+/**
+ * rex_atomic_max(address, value): *address becomes @value where that is more.
+ * Returns what it was.
+ */
 #define rex_atomic_max(address, value) \
     REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
