@@ -12,7 +12,9 @@
  * the process that loaded the image a loop has one thread: the library of OpenMP may wait for
  * threads that the child does not have.
  *
- * All names here are reserved. Everything is since 0.2.
+ * All names here are reserved.
+ *
+ * Everything here is since 0.2.
  *
  * Guide: rex-kernels(7).
  *

@@ -208,6 +208,8 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 /*
  * ---- Teams: threads that share memory and wait for each other ---------------------------------
  *
+ * Each team does one part after another, and its threads share the part's elements:
+ *
  *     REX_FOR_TEAMS(part, parts)
  *     {
  *         REX_SHARED double left[256];
