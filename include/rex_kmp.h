@@ -234,7 +234,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * @args          the packet; it is not modified and may be used again.
  *
  * Returns 0; REX_EHOST (-1) only where the caller has to run its host version; or less than -1, an
- * error that rex_last_error() describes: one of rex_module_register(), or
+ * error that rex_last_error() describes. It is one of rex_launch() or of rex_module_register(); the
+ * launch's own are
  *
  * REX_EHOST         the device is the host, or OMP_TARGET_OFFLOAD is disabled.
  * REX_EINVAL        @module or @args is NULL, or a column while there are rows; the number of rows
@@ -346,8 +347,8 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
 
 /**
  * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: maps the rows of
- * the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it and unmaps
- * the rows. The packet is not modified.
+ * the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it (but
+ * for nowait) and unmaps the rows. The packet is not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
