@@ -180,17 +180,17 @@ REX_PER_BINARY int rex_offload_fini(void)
  * A program uses none of these names.
  */
 
-/** rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
+/* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
-/** rex_this_init_: the call. */
+/* rex_this_init_: the call. */
 #define rex_this_init_ (rex_this_init)()
-/** rex_this_init_void: the declaration. */
+/* rex_this_init_void: the declaration. */
 #define rex_this_init_void rex_declared_init(void)
-/** rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
+/* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
-/** rex_this_fini_: the call. */
+/* rex_this_fini_: the call. */
 #define rex_this_fini_ (rex_this_fini)()
-/** rex_this_fini_void: the declaration. */
+/* rex_this_fini_void: the declaration. */
 #define rex_this_fini_void rex_declared_fini(void)
 
 #endif /* REX_BUILDING_LIBRARY */

@@ -71,6 +71,8 @@ function add_entry(   title, bare, list, count, k, name, rank)
             rank = index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
             if (name == "rex_" own_name)
                 rank = 3
+            else if (name ~ /_STEM$/)
+                rank = 0
             if (name_of[current] !~ /\.h$/ && rank > rank_of[current]) {
                 rank_of[current] = rank
                 name_of[current] = name
