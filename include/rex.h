@@ -35,44 +35,41 @@
  *
  * The headers, in the order in which a program comes to need them:
  *
- *   rex/entry.h      one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables.
- *   rex/map.h        what a launch brings to the device, written like OpenMP's map clauses.
- *   rex/launch.h     launches, and data that stays on the device from one to the next.
- *   rex/device.h     which devices there are, their memory, and host memory that they copy fast.
- *   rex/kernel.h     the kernel side, for kernel sources alone.
- *   rex/offload.h    errors, and modules: a program's kernels and its image.
- *   rex/module.h     this binary's module, its start and its end.
- *   rex/configure.h  settings, the log, the libomptarget that is bound.
- *   rex/queue.h      launches and copies that do not wait; events; graphs.
+ * - `rex/entry.h`: one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables.
+ * - `rex/map.h`: what a launch brings to the device, written like OpenMP's map clauses.
+ * - `rex/launch.h`: launches, and data that stays on the device from one to the next.
+ * - `rex/device.h`: which devices there are, their memory, and host memory that they copy fast.
+ * - `rex/offload.h`: errors, and modules: a program's kernels and its image.
+ * - `rex/module.h`: this binary's module, its start and its end.
+ * - `rex/configure.h`: settings, the log, the libomptarget that is bound.
+ * - `rex/queue.h`: launches and copies that do not wait; events; graphs.
  *
  * Not in this include:
  *
- *   rex/interop.h    other libraries' streams, and copies between devices.
- *   rex/library.h    kernels by name, of images that come without entries.
- *   rex/inspect.h    for tools: what is inside an image, what librex would do on this machine.
- *   rex_kmp.h        libomptarget's own calls, checked: `__tgt_target_kernel` and its like, as
- *                    generated code makes them, with the structs of rex/abi.h.
- *   rex/detail.h     what macros are made of, with rex/arguments.h, rex/parameters.h and
- *                    rex/kinds.h; for programs with a module of their own.
+ * - `rex/kernel.h`: the kernel side, for kernel sources alone.
+ * - `rex/interop.h`: other libraries' streams, and copies between devices.
+ * - `rex/library.h`: kernels by name, of images that come without entries.
+ * - `rex/inspect.h`: for tools: what is inside an image, what librex would do on this machine.
+ * - `rex_kmp.h`: libomptarget's own calls, checked: __tgt_target_kernel() and its like, as
+ *   generated code makes them, with the structs of rex/abi.h.
+ * - `rex/detail.h`: what macros are made of, with rex/arguments.h, rex/parameters.h and
+ *   rex/kinds.h; for programs with a module of their own.
  *
  * The same everywhere:
  *
- *   Results.  A function that can fail returns `int`, 0 or a negative `enum rex_error`, or a
+ * - **Results.** A function that can fail returns `int`, 0 or a negative `enum rex_error`, or a
  *   pointer, NULL on failure. rex_last_error() then is one sentence. A question that cannot fail is
  *   `bool`; one that can is 1, 0 or an error.
+ * - **The place for a result** stands first among the parameters, as in memcpy(), and in front of
+ *   the argument that the result is made from: rex_queue_create(&queue, ...),
+ *   rex_graph_end(&graph, queue). It stays as it was where the call fails.
+ * - **Device numbers** that librex gives are `int`. Those it is given are `int64_t`, as
+ *   libomptarget's, so that a wrong one is refused, and never cut off to a right one. They run from
+ *   0; -1 is the default device.
+ * - **Names.** The headers reserve those that begin with rex_, REX_, __rex_ and __tgt_. Parameters
+ *   and struct fields are ordinary words: a macro of such a name is defined behind the include.
  *
- *   The place for a result stands first among the parameters, as in memcpy(), and in front of what
- *   the result is made from: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). It stays
- *   as it was where the call fails.
- *
- *   Device numbers that librex gives are `int`. Those it is given are `int64_t`, as libomptarget's,
- *   so that a wrong one is refused, and never cut off to a right one. They run from 0; -1 is the
- *   default device.
- *
- *   Names.  The headers reserve those that begin with rex_, REX_, __rex_ and __tgt_. Parameters and
- *   struct fields are ordinary words: a macro of such a name is defined behind the include.
- *
- * Everything here is since 0.2 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

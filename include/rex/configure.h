@@ -1,7 +1,14 @@
 /*
  * rex/configure.h - settings, the log, and the libomptarget that is bound.
  *
- * Everything here is since 0.2 unless it says otherwise.
+ * A program sets before its first launch what the environment of its users should not decide:
+ *
+ *     rex_configure(REX_OPTION_CUBIN_PATH, "/usr/lib/axpy");
+ *     rex_set_log_callback(show_in_window, window);
+ *     int error = rex_runtime_bind();
+ *
+ * All functions may be called from any thread. Everything here is since 0.2 unless it says
+ * otherwise. Guide: librex(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,66 +22,101 @@ extern "C" {
 #endif
 
 /*
- * ---- Configuration ----------------------------------------------------------------------------
+ * ---- Settings of the process ------------------------------------------------------------------
+ *
+ * A program that says nothing on standard error, and has its images in a folder of its own:
+ *
+ *     int start_quietly(const char *folder)
+ *     {
+ *         if (rex_configure(REX_OPTION_LOG, "off") != 0 ||
+ *             rex_configure(REX_OPTION_CUBIN_PATH, folder) != 0)
+ *             return -1;
+ *         return rex_offload_init();
+ *     }
  */
 
 /**
- * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it
- * overrides.
- * Words are known in either case; `yes`, `true` and `1` are `on`, and `no`, `false` and `0` are
- * `off`.
+ * enum rex_option: what rex_configure() sets. Each option stands for an environment variable, which
+ * it overrides.
  *
- * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is
- *                        bound yet.
- * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':'
- *                        between, instead of its own name.
- * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is
- *                        looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
- *                        `debug`; or `LEVEL:FILE` or `:FILE`: lines go to the end of FILE instead
- *                        of standard error, %p in its name being the number of the process. At
- *                        `debug` every launch and data call is written down with its rows, and
- *                        launches are slower.
- * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default),
- *                        `spin`, `yield`, `block`, or `runtime`. Takes effect at the first
- *                        registration of an image for the GPU. libomptarget itself blocks, which
- *                        costs 10 to 25 microseconds a launch; `auto` lets the driver choose
- *                        between spin and yield, `runtime` leaves the choice to libomptarget.
- * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another
- *                        compiler built, and registers through librex's __tgt_register_lib, is
- *                        registered as a copy that is adapted to the bound libomptarget, with the
- *                        wait policy.
- * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. Where a queue
- *                        (rex/queue.h) still works with what rex_data_exit() and its like or
- *                        rex_offload_fini() would end, they return REX_EBUSY, or wait for it.
- * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in
- *                        Chrome's trace-event JSON, which ui.perfetto.dev opens; %p in its name is
- *                        the number of the process, %% a percent sign. `-`: a summary on standard
- *                        error at the end of the process instead. `off` (the default): no trace.
- *                        Takes effect if no libomptarget is bound yet and no module was registered.
- *                        A file that cannot be written is a warning, and nothing else.
- * REX_OPTION_CHECK       REX_CHECK: `on` (the default), `off` or `full`. Off, entries are not
- *                        compared with the image when a module is registered, but each kernel at
- *                        its first launch; an entry without a kernel is then found there, and a
- *                        global that is missing or has another size is not found by librex at all.
- *                        `full`: what a launch by the driver maps for its time has allocations of
- *                        its own, so that compute-sanitizer sees where each ends. Takes effect at
- *                        the next registration.
- * REX_OPTION_LAUNCH_BY   REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU:
- *                        `auto` (the default): the CUDA driver, wherever that can make no
- *                        difference but in time, else libomptarget; `runtime`: libomptarget;
- *                        `driver`: a launch that the driver cannot send is REX_EUNSUPPORTED, with
- *                        the reason. Takes effect if no libomptarget is bound yet.
+ * Words are known in either case. `on`, `yes`, `true` and `1` are one word; so are `off`, `no`,
+ * `false` and `0`. A file or folder with such a name is written with its path: `./0`.
+ *
+ * A variable with a value that its option cannot have, or with one of 4096 bytes or more, counts as
+ * not set. A warning then names the values that it may have. The warning comes once in a process,
+ * with the first thing that librex does, unless the program has set the option before. Another
+ * warning tells of a variable whose name is nearly one of these. In a set-user-ID program the
+ * environment is ignored.
+ *
+ * REX_OPTION_OMPTARGET     REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is
+ *                          bound yet.
+ * REX_OPTION_CUBIN         REX_CUBIN: image of the main program's module, or a list of them with
+ *                          ':' between, instead of its own name. The module's host image does not
+ *                          take its place. Takes effect at the next registration.
+ * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between, where an image name without
+ *                          a slash is looked for first. Takes effect at the next registration.
+ * REX_OPTION_LOG           REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
+ *                          `debug`; enum rex_log_level says what each prints. `LEVEL:FILE`, or
+ *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
+ *                          %p in its name is the number of the process, %% a percent sign. If FILE
+ *                          cannot be opened or written any more, one line says so, and all go to
+ *                          standard error; a pipe that nobody reads is such a file. Takes effect
+ *                          at once. librex reads the variable for its first line, and again when
+ *                          the program gives the choice back.
+ * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
+ *                          CUDA driver chooses between spin and yield. `spin`: the thread polls;
+ *                          this is fastest and keeps a processor busy. `yield`: it polls, and gives
+ *                          way to other threads. `block`: it sleeps, and to wake it takes longer
+ *                          than a short launch. `runtime`: librex sets nothing, and libomptarget
+ *                          blocks. Takes effect at the first registration of an image for a GPU,
+ *                          or at rex_host_alloc() or rex_host_register() before it. A context that
+ *                          is active already stays as it is.
+ * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). On, librex adopts offload code
+ *                          that another compiler built and that registers through librex's
+ *                          __tgt_register_lib. libomptarget gets a copy that is adapted to its
+ *                          release, and the wait policy is set first. The code's own descriptor,
+ *                          entries and images are not written. Such code registers before main()
+ *                          begins, so set the variable; rex-run(1) does.
+ * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. If a queue still works
+ *                          with what rex_data_exit() and its like or rex_offload_fini() would end,
+ *                          they return REX_EBUSY and end nothing, or wait for the queue.
+ * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
+ *                          which rex-report(1) reads and describes. %p in its name is the number of
+ *                          the process, %% a percent sign. `-`: a summary on standard error when
+ *                          the process ends. `off`, the default: no trace. A word that means on is
+ *                          refused. Takes effect, and opens the file, if no libomptarget is bound
+ *                          yet and no module was registered. A file that cannot be written is a
+ *                          warning, and no error.
+ * REX_OPTION_CHECK         REX_CHECK: `on` (the default), `off` or `full`. On, a registration
+ *                          compares every entry with the image. Off, it does not; this is for
+ *                          programs with thousands of kernels of which few are launched. A kernel's
+ *                          presence, parameters and launch bounds are then checked at its first
+ *                          launch. Left out are kernels that are never launched, and whether a
+ *                          global is there and has its size: libomptarget ends the process for a
+ *                          missing global when it loads the image, and LLVM 14 to 17 for a missing
+ *                          kernel. The image's structure and architecture, the entry table, keys
+ *                          given twice and the rows of a launch are always checked. `full` is `on`,
+ *                          and each row that a launch by the driver maps for its time has an
+ *                          allocation of its own, as large as the row, so that compute-sanitizer
+ *                          sees where it ends. Takes effect at the next registration.
+ * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU.
+ *                          `auto`, the default: the CUDA driver, wherever that can make no
+ *                          difference but in time, else libomptarget. `runtime`: libomptarget.
+ *                          `driver`: the driver, and a launch that it cannot send is
+ *                          REX_EUNSUPPORTED, with the reason. rex-launches(7) lists the reasons.
+ *                          Takes effect if no libomptarget is bound yet.
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: how many threads of librex's own copy large pieces of
- *                        memory that is not pinned to and from an NVIDIA GPU, 0 to 8; 0: the driver
- *                        copies it. `auto`, the default: half of the processors that the process
- *                        may use, none where that leaves fewer than 2.
- * REX_OPTION_REQUIRE_GPU REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
- *                        error and no fallback. The registration of a module is REX_ENODEVICE
- *                        where there is no NVIDIA GPU for it, or only a host image, or where
- *                        OMP_TARGET_OFFLOAD disables its launches. Calls for the host device fail
- *                        likewise.
- *                        Takes effect at the next registration and call.
+ *                          memory that is not pinned to and from an NVIDIA GPU, 0 to 8. 0: the
+ *                          driver copies it. `auto`, the default: half of the processors that the
+ *                          process may use, none if that is fewer than 2; see rex-launches(7).
+ *                          Takes effect at the next copy.
+ * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
+ *                          error and no fallback, for machines whose GPU is paid for. The
+ *                          registration of a module is REX_ENODEVICE if there is no NVIDIA GPU for
+ *                          it, if it has only a host image, or if OMP_TARGET_OFFLOAD disables its
+ *                          launches. A launch or data call for the host as a device fails likewise.
+ *                          A program that runs a host version of its own after any error goes on
+ *                          doing so. Takes effect at the next registration and call.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -92,64 +134,99 @@ enum rex_option {
 };
 
 /**
- * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL
- * gives the choice back to the environment, and so does "". @value is copied. In a set-user-ID
- * program the environment is ignored and this is the only way.
- * Returns 0, REX_EINVAL (unknown option, a value that the option cannot have, 4096 bytes or more)
- * or REX_ENOMEM.
+ * rex_configure(): sets @option to @value for the process, whatever the environment says. In a
+ * set-user-ID program this is the only way to choose.
+ *
+ * @value  the setting, at most 4095 bytes. It is copied. NULL or "" gives the choice back to the
+ *         environment.
+ *
+ * Any thread.
+ *
+ * Returns 0, REX_EINVAL (there is no such option, or it cannot have this value; the message names
+ * those that it may have) or REX_ENOMEM. After an error nothing has changed.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 
+/*
+ * ---- The log, for a function of the program ---------------------------------------------------
+ *
+ *     static void receive(enum rex_log_level level, const char *message, void *context)
+ *     {
+ *         fprintf(context, "%s%s\n", level <= REX_LOG_WARN ? "offloading: " : "", message);
+ *     }
+ *
+ *     rex_set_log_callback(receive, file);
+ */
+
 /**
- * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF:
- * nothing. REX_LOG_ERROR: what failed. REX_LOG_WARN: what may not be what was wanted. REX_LOG_INFO:
- * what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything, each row of each
- * launch and data call.
+ * enum rex_log_level: how much is logged (REX_OPTION_LOG). Each level includes those before it.
+ *
+ * REX_LOG_OFF    nothing.
+ * REX_LOG_ERROR  what failed.
+ * REX_LOG_WARN   what may not be what was wanted.
+ * REX_LOG_INFO   what was chosen: libomptarget, images, contexts.
+ * REX_LOG_DEBUG  everything. Each launch and data call has its rows, with the types in words:
+ *                `row 1: to|target_param 0x55d0c8a2f2a0 4000 bytes`. A name stands for the address
+ *                if the row has one, as those of clang -g do. Calls of code that other compilers
+ *                built are written down if the level is debug when libomptarget is bound. Launches
+ *                are slower.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
 /**
- * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to
- * REX_LOG_DEBUG; @message the line, without a newline and without "librex: " and the name of
- * the level in front, valid until the function returns; @context the caller's.
+ * rex_log_function: receives one line of the log.
  *
- * It runs on the thread that has something to say, on several threads at once if they do, and no
- * lock of librex is held: it may call any librex function, except that a module cannot be used from
- * it while that module is being registered or ended (REX_EINVAL). Lines that librex has for that
- * thread meanwhile go where they would go without the function. rex_last_error() and errno of the
- * thread are afterwards what they were.
+ * @level    its level, REX_LOG_ERROR to REX_LOG_DEBUG.
+ * @message  the line, without a newline and without `librex: ` and the name of the level in front.
+ *           Valid until the function returns.
+ * @context  the caller's.
+ *
+ * It runs on the thread that has something to say, on several threads at once if they do. librex
+ * holds no lock meanwhile, so it may call any librex function. There is one exception: a module
+ * that is being registered or ended cannot be used from it (REX_EINVAL). Lines that librex has for
+ * that thread meanwhile go where they would go without the function. rex_last_error() and errno of
+ * the thread are afterwards what they were.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
 /**
  * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to
- * @function with @context, instead of standard error or a file; NULL restores that. @context is the
- * program's and must live until the function is replaced and calls of it on other threads have
- * ended, which may still be under way when this returns. Any thread.
+ * @function with @context, instead of standard error or a file.
+ *
+ * @function  NULL: lines go where REX_OPTION_LOG says.
+ * @context   the program's, handed on as it is. It must live until the function is replaced and
+ *            calls of it on other threads have ended; these may be under way when this returns.
+ *
+ * Any thread. It does not fail.
  */
 REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /*
- * ---- libomptarget -----------------------------------------------------------------------------
+ * ---- The libomptarget that is bound -----------------------------------------------------------
+ *
+ * rex_runtime_tell() of rex/inspect.h tells the release of any file.
  */
 
 /**
- * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one
- * that is in the process already; $REX_OMPTARGET; else the newest release that opens. Returns 0,
- * REX_ENORUNTIME or REX_EFORK (the process was forked while another thread of its parent was at
- * that); once bound, always 0.
+ * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration. It
+ * takes one that is in the process already, else $REX_OMPTARGET, else the newest release that
+ * opens: librex(7). A bound libomptarget is kept until the process ends. Any thread.
+ *
+ * Returns 0; REX_ENORUNTIME (the message lists those tried, and why not); or REX_EFORK: the process
+ * was forked while another thread of its parent loaded libomptarget. Once bound, always 0.
  */
 REX_API int rex_runtime_bind(void);
 
 /**
  * rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 24), 0 while none is
- * bound.
+ * bound. For one that is newer than all known releases it is the release that librex treats it as.
+ * Any thread.
  */
 REX_API int rex_runtime_release(void);
 
 /**
  * rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the
- * life of the process.
+ * life of the process. Any thread.
  */
 REX_API const char *rex_runtime_path(void);
 

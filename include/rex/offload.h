@@ -3,20 +3,23 @@
  *
  * A tour, in the order in which a program needs it:
  *
- *   1. A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes
- *      them) and a device image beside the executable. Together they are a *module*, `struct
- *      rex_module`. rex/module.h defines one for each linked binary: most programs never name it.
- *   2. The first launch finds LLVM's libomptarget, reads the image and registers it. So do
- *      rex_offload_init() (rex/module.h) and rex_module_init(), before anything is timed.
- *   3. Launches and data calls are in rex/launch.h and rex/queue.h, the raw ones in rex_kmp.h.
- *   4. A call that fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence
- *      that names the object and the cause.
+ * - A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes
+ *   them) and a device image beside the executable. Together they are a module, `struct
+ *   rex_module`. rex/module.h defines one for each linked binary: most programs never name it.
+ * - The first launch finds LLVM's libomptarget, reads the image and registers it. So do
+ *   rex_offload_init() (rex/module.h) and rex_module_init(), before anything is timed.
+ * - Launches and data calls are in rex/launch.h and rex/queue.h, the raw ones in rex_kmp.h.
+ * - A call that fails returns a negative `enum rex_error`; rex_last_error() is one sentence that
+ *   names the object and the cause.
  *
  * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard
- * output; on failure no output parameter is changed. Unless REX_LOG=off, each error is also written
- * to standard error; one that repeats the one before it is not.
+ * output; on failure no output parameter is changed.
  *
- * Everything here is since 0.2 unless it says otherwise.
+ * Unless REX_LOG=off, each error is also written to standard error, with its name in brackets
+ * behind it; one that repeats the one before it is not. Lines are lost if standard error is closed
+ * or not open for writing.
+ *
+ * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,6 +37,28 @@ extern "C" {
 /** REX_API marks a function that librex exports. */
 #define REX_API __attribute__((__visibility__("default")))
 
+struct __tgt_offload_entry;
+struct __tgt_bin_desc;
+struct ident;
+
+/*
+ * ---- Versions of the library and of the header ------------------------------------------------
+ *
+ * Before 1.0 the loader starts no program with a library of another minor version: each has a
+ * soname of its own (librex.so.0.2) and a symbol version of its own. A program that needs 0.2 says
+ * so to the compiler:
+ *
+ *     #ifndef REX_VERSION_AT_LEAST
+ *     #error "librex 0.2 or later is needed"
+ *     #endif
+ */
+
+/**
+ * rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. Any
+ * thread.
+ */
+REX_API const char *rex_version(void);
+
 /**
  * REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library.
  */
@@ -41,19 +66,46 @@ extern "C" {
 /** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 2
 /**
- * REX_VERSION_AT_LEAST(major, minor): whether the header is of that version or of a later one, for
- * #if too. The headers of 0.1 do not have it.
+ * REX_VERSION_AT_LEAST(major, minor): 1 if the header is of that version or of a later one, else 0;
+ * for #if too. The headers of 0.1 do not have it.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
 
-struct __tgt_offload_entry;
-struct __tgt_bin_desc;
-struct ident;
-
 /*
- * ---- Errors -----------------------------------------------------------------------------------
+ * ---- Errors: why a call failed ----------------------------------------------------------------
+ *
+ * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
+ * rex-troubleshooting(7) goes from a symptom to its cause.
+ *
+ *     int error = rex_offload_init();
+ *     if (error == REX_ENOIMAGE)
+ *         fprintf(stderr, "run this where the image is: %s\n", rex_last_error());
+ *     else if (error != REX_OK)
+ *         fprintf(stderr, "%s: %s\n", rex_error_name(error), rex_last_error());
  */
+
+/**
+ * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence
+ * that names the object (file, kernel, argument index, library) and the cause. A call that succeeds
+ * does not change it. Never NULL; "" while no call has failed. Messages longer than 4095 bytes are
+ * cut. The string belongs to librex and to the calling thread and is valid until that thread's next
+ * failing call or its end. Without memory for it, a call that fails returns REX_ENOMEM, and the
+ * message is a constant. Any thread.
+ */
+REX_API const char *rex_last_error(void);
+
+/**
+ * rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has
+ * failed. Any thread.
+ */
+REX_API int rex_last_error_code(void);
+
+/**
+ * rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static
+ * storage. Any thread.
+ */
+REX_API const char *rex_error_name(int error);
 
 /**
  * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum
@@ -85,27 +137,29 @@ struct ident;
 
 /**
  * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others
- * are negative.
+ * are negative. A launch, a data call or a queue that registers a module at its first use may
+ * return what rex_module_register() returns, too.
  *
  * REX_OK            success.
  * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
- *                   the host: the caller runs its host version. Launches by the wrappers of
- *                   rex_kmp.h return it for nothing else, too.
+ *                   the host: the caller runs its host version. The launches of rex_kmp.h return it
+ *                   for nothing else, too. It is not printed.
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each
  *                   was rejected.
- * REX_ERUNTIME      libomptarget was given the image and reported no device for it.
- * REX_EUNSUPPORTED  the bound release has no way to do what was asked.
+ * REX_ERUNTIME      libomptarget was given the image and reported no device for it, or could not
+ *                   copy.
+ * REX_EUNSUPPORTED  the bound release, or the CUDA driver, has no way to do what was asked.
  * REX_ENOIMAGE      no file of the image's name exists in the places searched.
  * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
  * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses
- *                   the PTX.
+ *                   the PTX; or a library that a host image needs cannot be loaded.
  * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every
  *                   user. Or it belongs to a user other than root, the user of the process and the
  *                   owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the
- *                   message lists them.
+ *                   message lists them. Or REX_REQUIRE_GPU forbids the host device.
  * REX_EENTRIES      the entry table is empty or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
  * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound
@@ -113,6 +167,8 @@ struct ident;
  * REX_EKEY          a host key is in no registered table, twice in one, or in two modules.
  * REX_EDEVICE       a device number below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not.
+ * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
+ *                   libomptarget aborts on that.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
  *                   count GPUs or to pin memory. Or it was forked while another thread was inside
@@ -120,38 +176,12 @@ struct ident;
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
  *                   message names the queue. Or a module is registered or ended inside of a launch,
  *                   or beside launches that do not end.
- * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
- *                   libomptarget aborts on that.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),
     REX_ERRORS(REX_ERROR_ENUMERATOR)
 #undef REX_ERROR_ENUMERATOR
 };
-
-/**
- * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence
- * that names the object (file, kernel, argument index, library) and the cause. Never NULL; "" while
- * no call has failed. The string belongs to librex and to the calling thread and is valid until
- * that thread's next failing call or its end. Without memory for it, a call that fails returns
- * REX_ENOMEM, and the message is a constant.
- */
-REX_API const char *rex_last_error(void);
-
-/**
- * rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has
- * failed.
- */
-REX_API int rex_last_error_code(void);
-
-/**
- * rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static
- * storage.
- */
-REX_API const char *rex_error_name(int error);
-
-/** rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. */
-REX_API const char *rex_version(void);
 
 /*
  * ---- Modules: kernels of a binary, registered with libomptarget -------------------------------

@@ -136,7 +136,7 @@ static void about_sender(struct list *list, const struct by_runtime *by)
     char *saved = figure_time(saves);
     add(list, saves,
         "%s launches of %s%s went by libomptarget, %s in all, because %s: by the driver "
-        "(rex-launches(7), Who launches on a GPU) they would take up to %s less.",
+        "(rex-launches(7)) they would take up to %s less.",
         count, by->kernel, by->others ? " and other kernels" : "", took, by->because, saved);
     free(count);
     free(took);
