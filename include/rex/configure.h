@@ -56,7 +56,7 @@ extern "C" {
  * REX_OPTION_CUBIN_PATH    REX_CUBIN_PATH: folders, with ':' between, where an image name without
  *                          a slash is looked for first. Takes effect at the next registration.
  * REX_OPTION_LOG           REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
- *                          `debug`; enum rex_log_level says what each prints. `LEVEL:FILE`, or
+ *                          `debug`; rex_set_log_callback() says what each prints. `LEVEL:FILE`, or
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
  *                          %p in its name is the number of the process, %% a percent sign. If FILE
  *                          cannot be opened or written any more, one line says so, and all go to

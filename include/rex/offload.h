@@ -76,7 +76,8 @@ REX_API const char *rex_version(void);
  * ---- Errors: why a call failed ----------------------------------------------------------------
  *
  * Each error has a page with its messages, causes and cures: REX_EKEY(3) and so on.
- * rex-troubleshooting(7) goes from a symptom to its cause.
+ * rex-troubleshooting(7) goes from a symptom to its cause. Without memory for a message, a call
+ * that fails returns REX_ENOMEM, and the message is a constant.
  *
  *     int error = rex_offload_init();
  *     if (error == REX_ENOIMAGE)
@@ -90,8 +91,7 @@ REX_API const char *rex_version(void);
  * that names the object (file, kernel, argument index, library) and the cause. A call that succeeds
  * does not change it. Never NULL; "" while no call has failed. Messages longer than 4095 bytes are
  * cut. The string belongs to librex and to the calling thread and is valid until that thread's next
- * failing call or its end. Without memory for it, a call that fails returns REX_ENOMEM, and the
- * message is a constant. Any thread.
+ * failing call or its end. Any thread.
  */
 REX_API const char *rex_last_error(void);
 
@@ -102,7 +102,7 @@ REX_API const char *rex_last_error(void);
 REX_API int rex_last_error_code(void);
 
 /**
- * rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static
+ * rex_error_name(): the enumerator of @error as a string ("REX_OK"), or "unknown error". Static
  * storage. Any thread.
  */
 REX_API const char *rex_error_name(int error);

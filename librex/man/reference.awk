@@ -614,8 +614,8 @@ function variables(   n, k, count)
     for (k = 1; k <= lines_of[n]; k++)
         if (text_of[n, k] ~ /^REX_OPTION_/ || (count && text_of[n, k] ~ /^  /)) {
             source[++count] = text_of[n, k]
-            sub(/^REX_OPTION_[A-Z_]+ +/, "", source[count])
-            sub(/: /, "  ", source[count])
+            if (sub(/^REX_OPTION_[A-Z_]+ +/, "", source[count]))
+                sub(/: /, "  ", source[count])
         }
     fresh = 1
     prose(count)
