@@ -115,7 +115,7 @@ for page in librex/man/*.7; do
         examples=$((examples + 1))
     done
     for program in "$folder"/*.c; do
-        [ -n "$ran" ] && [ -e "$program" ] && grep -q 'int main(' "$program" || continue
+        if [ -z "$ran" ] || ! grep -qs 'int main(' "$program"; then continue; fi
         mkdir "${program%.c}"
         kernels=$(find "$folder" -maxdepth 1 -name '*.cu')
         # No name of ours has a space.
