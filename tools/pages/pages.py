@@ -29,9 +29,9 @@ TEXTS = {
     "CHANGELOG.md": ("changes.html", "Changes"),
 }
 GROUPS = [
-    ("To begin with", lambda page: page.section == "7"),
+    ("Guides", lambda page: page.section == "7"),
     ("Tools", lambda page: page.section == "1"),
-    ("Functions and macros",
+    ("Reference, by header",
      lambda page: page.section == "3" and not page.name.startswith("REX_E")),
     ("Errors", lambda page: page.name.startswith("REX_E")),
 ]
@@ -54,6 +54,10 @@ class ManPage:
         names = names.replace("\n", " ").replace("\\-", "-").replace("\\%", "")
         listed, self.about = names.strip().split(" - ", 1)
         self.names = [name.strip() for name in listed.split(",")]
+        header = re.search(r"^\.B #include <(.*)>", text, re.M) if self.section == "3" else None
+        # A header's own page comes before those of its parts.
+        self.order = (header.group(1) if header else "", not self.name.endswith(".h"),
+                      self.name.lower(), self.name)
 
 
 def plain(markup):
@@ -90,14 +94,14 @@ class Site:
     def __init__(self, folder, manual):
         self.folder = folder
         paths = glob.glob(manual + "/*.[37]") + glob.glob("tools/*.1")
-        self.pages = sorted(map(ManPage, paths), key=lambda page: (page.name.lower(), page.name))
+        self.pages = sorted(map(ManPage, paths), key=lambda page: page.order)
         self.targets = {(name, page.section): page.file
                         for page in self.pages for name in page.names}
-        self.words = []  # of the search: [title, file, what is on it]
+        self.words = []  # of the search: [title, file, what is on it, names]
         self.sources = set()
 
-    def write(self, file, title, body):
-        self.words.append([title, file, plain(body)])
+    def write(self, file, title, body, names=()):
+        self.words.append([title, file, plain(body), names])
         with open(os.path.join(self.folder, file), "w", encoding="utf-8") as out:
             out.write(frame(title, body, file))
 
@@ -116,7 +120,7 @@ class Site:
         body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)",
                       r'<div class="wide">\1</div>', body, flags=re.S)
         self.write(page.file, "%s(%s)" % (page.name, page.section),
-                   '<h1 class="title">%s</h1>\n%s' % (html.escape(page.name), body))
+                   '<h1 class="title">%s</h1>\n%s' % (html.escape(page.name), body), page.names)
 
     # ---- texts and sources
 

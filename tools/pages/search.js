@@ -1,6 +1,6 @@
 /*
- * search.js - the search of the manual's pages, in what words.js has of each: title, file, text. It
- * works from files: nothing is asked of a server.
+ * search.js - the search of the manual's pages, in what words.js has of each: title, file, text, and
+ * the names that it documents. It works from files: nothing is asked of a server.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,12 +8,12 @@
     "use strict";
     const field = document.getElementById("search"), found = document.getElementById("found");
     const most = 20;
-    const pages = words.map(([title, file, text]) =>
-        ({ title, file, text, lower: text.toLowerCase(), name: title.toLowerCase() }));
+    const pages = words.map(([title, file, text, names]) =>
+        ({ title, file, text, names, lower: text.toLowerCase(), name: title.toLowerCase() }));
 
-    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. */
+    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. A name is told by its case. */
     function rank(page, parts) {
-        let sum = 0;
+        let sum = page.names.includes(field.value.trim()) ? 2000 : 0;
         for (const part of parts) {
             const at = page.lower.indexOf(part);
             if (page.name.replace(/\(.*/, "") === part) sum += 1000;
