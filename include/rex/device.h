@@ -30,7 +30,7 @@ extern "C" {
 /**
  * rex_device_count(): the number of devices that libomptarget offers for the registered images.
  * Device numbers run from 0 to this count less one; the count itself is the host. Returns 0 while
- * no module is registered, and where OMP_TARGET_OFFLOAD is "disabled".
+ * no module is registered (rex_offload_init()), and where OMP_TARGET_OFFLOAD is "disabled".
  */
 REX_API int rex_device_count(void);
 

@@ -11,9 +11,9 @@
  *     rex_queue_sync(queue);
  *     rex_library_unload(library);
  *
- * The names are those of CUDA's own library calls. A program needs no entries and no image of its
- * own: once a library is loaded, rex_queue_create() makes queues, and rex_device_alloc() and the
- * other calls of rex/device.h that need a registered module work.
+ * A program needs no entries and no image of its own: once a library is loaded, rex_queue_create()
+ * makes queues, and rex_device_alloc() and the other calls of rex/device.h that need a registered
+ * module work.
  *
  * An image is what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host image.
  * The one for the device is chosen, and the CUDA driver compiles PTX.
@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/** struct rex_library: a loaded image. Its content is librex's. */
+/** struct rex_library: a loaded image, which rex_library_load() makes. */
 struct rex_library;
 
 /**
@@ -48,9 +48,10 @@ struct rex_library;
  *
  * @library  where the new library is stored; end it with rex_library_unload().
  * @device   device number, -1 for the default device as it is now.
- * @image    @size bytes, which are copied; NULL: the file @name.
- * @name     what messages call the image in memory; or a file, with a slash as given, else looked
- *           for as rex_module_register() does, or several with ':' between. Copied.
+ * @image    the image in memory, of @size bytes, which are copied; NULL: it is in the file @name.
+ * @name     the file, or what messages call the image in memory; copied. A file name with a slash
+ *           is a path; without one it is looked for as by rex_module_register(). Several files have
+ *           ':' between them.
  *
  * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
  * REX_ENODEVICE (no image in it suits); REX_ENOKERNEL (it has no kernel); REX_EDEVICE,
@@ -61,10 +62,11 @@ REX_API int rex_library_load(struct rex_library **library, int64_t device, const
                              size_t size, const char *name);
 
 /**
- * rex_library_kernel(): the host key of the kernel called @name, as the image calls it, for
- * launches of @library: `key` of a struct rex_launch_config. Valid until @library is unloaded.
- * rex_library_view() has its parameters. NULL with an error: REX_EINVAL, or REX_ENOKERNEL with the
- * nearest name.
+ * rex_library_kernel(): finds a kernel by @name, its symbol in the image. This is
+ * `NAME__kernel__` for REX_DEVICE_KERNEL(NAME), and for C++ the mangled name, if the kernel is not
+ * extern "C". rex_library_view() lists the names and parameters. Returns the kernel's host key, for
+ * `key` of a struct rex_launch_config; it is valid until @library is unloaded. Or NULL with
+ * REX_EINVAL, or with REX_ENOKERNEL and the nearest names in the message.
  */
 REX_API const void *rex_library_kernel(const struct rex_library *library, const char *name);
 
@@ -92,11 +94,11 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
  * device. In a graph rex_graph_set_args() takes new arguments as a map of REX_VALUE()s.
  *
  * @launch     the kernel, by its key, the grid and the queue; its device is -1 or the queue's.
- * @arguments  @count addresses, of an argument each, in order; read at the call. As many bytes are
- *             read as the parameter has, and of REX_DEVICE_KERNEL() as its type has. NULL
- *             where @count is 0. On the host device, where the image does not tell the parameters,
- *             8 bytes each. Arguments in one block, a C struct with a member of each parameter's
- *             type, are at the offsets that rex_library_view() tells.
+ * @arguments  @count addresses, one for each argument, in order; NULL where @count is 0. The
+ *             arguments are read at the call: as many bytes as the parameter has, or its type if
+ *             the kernel is a REX_DEVICE_KERNEL(). If a host image does not tell the parameters,
+ *             each has 8 bytes. Arguments in one block, a C struct with a member of each
+ *             parameter's type, are at the offsets that rex_library_view() tells.
  *
  * Returns 0; REX_EHOST (nothing was launched: offloading is disabled, or the device is the host);
  * REX_EINVAL (a pointer is NULL, of an argument as well); REX_EKEY (the key is of no kernel of
@@ -110,9 +112,10 @@ REX_API int rex_library_launch(struct rex_library *library, const struct rex_lau
 
 /**
  * rex_library_unload(): ends @library; NULL is left alone. While a graph has launches of it, the
- * image stays until the last such graph is destroyed. Returns 0; REX_EBUSY, with nothing ended,
- * while a queue has unfinished launches of it, for which it waits with REX_UNFINISHED=wait; what
- * that wait came to (REX_ECUDA); REX_EFORK; on the host device an error of rex_module_fini().
+ * image stays until the last such graph is destroyed. With REX_UNFINISHED=wait (rex_configure()) it
+ * waits for unfinished launches of it. Returns 0; REX_EBUSY, with nothing ended (a queue has
+ * unfinished launches of it); REX_ECUDA (the wait failed); REX_EFORK; on the host device an error
+ * of rex_module_fini().
  */
 REX_API int rex_library_unload(struct rex_library *library);
 

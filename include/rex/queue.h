@@ -22,17 +22,18 @@
  * rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the modules of
  * kernels must last until the queue has been waited for.
  *
- * **Errors** that the device comes to later are returned by the next call that waits. A kernel that
- * fails on a GPU loses the device for the whole process: every later call for it is REX_ECUDA.
+ * **Errors** of the device come later: the next call that waits returns them. After a kernel has
+ * failed on a GPU, every later call of the process for that GPU is REX_ECUDA.
  *
  * **Without an NVIDIA GPU** a queue does everything at once, by the same rules and with the same
- * results.
+ * results. If offloading is disabled or the device is the host, launches of kernels and graphs are
+ * REX_EHOST.
  *
  * Threads: any number of threads may use a queue, an event or a graph; each call is one step. None
  * of them may be destroyed while another thread uses it. In a child of fork() every call for a
- * GPU's queue is REX_EFORK, but for those that free: they leave to the parent what the driver has.
+ * GPU's queue is REX_EFORK. Only the calls that destroy work, and free the child's memory alone.
  *
- * NULL is REX_EINVAL where a function does not say what it means.
+ * An argument that is NULL is REX_EINVAL, if the function does not say otherwise.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -49,25 +50,27 @@
 extern "C" {
 #endif
 
-/** struct rex_queue: a queue. Its content is librex's. */
+/** struct rex_queue: a queue of one device, which rex_queue_create() makes. */
 struct rex_queue;
-/** struct rex_event: a place in a queue. Its content is librex's. */
+/** struct rex_event: a place in a queue. rex_event_create() makes an event. */
 struct rex_event;
-/**
- * struct rex_graph: work that was captured, to be done again and again. Its content is librex's.
- */
+/** struct rex_graph: commands that were captured. rex_graph_end() makes a graph. */
 struct rex_graph;
 
-/** REX_QUEUE_NO_CACHE: look device addresses up at every launch, remember none. */
+/**
+ * REX_QUEUE_NO_CACHE: a flag of rex_queue_create(). Each launch looks its device addresses up, and
+ * remembers none.
+ */
 #define REX_QUEUE_NO_CACHE 0x1u
 /**
- * REX_QUEUE_BLOCKING: every call waits for what it has put in the queue. That is slow, and each
- * error comes from the call that made it.
+ * REX_QUEUE_BLOCKING: a flag of rex_queue_create(). Every call waits for what it has put in the
+ * queue. That is slow, and each error comes from the call that caused it.
  */
 #define REX_QUEUE_BLOCKING 0x2u
 /**
- * REX_QUEUE_OWN_GLOBALS: launch kernels of modules with device globals, with the globals of
- * librex's copy of the image: rex_queue_global(). Without it such a launch is REX_EUNSUPPORTED.
+ * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue launches kernels of modules with
+ * device globals, and they use a copy of the globals that queues have: rex_queue_global(). Without
+ * the flag such a launch is REX_EUNSUPPORTED.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 
@@ -78,10 +81,10 @@ struct rex_graph;
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_queue_create(): makes a queue, registering this binary's module first where needed. A binary
- * without entries needs a library (rex/library.h) or a shared object with kernels that was loaded
- * before. The first queue of a module on a GPU loads all its kernels there, so that no launch has
- * to.
+ * rex_queue_create(): makes a queue. If this binary's module is not registered, it is registered
+ * first. A binary without entries must load a library (rex/library.h) or a shared object with
+ * kernels before. The first queue of a module on a GPU loads all its kernels there, so that no
+ * launch has to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
  * @device  device number, -1 for the default device as it is now.
@@ -99,12 +102,12 @@ static inline int rex_queue_create(struct rex_queue **queue, int64_t device, con
 }
 
 /**
- * rex_queue_global(): the device address, in the copy of this binary's image that @queue's kernels
- * use, of the global whose host variable is @variable (REX_GLOBAL()). On the host device it is
- * libomptarget's, the only one. For rex_queue_copy_to() and rex_queue_copy_from(); valid until this
+ * rex_queue_global(): finds the copy of a device global that @queue's kernels use. @variable is the
+ * address of its host variable (REX_GLOBAL()). On the host device there is one copy for all. The
+ * device address is for rex_queue_copy_to() and rex_queue_copy_from(), and valid until this
  * binary's module ends.
- * Returns NULL with an error: REX_EINVAL; REX_EKEY (@variable is no global of the module);
- * REX_EABSENT (it is not on the device); REX_ECUDA, REX_EFORK, or an error of
+ * Returns the address, or NULL with an error: REX_EINVAL; REX_EKEY (@variable is no global of the
+ * module); REX_EABSENT (it is not on the device); REX_ECUDA, REX_EFORK, or an error of
  * rex_module_register().
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
@@ -115,9 +118,9 @@ static inline void *rex_queue_global(struct rex_queue *queue, const void *variab
 #endif /* REX_BUILDING_LIBRARY */
 
 /**
- * rex_queue_destroy(): waits for @queue and frees it. NULL is left alone. Returns 0 or what the
- * wait came to (REX_ECUDA); the queue is gone in any case, unless it is being captured:
- * REX_EINVAL. In a child of fork() it frees without waiting.
+ * rex_queue_destroy(): waits for @queue and frees it; NULL is left alone. In a child of fork() it
+ * frees without waiting. Returns 0; REX_ECUDA (the wait failed, and the queue is freed); or
+ * REX_EINVAL (the queue is being captured, and is not freed).
  */
 REX_API int rex_queue_destroy(struct rex_queue *queue);
 
@@ -137,13 +140,13 @@ REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *fro
 /**
  * rex_queue_copy_from(): copies @size bytes from device memory @from to the host's @to, as
  * rex_queue_copy_to() does. @to must not be read, changed or freed until the copy is done. Returns
- * likewise.
+ * 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, size_t size);
 
 /**
- * rex_queue_update(): as rex_data_update(): copies each row of @map, first every REX_TO() to the
- * device, then every REX_FROM() from it. If the memory of a row is not mapped, no row is copied.
+ * rex_queue_update(): as rex_data_update(): copies each row of @map (REX_MAP()), first every
+ * REX_TO() to the device, then every REX_FROM() from it. If a row is not mapped, none is copied.
  * The bytes are copied as they are. A pointer that a mapping has attached (REX_ATTACH()) is
  * overwritten by the host's: leave such members out. The host's memory is read and written as by
  * rex_queue_copy_to(); @map may change after the call. Returns 0, REX_EINVAL, REX_EABSENT (the
@@ -181,8 +184,8 @@ REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *
 REX_API int rex_queue_sync(struct rex_queue *queue);
 
 /**
- * rex_queue_query(): 1 if nothing is left to do in @queue, 0 if there is, or an error as
- * rex_queue_sync() returns it.
+ * rex_queue_query(): tells whether all that was put in @queue is done. Returns 1 if it is, 0 if
+ * not; or, negative, an error as rex_queue_sync(): REX_ECUDA, REX_EINVAL or REX_EFORK.
  */
 REX_API int rex_queue_query(struct rex_queue *queue);
 
@@ -245,29 +248,29 @@ REX_API void rex_event_destroy(struct rex_event *event);
 
 /**
  * rex_event_record(): @event from now on stands for all that has been put in @queue up to here. It
- * may be recorded again, in any queue; a queue that waits for it already still waits for what it
- * stood for then. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM, or REX_EFORK.
+ * may be recorded again, in any queue. A queue that waits for it already goes on waiting for what
+ * it stood for. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
- * rex_queue_wait_event(): what is put in @queue from now on waits for what @event stands for, which
- * may be in another queue, on another device as well. The calling thread does not wait, unless
- * @queue does everything at once. Returns 0, REX_EINVAL (@event was never recorded, or in a graph
- * that @queue cannot take part in), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_queue_wait_event(): what is put in @queue from now on waits for what @event stands for. That
+ * may be in another queue, and of another device. The calling thread does not wait, unless @queue
+ * does everything at once. Returns 0, REX_EINVAL (@event was never recorded, or in a graph that
+ * @queue cannot take part in), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
 /**
  * rex_event_sync(): waits until what @event stands for is done. Returns 0, REX_EINVAL (it was never
- * recorded, or in a graph), REX_ECUDA, with the names of the kernels of the device's queues where
- * one has failed, or REX_EFORK.
+ * recorded, or in a graph), REX_ECUDA or REX_EFORK. If a kernel has failed, the message names the
+ * kernels that the device's queues have launched since their last wait.
  */
 REX_API int rex_event_sync(struct rex_event *event);
 
 /**
- * rex_event_query(): 1 if what @event stands for is done, 0 if not, or an error as rex_event_sync()
- * returns it.
+ * rex_event_query(): tells whether what @event stands for is done. Returns 1 if it is, 0 if not;
+ * or, negative, an error as rex_event_sync(): REX_EINVAL, REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_event_query(struct rex_event *event);
 
@@ -296,8 +299,9 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  * Host memory that is copied, and memory given by its device address, must exist whenever the graph
  * is launched.
  *
- * A queue that is being captured cannot be waited for, queried or destroyed, lends no stream and
- * takes no graph: REX_EINVAL. A copy to another device cannot be captured: REX_EUNSUPPORTED.
+ * While a queue is being captured, rex_queue_sync(), rex_queue_query(), rex_queue_destroy(),
+ * rex_queue_stream() and rex_graph_launch() are REX_EINVAL for it. A copy to another device cannot
+ * be captured: REX_EUNSUPPORTED.
  */
 
 /**
@@ -311,8 +315,8 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
  * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
  * take part, and makes a graph of it. Nothing has been done yet.
  * @graph  where the graph is stored; destroy it with rex_graph_destroy().
- * Returns 0, or an error, and there is no graph: REX_EINVAL (@queue has not begun a capture; the
- * capture goes on), or REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK.
+ * Returns 0; or, with no graph made, REX_EINVAL (@queue has not begun a capture; one that it takes
+ * part in goes on), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 
@@ -332,7 +336,8 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 /**
  * rex_graph_set_args(): gives launch @number of @graph other arguments, values and pointers, from
  * the next rex_graph_launch() on; those under way are not touched.
- * @map  the arguments, as many as before and of the same kinds; NULL for none.
+ * @map  all arguments of the launch (REX_MAP()): as many as before, and values and pointers in the
+ *       same places. NULL: the kernel has no parameters.
  * Returns 0, REX_EINVAL, REX_EPARAMS, REX_EABSENT, REX_ECUDA, REX_ENOMEM or REX_EFORK; on failure
  * the launch stays as it was.
  */
