@@ -1,6 +1,6 @@
 /*
- * search.js - the search of the manual's pages, in what words.js has of each: title, file, text, and
- * the names that it documents. It works from files: nothing is asked of a server.
+ * search.js - the search of the manual's pages, in what words.js has of each: title, file, text,
+ * and the names that it documents. It works from files: nothing is asked of a server.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,7 +11,7 @@
     const pages = words.map(([title, file, text, names]) =>
         ({ title, file, text, names, lower: text.toLowerCase(), name: title.toLowerCase() }));
 
-    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. A name is told by its case. */
+    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. Case tells names apart. */
     function rank(page, parts) {
         let sum = page.names.includes(field.value.trim()) ? 2000 : 0;
         for (const part of parts) {
