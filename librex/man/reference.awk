@@ -67,6 +67,7 @@ function add_entry(   title, bare, list, count, k, name, rank)
         sub(/ .*/, "", name)
         if (name ~ /^[A-Za-z_]/ && !(name in page_of)) {
             page_of[name] = current
+            first[name] = entry
             names[current, ++name_count[current]] = name
             rank = index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
             if (name == "rex_" own_name)
@@ -77,7 +78,7 @@ function add_entry(   title, bare, list, count, k, name, rank)
                 rank_of[current] = rank
                 name_of[current] = name
             }
-        } else if (name in page_of)
+        } else if (name in page_of && first[name] != entry)
             repeated[entry] = 1
     }
     return 1
