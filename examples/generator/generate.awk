@@ -127,6 +127,8 @@ function print_module() {
     print "extern struct __tgt_offload_entry"
     print "    entries_begin[] __asm__(\"__start_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\"))),"
     print "    entries_end[] __asm__(\"__stop_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\")));"
+    # gcc ignores the visibility of a declaration that has a name for the linker.
+    print "__asm__(\".hidden __start_omp_offloading_entries\\n.hidden __stop_omp_offloading_entries\");"
     print "extern struct rex_module rex_this_module;"
     print "__attribute__((weak, visibility(\"hidden\"))) struct rex_module rex_this_module = {"
     print "    .struct_size = sizeof(struct rex_module), .entries_begin = entries_begin, .entries_end = entries_end,"
