@@ -20,11 +20,10 @@
  * REX_CUBIN_NAME       file name of the device image, otherwise "rex_lib_nvidia.cubin".
  * REX_HOST_IMAGE_NAME  file name of the host image, otherwise "rex_lib_host.so".
  * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     nothing is rewritten: `__tgt_X` is not declared and keeps its meaning. The
- *                      functions `rex___tgt_X` are declared alone. The file may define its own,
- *                      best hidden ones, and gets those that librex exports where it does not. It
- *                      may differ from file to file.
- * REX_KMP_SAFE         nothing: it asked for wrappers that register the module first, and all do.
+ * REX_KMP_INTERNAL     no rewrite: `__tgt_X` is not declared, and means libomptarget's function.
+ *                      `rex___tgt_X` is declared as a function. The file may define it, best as
+ *                      hidden; otherwise librex's is called. Files of a binary need not agree.
+ * REX_KMP_SAFE         has no effect any more.
  *
  * Older versions of REX emit a destructor, a constructor and a definition of `__cubin_desc`. The
  * compiler then reports a second definition of that, or too many arguments of register_cubin():

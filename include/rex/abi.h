@@ -3,7 +3,7 @@
  *
  * The layouts are those of LLVM 14 to 24 on 64-bit little-endian machines:
  * openmp/libomptarget/include/omptarget.h (14 to 18),
- * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). Each size is asserted below.
+ * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). The header asserts each size.
  *
  * REX_PACKET_UNSIGNED  defined before the include: the integers of struct __tgt_kernel_arguments
  *                      are unsigned, as in LLVM's own header, whose casts some code has. The bytes

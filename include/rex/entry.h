@@ -86,18 +86,18 @@
 
 /**
  * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel whose
- * names begin with S, taken as it is: `S##id__`, `S##omp_offload_entry__`, "S##kernel__". At file
- * scope, in one file of the binary.
+ * names begin with S, taken as it is: `Sid__`, `Somp_offload_entry__`, "Skernel__". At file scope,
+ * in one file of the binary.
  * @parameters  may be left out: the list that REX_DEVICE_KERNEL_STEM() has in the image.
  *
  * With the list, the compiler compares the number and the types of the rows of each REX_LAUNCH()
- * and its like. All integers are one type to it, bool and enums included; librex compares their
- * widths at the launch. A row that stands for a pointer of any type fits every pointer:
+ * and its like. It takes any integer, bool or enum for an integer; librex compares the widths at
+ * the launch. A row that stands for a pointer of any type fits every pointer:
  * REX_OBJECT(), REX_STRUCT(), REX_FIRSTPRIVATE(), REX_PRIVATE() and REX_IS_DEVICE_PTR(). A row that
  * no macro of rex/map.h makes fits no parameter. Members and REX_NO_PARAM() are no parameters.
  *
- * The binary keeps the kinds of the list, too: so rex-check(1) finds an image that was built again
- * for another list, before it runs.
+ * The binary keeps the kinds of the list, too. rex-check(1) compares them with the image's, before
+ * the program runs.
  */
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
 /* REX_KERNEL_DEFINE(S, parameters..., ): the same. */
@@ -193,8 +193,8 @@
 
 /**
  * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and
- * `symbol_end` in read-only data. Both are weak, as rex_kmp.h declares them; `symbol_once` makes a
- * second one an error.
+ * `symbol_end` in read-only data. Both are weak, as rex_kmp.h declares them. A third symbol,
+ * `symbol_once`, makes a second REX_EMBED() of the same symbol an error of the linker.
  */
 #define REX_EMBED(symbol, file)                                                                 \
     __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                          \

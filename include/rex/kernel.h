@@ -15,12 +15,11 @@
  *
  * A parameter is a type in parentheses and a name. There are up to 64; a kernel without any says
  * `void`. A type has at most 8 bytes, and the compiler refuses a larger one: it goes by its
- * address, `(const struct large *) p`, and REX_FIRSTPRIVATE() in the launch. The macro makes an
- * inline function with these types, whose body follows, and a kernel around it, whose parameters
- * have 8 bytes each.
+ * address, `(const struct large *) p`, and REX_FIRSTPRIVATE() in the launch. The body is that of an
+ * inline function with these types. The kernel calls it, and has parameters of 8 bytes each.
  *
  * The kinds of the parameters are in the image. librex compares them with a launch's rows before
- * anything runs: a wrong row is REX_EPARAMS, and the message has both types and the cast to write.
+ * anything runs: a wrong row is REX_EPARAMS.
  *
  * The host device runs a kernel function once, whatever grid was asked for. A kernel whose loops
  * are REX_FOR() is right there and on a GPU.
@@ -32,8 +31,7 @@
  * Names that begin with rex_detail_ are reserved: macros here declare variables of such names, and
  * evaluate a kernel's expressions beside them.
  *
- * Nothing is checked while a kernel runs. At registration librex finds kernels and globals that are
- * missing in an image, at a launch rows that do not fit.
+ * Nothing is checked while a kernel runs.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *

@@ -194,9 +194,9 @@ enum rex_error {
  */
 
 /**
- * struct rex_module: one linked binary with offload entries and a device image. Zero all fields but
- * the first group below; the others belong to librex or are for images in memory, and begin as 0.
- * The object must live as long as the process (static storage), and so must what it points to.
+ * struct rex_module: one linked binary with offload entries and a device image. The fields that
+ * belong to librex begin as 0, and so do all that the binary does not need. The object must live as
+ * long as the process (static storage), and so must what it points to.
  */
 struct rex_module {
     uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
@@ -243,9 +243,10 @@ struct rex_module {
  * threads call. It does not load the image on the device.
  * @module      the module; static storage. A shared object whose module librex has seen is never
  *              unloaded again, since libomptarget keeps its keys and names.
- * @image_name  the image file to register instead of `image_name`, found in the same way; NULL: the
- *              module's own images. A name that is the module's own stands for them, too. While the
- *              module is registered, the name makes no difference, which is logged. It is copied.
+ * @image_name  the image file to register instead of the module's `image_name`, found in the same
+ *              way; NULL: the module's own images. A name that is the module's own stands for them,
+ *              too. While the module is registered, the name has no effect: librex logs that. It is
+ *              copied.
  *
  * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the
  * others wait for its result. After a failure every waiting thread returns that failure and a later
@@ -278,7 +279,7 @@ struct rex_module {
  *                   on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did not make; on 18,
  *                   an image after a device was used. On every release: a host image beside a CUBIN
  *                   of another registered module, or the other way round; a compressed fatbin
- *                   without the library that unpacks it.
+ *                   without libzstd or liblz4, which unpack it.
  * REX_ENOIMAGE      no file of that name is in the folders searched, or @module names no image.
  * REX_EREAD         the file cannot be read: no permission, a directory, an input error.
  * REX_EIMAGE        it is empty, truncated, or no image that a device here could run; or PTX that

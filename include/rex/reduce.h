@@ -175,11 +175,12 @@ REX_DEVICE unsigned rex_detail_lanes(void)
 /*
  * ---- Over all indices: a sum, the least or the largest ----------------------------------------
  *
- * @to is the address of the result, in memory that the kernel was given. Its type is one of the
- * atomics'. It has a value before: 0, or the largest or smallest there is. @expression uses @i and
- * may not leave the loop, which strides over x. All threads of a team must come to it, as to a
- * barrier. In what order numbers are added is not defined, so that the last digits of a sum of
- * doubles differ from run to run.
+ * @to is the address of the result, in memory that the kernel was given, of a type that
+ * rex_atomic_add() takes. Its old value counts, too: set it before the launch, for a sum to 0.
+ * @expression uses @i and may not leave the loop. The indices are shared among all threads of the
+ * grid's first dimension. All threads of a team must come to the loop, as to a barrier. Numbers are
+ * added in no defined order, so that the last digits of a sum of doubles may differ from run to
+ * run.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
