@@ -156,9 +156,10 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 /*
  * ---- Loops: each index once, shared among all threads of the grid -----------------------------
  *
- * The statement or block behind a loop runs once for every index, whatever grid was launched. The
- * indices are int64_t. Bounds are evaluated more than once. The order is not defined, and threads
- * run indices at once: variables that the body writes belong inside it.
+ * The statement or block behind a loop runs once for every index, however many teams and threads
+ * there are. The grid has no more dimensions than the loop: threads along the others would run
+ * every index again. The indices are int64_t. Bounds are evaluated more than once. The order is not
+ * defined, and threads run indices at once: variables that the body writes belong inside it.
  *
  * The body must not leave the loop with break, goto or return; -fopenmp refuses that. On a grid of
  * one dimension every thread runs the loops over the others from start to end. A compiler refuses a

@@ -177,10 +177,10 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  *
  * @to is the address of the result, in memory that the kernel was given, of a type that
  * rex_atomic_add() takes. Its old value counts, too: set it before the launch, for a sum to 0.
- * @expression uses @i and may not leave the loop. The indices are shared among all threads of the
- * grid's first dimension. All threads of a team must come to the loop, as to a barrier. Numbers are
- * added in no defined order, so that the last digits of a sum of doubles may differ from run to
- * run.
+ * @expression uses @i and may not leave the loop. The grid has one dimension: threads along y or z
+ * would count every index again. All threads of a team must come to the loop, as to a barrier.
+ * Numbers are added in no defined order, so that the last digits of a sum of doubles may differ
+ * from run to run.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
@@ -224,10 +224,10 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * On the CPU a team is one thread, which runs REX_FOR_THREADS() in order, and a barrier is nothing.
  * With -fopenmp several such teams run at once, as threads of OpenMP.
  *
- * All threads of the team come to a barrier. A compiler refuses a barrier, a sum, minimum or
- * maximum inside of REX_FOR() or REX_FOR_THREADS(), whose indices belong to one thread each. Inside
- * of REX_FOR_TEAMS(), where the other teams do not come, it refuses sums and their like and every
- * loop over the grid. It does not look into functions that the body calls.
+ * The grid has one dimension. All threads of the team come to a barrier. A compiler refuses a
+ * barrier, a sum, minimum or maximum inside of REX_FOR() or REX_FOR_THREADS(), whose indices belong
+ * to one thread each. Inside of REX_FOR_TEAMS(), where the other teams do not come, it refuses sums
+ * and their like and every loop over the grid. It does not look into functions that the body calls.
  */
 
 /**
