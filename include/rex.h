@@ -5,7 +5,7 @@
  *
  *     #include <rex.h>
  *
- *     REX_KERNEL(axpy);                                     // 1. one kernel, one identity
+ *     REX_KERNEL(axpy);                                     // 1. the kernel's name
  *
  *     int main(void)
  *     {
@@ -17,7 +17,7 @@
  *                           REX_TO(x, n), REX_TOFROM(y, n));
  *     }
  *
- * Device side, axpy.cu, which nvcc makes a CUBIN and a C compiler a host image:
+ * Device side, axpy.cu, for the GPU and for the CPU:
  *
  *     #include <rex/kernel.h>
  *
@@ -27,7 +27,7 @@
  *             y[i] += a * x[i];
  *     }
  *
- * Build:
+ * `rex-cc axpy.c axpy.cu -o axpy` builds both. Without rex-cc:
  *
  *     cc axpy.c $(pkg-config --cflags --libs rex)
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu   # for a GPU
@@ -35,7 +35,7 @@
  *
  * The headers, in the order in which a program comes to need them:
  *
- * - `rex/entry.h`: one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables.
+ * - `rex/entry.h`: names of kernels, REX_KERNEL(), and of variables, REX_GLOBAL().
  * - `rex/map.h`: what a launch brings to the device, written like OpenMP's map clauses.
  * - `rex/launch.h`: launches, and data that stays on the device from one to the next.
  * - `rex/device.h`: which devices there are, their memory, and host memory that they copy fast.
@@ -60,14 +60,13 @@
  * - **Results.** A function that can fail returns `int`, 0 or a negative `enum rex_error`, or a
  *   pointer, NULL on failure. rex_last_error() then is one sentence. A question that cannot fail is
  *   `bool`; one that can is 1, 0 or an error.
- * - **The place for a result** stands first among the parameters, as in memcpy(), and in front of
- *   the argument that the result is made from: rex_queue_create(&queue, ...),
- *   rex_graph_end(&graph, queue). It stays as it was where the call fails.
- * - **Device numbers** that librex gives are `int`. Those it is given are `int64_t`, as
- *   libomptarget's, so that a wrong one is refused, and never cut off to a right one. They run from
- *   0; -1 is the default device.
+ * - **The place for a result** stands in front of the result's source, as in memcpy(). An object
+ *   that the call makes comes first: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue).
+ *   If the call fails, the place stays as it was. rex_queue_stream() alone has it behind.
+ * - **Device numbers** run from 0; -1 is the default device. librex returns them as `int` and takes
+ *   them as `int64_t`. So a number that is too large is an error, and is never cut to a valid one.
  * - **Names.** The headers reserve those that begin with rex_, REX_, __rex_ and __tgt_. Parameters
- *   and struct fields are ordinary words: a macro of such a name is defined behind the include.
+ *   and struct fields are ordinary words. Define macros with such names after the include.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *

@@ -39,7 +39,7 @@ extern "C" {
  * enum rex_option: what rex_configure() sets. Each option stands for an environment variable, which
  * it overrides.
  *
- * Words are known in either case. `on`, `yes`, `true` and `1` are one word; so are `off`, `no`,
+ * Words may have capital letters. `on`, `yes`, `true` and `1` mean the same; so do `off`, `no`,
  * `false` and `0`. A file or folder with such a name is written with its path: `./0`.
  *
  * A variable with a value that its option cannot have, or with one of 4096 bytes or more, counts as
@@ -59,10 +59,9 @@ extern "C" {
  *                          `debug`; rex_set_log_callback() says what each prints. `LEVEL:FILE`, or
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
  *                          %p in its name is the number of the process, %% a percent sign. If FILE
- *                          cannot be opened or written any more, one line says so, and all go to
- *                          standard error; a pipe that nobody reads is such a file. Takes effect
- *                          at once. librex reads the variable for its first line, and again when
- *                          the program gives the choice back.
+ *                          cannot be opened or written, one line says so, and the log continues on
+ *                          standard error. So it does for a pipe that nobody reads. Takes effect
+ *                          at once.
  * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
  *                          CUDA driver chooses between spin and yield. `spin`: the thread polls;
  *                          this is fastest and keeps a processor busy. `yield`: it polls, and gives
@@ -96,27 +95,26 @@ extern "C" {
  *                          missing global when it loads the image, and LLVM 14 to 17 for a missing
  *                          kernel. The image's structure and architecture, the entry table, keys
  *                          given twice and the rows of a launch are always checked. `full` is `on`,
- *                          and each row that a launch by the driver maps for its time has an
- *                          allocation of its own, as large as the row, so that compute-sanitizer
- *                          sees where it ends. Takes effect at the next registration.
+ *                          and more: a row that a launch by the driver maps gets device memory of
+ *                          its own, as large as the row. compute-sanitizer then sees where the row
+ *                          ends. Takes effect at the next registration.
  * REX_OPTION_LAUNCH_BY     REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU.
- *                          `auto`, the default: the CUDA driver, wherever that can make no
- *                          difference but in time, else libomptarget. `runtime`: libomptarget.
- *                          `driver`: the driver, and a launch that it cannot send is
- *                          REX_EUNSUPPORTED, with the reason. rex-launches(7) lists the reasons.
- *                          Takes effect if no libomptarget is bound yet.
+ *                          `auto`, the default: the CUDA driver, unless a reason requires
+ *                          libomptarget. `runtime`: libomptarget. `driver`: the driver, and a
+ *                          launch that it cannot send is REX_EUNSUPPORTED, with the reason.
+ *                          rex-launches(7) lists the reasons. Takes effect if no libomptarget is
+ *                          bound yet.
  * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: how many threads of librex's own copy large pieces of
  *                          memory that is not pinned to and from an NVIDIA GPU, 0 to 8. 0: the
  *                          driver copies it. `auto`, the default: half of the processors that the
  *                          process may use, none if that is fewer than 2; see rex-launches(7).
  *                          Takes effect at the next copy.
- * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
- *                          error and no fallback, for machines whose GPU is paid for. The
- *                          registration of a module is REX_ENODEVICE if there is no NVIDIA GPU for
- *                          it, if it has only a host image, or if OMP_TARGET_OFFLOAD disables its
- *                          launches. A launch or data call for the host as a device fails likewise.
- *                          A program that runs a host version of its own after any error goes on
- *                          doing so. Takes effect at the next registration and call.
+ * REX_OPTION_REQUIRE_GPU   REX_REQUIRE_GPU: `on` or `off` (the default). On, kernels never run on
+ *                          the CPU instead of a GPU. The registration of a module is REX_ENODEVICE
+ *                          if there is no NVIDIA GPU for it, if it has only a host image, or if
+ *                          OMP_TARGET_OFFLOAD disables its launches. A launch or data call for the
+ *                          host as a device fails likewise. The program's own host version is not
+ *                          stopped. Takes effect at the next registration and call.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -143,7 +141,8 @@ enum rex_option {
  * Any thread.
  *
  * Returns 0, REX_EINVAL (there is no such option, or it cannot have this value; the message names
- * those that it may have) or REX_ENOMEM. After an error nothing has changed.
+ * those that it may have) or REX_ENOMEM. After an error nothing has changed. An option that is set
+ * too late to take effect is no error.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 

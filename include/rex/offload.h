@@ -87,11 +87,11 @@ REX_API const char *rex_version(void);
  */
 
 /**
- * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence
- * that names the object (file, kernel, argument index, library) and the cause. A call that succeeds
- * does not change it. Never NULL; "" while no call has failed. Messages longer than 4095 bytes are
- * cut. The string belongs to librex and to the calling thread and is valid until that thread's next
- * failing call or its end. Any thread.
+ * rex_last_error(): the message of the last failed librex call on the calling thread. It is one
+ * sentence that names the object (file, kernel, argument index, library) and the cause. A call that
+ * succeeds does not change it. Never NULL; "" while no call has failed. Messages longer than 4095
+ * bytes are cut. The string belongs to librex and to the calling thread and is valid until that
+ * thread's next failing call or its end. Any thread.
  */
 REX_API const char *rex_last_error(void);
 
@@ -108,8 +108,8 @@ REX_API int rex_last_error_code(void);
 REX_API const char *rex_error_name(int error);
 
 /**
- * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum
- * rex_error` and rex_error_name() are made from it.
+ * REX_ERRORS(X): expands X(name, value, text) for each result, in order. `enum rex_error` and
+ * rex_error_name() are made from it.
  */
 #define REX_ERRORS(X)                                                                \
     X(REX_OK, 0, "success")                                                          \
@@ -142,8 +142,8 @@ REX_API const char *rex_error_name(int error);
  *
  * REX_OK            success.
  * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
- *                   the host: the caller runs its host version. The launches of rex_kmp.h return it
- *                   for nothing else, too. It is not printed.
+ *                   the host: the caller runs its host version. The wrappers of rex_kmp.h return -1
+ *                   for nothing else, and set no message. REX_EHOST is not printed.
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each

@@ -506,7 +506,7 @@ function see_also(   k, list, count, p)
     list[++count] = "librex (7)"
     sort(list, count)
     for (k = 1; k <= count; k++)
-        if (k == 1 || list[k] != list[k - 1])
+        if (k == count || list[k] != list[k + 1])
             put(".BR \\%" list[k] (k == count ? "" : ","))
 }
 
