@@ -30,8 +30,9 @@
  * `rex-cc axpy.c axpy.cu -o axpy` builds both. Without rex-cc:
  *
  *     cc axpy.c $(pkg-config --cflags --libs rex)
- *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu   # for a GPU
- *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the host device
+ *     flags=$(pkg-config --cflags rex)
+ *     nvcc $flags -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu                # for a GPU
+ *     cc $flags -O2 -fopenmp -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the CPU
  *
  * The headers, in the order in which a program comes to need them:
  *
