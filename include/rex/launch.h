@@ -50,8 +50,8 @@ extern "C" {
  */
 
 /**
- * REX_LAUNCH_NOWAIT: flag: in a task of a libomp team the call returns before the kernel ends. LLVM
- * 16 and later; 14 and 15 wait.
+ * REX_LAUNCH_NOWAIT: flag: a launch in a task of an OpenMP parallel region returns before the
+ * kernel ends, if the region runs on libomp. LLVM 16 and later; 14 and 15 wait.
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
@@ -125,13 +125,15 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * @launch  which kernel, where, and on which grid.
  * @map     the kernel's arguments, of REX_MAP() or rex_map_build(); NULL: none. It stays the
- *          caller's. Both, and the values in the map, may be changed after the call.
+ *          caller's.
+ *
+ * The program may change @launch, @map and the values in the map after the call.
  *
  * Memory of a row that is not mapped is mapped for this launch alone.
  *
  * In a queue nothing is copied, and each row of memory must be mapped whole; a section of no
  * elements that is not mapped is NULL for the kernel. REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE
- * are REX_EINVAL. The CUDA driver launches, so y and z of the grid reach the GPU on each release.
+ * are REX_EINVAL. The CUDA driver launches, on each release with all three dimensions of the grid.
  *
  * Returns 0 or an error: one of rex_module_register(), or one of those below. On an error nothing
  * was launched, but for a kernel that failed (REX_ECUDA).
@@ -257,10 +259,11 @@ static inline bool rex_on_host(void)
  */
 
 /**
- * rex_data_enter(): target enter data: maps the rows of @map, and copies those of REX_TO() that
- * were not mapped.
- * @map  of REX_MAP() or rex_map_build(). It stays the caller's. Rows of REX_USE_DEVICE_PTR() and
- *       REX_RETURN() receive an address: rex_map_address().
+ * rex_data_enter(): target enter data: maps the rows of @map, and copies those of REX_TO() and
+ * REX_TOFROM() that were not mapped.
+ * @device  a device number; -1: the default device.
+ * @map     of REX_MAP() or rex_map_build(). It stays the caller's. Rows of REX_USE_DEVICE_PTR() and
+ *          REX_RETURN() receive an address: rex_map_address().
  *
  * Returns 0, an error of rex_module_register(), or:
  *
@@ -269,7 +272,8 @@ static inline bool rex_on_host(void)
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
- * REX_ENOMEM        no memory to compare many rows, or to keep addresses that are given back.
+ * REX_ENOMEM        no host memory to compare many rows, or to keep addresses that are given
+ *                   back. If the device has too little, libomptarget aborts the process.
  * REX_ECUDA         the device is lost: a queue, a launch or another call has found it so.
  */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
@@ -279,13 +283,14 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 
 /**
  * rex_data_exit(): target exit data: drops a reference to each row of @map. If it is the last one,
- * rows of REX_FROM() are copied back and the mapping ends. The map is equal to that of
- * rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows of REX_PRESENT()
- * must be mapped. Bases that rex_data_enter() has replaced by addresses are put back.
+ * rows of REX_FROM() and REX_TOFROM() are copied back and the mapping ends. The map is equal to
+ * that of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows that are
+ * not mapped are passed over, but for those of REX_PRESENT(). Bases that rex_data_enter() has
+ * replaced by addresses are put back.
  *
  * Returns what rex_data_enter() returns, or:
  *
- * REX_EOVERLAP      an implicit row that is copied back is larger than its mapping.
+ * REX_EOVERLAP      a row of REX_IMPLICIT() that is copied back is larger than its mapping.
  * REX_EBUSY         a queue, which the message names, has unfinished work with the memory
  *                   (rex/queue.h). Nothing has ended.
  */
@@ -313,11 +318,12 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 
 /**
  * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins a region, runs the block and
- * ends the region, also if the block is left by break, continue, return or goto.
+ * ends the region, also if the block is left by return, goto, break or continue. The last two leave
+ * the region, and no loop around it. exit() and longjmp() do not end the region.
  * @error   address of an int, or NULL. The int gets 0 or the error of the beginning, and then the
  *          block does not run. An error of the end replaces what the block has stored there. The
- *          int must exist until the block has been left, so it is none of the block's.
- * @device  a device number. A region has no queue and no grid.
+ *          end writes to the int: declare it before the block.
+ * @device  a device number; -1: the default device.
  * @rows    row macros of rex/map.h, at most 64. Their table lives as long as the block.
  *
  * The beginning has the errors of rex_data_enter(), the end those of rex_data_exit(), but for rows

@@ -103,13 +103,15 @@ extern "C" {
 
 /*
  * ---- Rows and maps: tables of four columns ----------------------------------------------------
+ *
+ * Guide: rex-maps(7).
  */
 
 /** struct rex_row: one row of a map. */
 struct rex_row {
-    /** base address; the value of a literal; the address of the pointer for REX_MAP_PTR_AND_OBJ. */
+    /** base address; of REX_MAP_LITERAL the value, of REX_MAP_PTR_AND_OBJ where the pointer is. */
     void *base;
-    void *begin;  /**< first byte; the value of a literal. */
+    void *begin;  /**< first byte; of REX_MAP_LITERAL the value. */
     int64_t size; /**< bytes. */
     int64_t type; /**< REX_MAP_ bits. */
 };
@@ -156,7 +158,7 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 
 /**
  * rex_row_member(): @row as a member of the object in row @parent, counted from 0, at most
- * REX_PARENT_MAX. The parent comes before it, and contains it if it is no attached pointer. A
+ * REX_PARENT_MAX. The parent comes before it, and contains it unless it is an attached pointer. A
  * member is no parameter of a kernel.
  */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
@@ -171,7 +173,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * ---- Rows of memory: what is mapped and copied ------------------------------------------------
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
- * Memory that is mapped already is not copied: only its reference count changes.
+ * Memory that is mapped already is not copied: only its reference count changes. If @length is 0,
+ * nothing is mapped, and the kernel gets what REX_POINTER() tells; in a queue it gets NULL for
+ * memory that is not mapped. A negative length is REX_EINVAL of the call.
+ *
+ * Guide: rex-maps(7).
  */
 
 /**
@@ -187,8 +193,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /** REX_TO(pointer, length): map(to: pointer[0 : length]): copied when the mapping begins. */
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
 /**
- * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back, whole, when the mapping
- * ends.
+ * REX_FROM(pointer, length): map(from: pointer[0 : length]): copied back when the mapping ends.
+ * Elements that no kernel has written are undefined then.
  */
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
 /** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
@@ -382,6 +388,32 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 
 /*
  * ---- Dynamic maps: rows that are known at run time --------------------------------------------
+ *
+ * This maps the arrays of a list of structs, with the members data, count and next, and copies
+ * them to the device:
+ *
+ *     static int add_all(struct rex_map_builder *builder, void *context)
+ *     {
+ *         for (struct list *list = context; list != NULL; list = list->next) {
+ *             int error = rex_map_add(builder, REX_TO(list->data, list->count));
+ *             if (error != 0)
+ *                 return error;
+ *         }
+ *         return 0;
+ *     }
+ *
+ *     int enter_all(struct list *first)
+ *     {
+ *         struct rex_map map;
+ *         int error = rex_map_build(&map, NULL, add_all, first, NULL);
+ *         if (error != 0)
+ *             return error;
+ *         error = rex_data_enter(-1, &map);
+ *         rex_map_free(&map);
+ *         return error;
+ *     }
+ *
+ * Guide: rex-maps(7).
  */
 
 /**
@@ -405,8 +437,8 @@ typedef int rex_rows(struct rex_map_builder *builder, void *context);
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 
 /**
- * rex_map_next_row(): number of the row that rex_map_add() adds next, counted from 0: what its
- * members name as their parent. REX_EINVAL where @builder is NULL.
+ * rex_map_next_row(): number of the row that rex_map_add() adds next, counted from 0: its
+ * members name that as their parent. REX_EINVAL where @builder is NULL.
  */
 REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
 
@@ -415,12 +447,12 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  * counts, one allocation, one pass fills.
  *
  * @map      receives the map; unchanged on failure. Free it with rex_map_free().
- * @prefix   rows in front; NULL for none. They are copied, their `mappers` column included, and
- *           stay the caller's.
+ * @prefix   rows before those of @rows; NULL for none. They are copied, their `mappers` column
+ *           included, and stay the caller's.
  * @rows     the row function; NULL for no rows.
- * @context  its argument.
- * @suffix   rows behind, as @prefix. Its members name their parents by numbers from its own first
- *           row; they are adapted.
+ * @context  the second argument of @rows.
+ * @suffix   rows after those of @rows, as @prefix. Members count their parents from the suffix's
+ *           first row; librex adapts the numbers.
  *
  * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL or their
  * number of rows negative, the two passes disagree, there are more rows than an int32_t counts, or
