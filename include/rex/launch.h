@@ -60,8 +60,9 @@ extern "C" {
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
- * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are right on any grid, as REX_FOR is. If teams
- * are 0 in x, there are enough for @trip_count, but no more than the GPU keeps resident at once.
+ * REX_LAUNCH_GRID_STRIDE: flag: the kernel's loops are right for any number of teams, as REX_FOR
+ * is. If teams are 0 in x, there are enough for @trip_count, but no more than the GPU keeps
+ * resident at once.
  */
 #define REX_LAUNCH_GRID_STRIDE 0x4u
 
