@@ -29,9 +29,9 @@ static int count_alive(const int32_t *row)
 }
 
 /*
- * COUNT generations from FIRST on. REX_ALLOC copies nothing: the memory is mapped by the region, and
- * the kernel gets its device address. (REX_TOFROM would do the same here: what is mapped already is
- * not copied again.) REX_LAUNCH_FOR leaves the grid to librex: the kernel's REX_FOR is right on any.
+ * @count generations from @first on. The region has mapped the memory, so the kernel gets its
+ * device address, and REX_ALLOC copies nothing. (Nor would REX_TOFROM: mapped memory is not copied
+ * again.) REX_LAUNCH_FOR leaves the grid to librex, because the kernel's REX_FOR is right on any.
  */
 static int advance(int first, int count)
 {

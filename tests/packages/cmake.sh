@@ -1,5 +1,5 @@
 #!/bin/sh
-# find_package(rex) in a tree that was installed below a folder with a space: examples/cmake builds, runs and is installed; a kernel that
+# find_package(rex) in a tree that was installed below a folder with a space: examples/12_packaging/cmake builds, runs and is installed; a kernel that
 # changes is compiled anew; what is wrong is said.
 . tests/support/lib.sh
 fail() { echo "FAIL: $*"; exit 1; }
@@ -8,7 +8,7 @@ run() { if [ -n "$release" ]; then "$top/tests/llvm" "$release" "$@"; else "$@";
 
 "$MAKE" -s install prefix="$work/my tools"
 cp -R examples "$work/examples"
-project=$work/examples/cmake
+project=$work/examples/12_packaging/cmake
 # configure FOLDER OPTION...
 configure() {
     folder=$1
@@ -45,7 +45,7 @@ run "$work/out/beside"
 # refused TEXT LINES: a project with these lines is not configured, and says TEXT
 refused() {
     text=$1
-    { sed '/^get_target_property/,$d' "$top/examples/cmake/CMakeLists.txt"; printf '%s\n' "$2"; } >"$project/CMakeLists.txt"
+    { sed '/^get_target_property/,$d' "$top/examples/12_packaging/cmake/CMakeLists.txt"; printf '%s\n' "$2"; } >"$project/CMakeLists.txt"
     if configure "$work/refused" >"$work/said" 2>&1; then fail "configured: $2"; fi
     tr -s '\n ' '  ' <"$work/said" | grep -qF "$text" || fail "no \"$text\" in: $(cat "$work/said")"
     rm -rf "$work/refused"

@@ -41,7 +41,7 @@ for source in examples/*/kernels.cu "$O/examples/generator/work_kernels.cu" exam
     program=$O/${folder#"$O/"}/$name
     case $folder in
     # Their programs are wrong, or without a table; the kernel is the same.
-    examples/13_broken | examples/without_headers) program=$O/examples/01_launch/01_launch ;;
+    examples/16_by_name | examples/17_broken | examples/without_headers) program=$O/examples/01_launch/01_launch ;;
     examples/*/*) program=$O/${folder%/*}/lib$name.so ;;
     */generator) program=$O/examples/generator/generator ;;
     esac

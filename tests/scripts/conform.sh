@@ -14,7 +14,7 @@ conforms() {
     grep -q -e "$words" "$work/out" || fail "no \"$words\" of tests/conform $*: $(cat "$work/out")"
     [ -z "$builds" ] || [ "$(grep -cE '^(gcc|clang) ' "$work/out")" = "$builds" ] || fail "tests/conform $*: not $builds builds: $(cat "$work/out")"
 }
-conforms 0 16 ok examples/08_raw_packet
+conforms 0 16 ok examples/13_raw_packet
 conforms 0 2 ok --only 'c11 lto gc' examples/particles_raw -- --size 50
 conforms 0 2 ok --only 'c11 lto gc' examples/hotspot_raw -- --size 48
 conforms 0 4 ok --only clang\ c++ tests/runtime/generated/rose tests/runtime/generated/kernels.cu
@@ -25,7 +25,7 @@ done
 cp examples/generator/generator.c "$work/generator"
 conforms 0 4 ok --only 'lto gc' "$work/generator"
 
-cp examples/08_raw_packet/* "$work"
+cp examples/13_raw_packet/* "$work"
 sed -i 's/, used, aligned(8)))/))/' "$work/raw_packet.c"
 conforms 1 '' 'gcc c11 lto, rex-check:' --only 'gcc c11 lto' "$work"
 sed -i 's/THREADS, &axpy__id__/THREADS, \&axpi__id__/' "$work/raw_packet.c"
@@ -33,17 +33,17 @@ conforms 1 '' 'rex-check --source: .*axpi__id__ is in no entry' --only 'gcc c11'
 conforms 1 '' 'gcc c11, compiling:' --only 'gcc c11' "$work"
 conforms 2 '' 'there is no nowhere' nowhere
 conforms 2 '' 'are wanted' examples/common
-conforms 2 '' 'nothing was tried: no build has' --only c12 examples/08_raw_packet
+conforms 2 '' 'nothing was tried: no build has' --only c12 examples/13_raw_packet
 # Names that are no words of a shell, and what is no source, though its name says so; nobody writes to the pipe.
 escape=$(printf '\033')
 conforms 2 '' 'there is no ?\[31m' "${escape}[31m"
 for folder in "$work/missing parts" "$work/missing"; do
     mkdir "$folder"
-    cp examples/08_raw_packet/* "$folder"
+    cp examples/13_raw_packet/* "$folder"
     mkfifo "$folder/pipe.c" "$folder/pipe.cu"
 done
 conforms 2 '' 'a name with blanks' "$work/missing parts"
-cp examples/08_raw_packet/kernels.cu "$work/missing/${escape}[2J.cu"
+cp examples/13_raw_packet/kernels.cu "$work/missing/${escape}[2J.cu"
 conforms 2 '' 'or control characters' "$work/missing"
 rm "$work/missing/${escape}"*
 TMPDIR="$work/missing parts" conforms 0 1 ok --only 'gcc c11 lto gc' "$work/missing"

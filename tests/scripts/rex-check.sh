@@ -412,7 +412,7 @@ clean_sources odd.c macros.cu
 clean_sources "$top"/tests/runtime/generated/rose/*.c "$top"/tests/runtime/generated/kernels.cu
 for example in "$top"/examples/*/; do
     set -- "$example"*.c*
-    case $example in *13_broken/) ;; *) [ ! -f "$1" ] || clean_sources "$@" ;; esac
+    case $example in *17_broken/) ;; *) [ ! -f "$1" ] || clean_sources "$@" ;; esac
 done
 
 # ---- unusable input, options; an archive, a CUBIN and others are in hostile.sh

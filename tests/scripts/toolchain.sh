@@ -108,20 +108,20 @@ printed() {
 }
 # ---- images inside
 
-images=$build/examples/07_embedded/images
+images=$build/examples/12_packaging/images
 mkdir "$work/alone"
 # clang's LTO looks for them in the folder where it runs; others are told of it.
 embedded() {
     look="-Wa,-I$images"
     case $flags in *-flto*) look=-g0 ;; esac
-    (cd "$images" && cc "$work/alone/program" "$look" "$top/examples/07_embedded/embedded.c") ||
+    (cd "$images" && cc "$work/alone/program" "$look" "$top/examples/12_packaging/packaging.c") ||
         return 1
     (cd "$work/alone" && env -u REX_CUBIN "$top/tests/llvm" 19 ./program) >"$work/output" 2>&1 &&
         grep -q '^image: memory' "$work/output"
 }
 two_embedded() {
     printf '#include <rex.h>\nREX_EMBED_HOST_IMAGE("axpy_host.so");\n' >"$work/second.c"
-    ! cc "$work/twice" "-Wa,-I$images" "$top/examples/07_embedded/embedded.c" "$work/second.c" \
+    ! cc "$work/twice" "-Wa,-I$images" "$top/examples/12_packaging/packaging.c" "$work/second.c" \
         >/dev/null &&
         grep -q rex_embedded_host_image "$work/output"
 }

@@ -24,7 +24,7 @@ OWN = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(OWN))
 TEXTS = {
     "README.md": ("readme.html", "Overview"),
-    "examples/README.md": ("tutorial.html", "Tutorial"),
+    "examples/README.md": ("tutorial.html", "Lessons"),
     "tests/bench/README.md": ("measurements.html", "Measurements"),
     "CHANGELOG.md": ("changes.html", "Changes"),
 }
@@ -38,7 +38,7 @@ GROUPS = [
 
 
 WAYS = """<p><a href="readme.html#a-first-program">A first program</a>,
-<a href="tutorial.html">lessons</a> with their programs and what they print,
+<a href="tutorial.html">lessons</a> with their programs,
 <a href="librex.7.html#Releases">what runs on which LLVM release</a>,
 <a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
 <a href="changes.html">what changed</a>.</p>"""

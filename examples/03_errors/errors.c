@@ -1,0 +1,103 @@
+/*
+ * Lesson 3: errors, and the host's version of a kernel.
+ *
+ * A call of librex returns 0 or a negative error. The reason is on standard error then, and
+ * rex_last_error() is the same text. A refused call has launched and copied nothing, and the
+ * program may go on.
+ *
+ * REX_EHOST is no failure. It says that the kernel is to run on the host, because offloading is
+ * disabled or the default device is the host. Every other error means that something is wrong.
+ *
+ * rex_offload_init() registers the program's image. Without it the first launch or data call does;
+ * of many threads that launch at once, one registers, and the others wait for its result. A program
+ * calls it at its start to learn early what is wrong, and before it looks at a clock.
+ *
+ * Run it:  make && $(make -s print-O)/examples/03_errors/03_errors
+ * On the host:  OMP_TARGET_OFFLOAD=disabled $(make -s print-O)/examples/03_errors/03_errors
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+enum { COUNT = 1000, NO_SUCH_DEVICE = 1000 };
+
+REX_KERNEL(scale);
+
+static double x[COUNT];
+
+/* On @device; -1 is the default one. */
+static int scale(int64_t device, double factor)
+{
+    struct rex_launch_config config = rex_launch_config_for(NULL, COUNT);
+    config.device = device;
+    return REX_LAUNCH_WITH(scale, config, REX_VALUE(COUNT), REX_VALUE(factor),
+                           REX_TOFROM(x, COUNT));
+}
+
+static void scale_on_the_host(double factor)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] *= factor;
+}
+
+/* On the default device, or on the host where there is none. 0, or what is wrong. */
+static int scale_somewhere(double factor)
+{
+    int error = scale(-1, factor);
+    if (error == REX_EHOST) {
+        scale_on_the_host(factor);
+        puts("scaled on the host");
+        return 0;
+    }
+    if (error == 0)
+        printf("scaled on the %s\n", rex_on_host() ? "CPU" : "GPU");
+    return error;
+}
+
+/* The kernel has three parameters: librex compares rows and image, and launches nothing. */
+static int leave_out_a_row(void)
+{
+    return REX_LAUNCH_FOR(scale, COUNT, REX_VALUE(COUNT), REX_TOFROM(x, COUNT));
+}
+
+/* An update copies what is mapped, and x is not: no region is around it. */
+static int update_without_a_region(void)
+{
+    REX_MAP(update, REX_FROM(x, COUNT));
+    return rex_data_update(-1, &update);
+}
+
+/* Whether @error is the expected one. */
+static int refused(int error, int expected)
+{
+    if (error == expected)
+        printf("%s: %s\n", rex_error_name(error), rex_last_error());
+    else
+        printf("%s, and not %s\n", rex_error_name(error), rex_error_name(expected));
+    return error == expected;
+}
+
+int main(void)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i;
+    if (rex_offload_init() != 0) /* no libomptarget, no image for this machine, a wrong name, ... */
+        return 1;
+    if (scale_somewhere(2.0) != 0)
+        return 1;
+
+    /* A launch on the default device says whether there is one. */
+    int on_device = scale(-1, 1.0) != REX_EHOST;
+    if (on_device && !(refused(scale(NO_SUCH_DEVICE, 3.0), REX_EDEVICE) &&
+                       refused(leave_out_a_row(), REX_EPARAMS) &&
+                       refused(update_without_a_region(), REX_EABSENT)))
+        return 1;
+
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += x[i] != 2.0 * i;
+    printf("%d of %d values wrong\n", wrong, COUNT);
+    return wrong != 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * Lesson 4, the device side: three kernels and two global variables in one image.
+ *
+ * Built with the program: `make`. An image holds every kernel of the program's table, from however
+ * many sources.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+#include "parameters.h"
+
+/*
+ * The host's REX_GLOBAL(time_step) and REX_GLOBAL(elapsed) find these by name. An image has its own
+ * initial values.
+ */
+REX_DEVICE_GLOBAL(double, time_step) = 0.0;
+REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
+
+REX_DEVICE_KERNEL(pull, PULL_PARAMETERS)
+{
+    REX_FOR(i, count)
+        velocity[i] -= time_step * position[i];
+}
+
+REX_DEVICE_KERNEL(move, MOVE_PARAMETERS)
+{
+    REX_FOR(i, count) {
+        position[i] += time_step * velocity[i];
+        /* One index, so one thread of the whole grid. */
+        if (i == 0)
+            elapsed += time_step;
+    }
+}
+
+REX_DEVICE_KERNEL(energy, ENERGY_PARAMETERS)
+{
+    REX_FOR(i, count)
+        each[i] = 0.5 * (position[i] * position[i] + velocity[i] * velocity[i]);
+}

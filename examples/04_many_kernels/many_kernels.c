@@ -1,0 +1,117 @@
+/*
+ * Lesson 4: several kernels, from several files, and global variables of the device.
+ *
+ * Bodies on springs: in every step one kernel pulls each body back to its rest position and another
+ * moves it, in one data region. Two global variables live on the device: `time_step`, which the
+ * host writes, and `elapsed`, which a kernel writes.
+ *
+ * Run it:  make && $(make -s print-O)/examples/04_many_kernels/04_many_kernels
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "springs.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { BODIES = 4096, COARSE_STEPS = 100, FINE_STEPS = 100 };
+
+/*
+ * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size; from
+ * registration on, the host variable's address stands for the device's variable of that name in
+ * every data call. Nothing is copied until somebody asks for it.
+ */
+double time_step = 0.0;
+double elapsed = 0.0;
+REX_GLOBAL(time_step);
+REX_GLOBAL(elapsed);
+
+static int set_time_step(double step)
+{
+    time_step = step;
+    REX_MAP(update, REX_OBJECT(REX_MAP_TO, time_step));
+    return rex_data_update(-1, &update);
+}
+
+static int fetch_elapsed(void)
+{
+    REX_MAP(update, REX_OBJECT(REX_MAP_FROM, elapsed));
+    return rex_data_update(-1, &update);
+}
+
+static int run_steps(int steps, double step, int64_t count, double *position, double *velocity)
+{
+    int error = set_time_step(step);
+    for (int i = 0; i < steps && error == 0; i++)
+        error = take_step(count, position, velocity);
+    return error;
+}
+
+/* Everything on the device, in one region. */
+static int simulate(int64_t count, double *position, double *velocity, double *each)
+{
+    int error;
+    /* `each` is only written on the device, so it is not copied there. */
+    REX_DATA_REGION(&error, -1, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
+                    REX_FROM(each, count)) {
+        error = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
+        if (error == 0)
+            error = run_steps(FINE_STEPS, 0.01, count, position, velocity);
+        if (error == 0)
+            error = REX_LAUNCH_FOR(energy, count, REX_VALUE(count), REX_ALLOC(position, count),
+                                   REX_ALLOC(velocity, count), REX_ALLOC(each, count));
+        if (error == 0)
+            error = fetch_elapsed();
+    }
+    return error;
+}
+
+/* The same motion on the host, and the largest difference from what the device computed. */
+static double largest_difference(const double *position, const double *velocity)
+{
+    double largest = 0.0;
+    for (int i = 0; i < BODIES; i++) {
+        double x = 1.0 + (double)i / (double)BODIES, v = 0.0;
+        for (int step = 0; step < COARSE_STEPS + FINE_STEPS; step++) {
+            double dt = step < COARSE_STEPS ? 0.02 : 0.01;
+            v -= dt * x;
+            x += dt * v;
+        }
+        largest = fmax(largest, fmax(fabs(x - position[i]), fabs(v - velocity[i])));
+    }
+    return largest;
+}
+
+static double sum(const double *values, int count)
+{
+    double total = 0.0;
+    for (int i = 0; i < count; i++)
+        total += values[i];
+    return total;
+}
+
+int main(void)
+{
+    static double position[BODIES], velocity[BODIES], each[BODIES];
+    double energy_before = 0.0;
+    for (int i = 0; i < BODIES; i++) {
+        position[i] = 1.0 + (double)i / (double)BODIES;
+        energy_before += 0.5 * position[i] * position[i];
+    }
+
+    if (simulate(BODIES, position, velocity, each) != 0)
+        return 1;
+
+    /*
+     * A GPU may fuse multiply and add, which rounds once where the host rounds twice: the last bits
+     * may differ.
+     */
+    double difference = largest_difference(position, velocity);
+    double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
+    int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
+    printf("%d launches over %d bodies, %g time units on the %s\n", launches, BODIES, elapsed,
+           rex_on_host() ? "CPU" : "GPU");
+    printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));
+    printf("largest difference from the host's own run: %.1e\n", difference);
+    return !(difference < 1e-12 && fabs(elapsed - expected) < 1e-12);
+}

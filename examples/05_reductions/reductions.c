@@ -1,0 +1,87 @@
+/*
+ * Lesson 5: one number out of many: sums, extremes, counts.
+ *
+ * The threads of a kernel work at once, and what they find has to come together in one place. The
+ * kernels show three ways: a loop that sums, atomics, and teams that share memory. All are right on
+ * a GPU and on the CPU, by one thread or, where kernels.cu is compiled with -fopenmp, by many.
+ *
+ * Run it:  make && $(make -s print-O)/examples/05_reductions/05_reductions
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <float.h>
+#include <stdio.h>
+
+enum { PART = 256, PARTS = 400, COUNT = PART * PARTS };
+
+REX_KERNEL(dot);
+REX_KERNEL(extremes);
+REX_KERNEL(histogram);
+REX_KERNEL(sums_of_parts);
+
+static double x[COUNT], y[COUNT], sums[PARTS];
+static int digit[COUNT];
+
+/* *TO has a value before: the kernel adds to it. So it is mapped both ways. */
+static int launch_dot(double *to)
+{
+    return REX_LAUNCH_FOR(dot, COUNT, REX_VALUE(COUNT), REX_TO(x, COUNT), REX_TO(y, COUNT),
+                          REX_TOFROM(to, 1));
+}
+
+static int launch_extremes(double *least, double *most)
+{
+    return REX_LAUNCH_FOR(extremes, COUNT, REX_VALUE(COUNT), REX_TO(x, COUNT), REX_TOFROM(least, 1),
+                          REX_TOFROM(most, 1));
+}
+
+static int launch_histogram(unsigned *how_often)
+{
+    return REX_LAUNCH_FOR(histogram, COUNT, REX_VALUE(COUNT), REX_TO(digit, COUNT),
+                          REX_TOFROM(how_often, 10));
+}
+
+/* The kernel shares its parts among teams and not threads: so the grid is ours to choose. */
+static int launch_sums(void)
+{
+    return REX_LAUNCH(sums_of_parts, 100, 128, REX_VALUE(PARTS), REX_TO(x, COUNT),
+                      REX_FROM(sums, PARTS));
+}
+
+static int wrong_sums(void)
+{
+    int wrong = 0;
+    for (int part = 0; part < PARTS; part++) {
+        double sum = 0;
+        for (int i = 0; i < PART; i++)
+            sum += x[part * PART + i];
+        wrong += sums[part] != sum;
+    }
+    return wrong;
+}
+
+int main(void)
+{
+    double expected = 0, sum = 0, least = DBL_MAX, most = -DBL_MAX;
+    unsigned how_often[10] = {0}, counted = 0;
+    if (rex_offload_init() != 0)
+        return 1;
+    /* Small whole numbers: their sums are exact in whatever order they are added. */
+    for (int i = 0; i < COUNT; i++) {
+        digit[i] = i % 100 < 90 ? i % 7 : 9;
+        x[i] = i % 1000 - 300;
+        y[i] = i % 3;
+        expected += x[i] * y[i];
+    }
+    if (launch_dot(&sum) != 0 || launch_extremes(&least, &most) != 0 ||
+        launch_histogram(how_often) != 0 || launch_sums() != 0)
+        return 1;
+    for (int i = 0; i < 10; i++)
+        counted += how_often[i];
+    printf("dot product %.0f, from %.0f to %.0f, %u nines of %u digits, %d of %d sums wrong\n", sum,
+           least, most, how_often[9], counted, wrong_sums(), PARTS);
+    return sum != expected || least != -300 || most != 699 || how_often[9] != COUNT / 10 ||
+           counted != COUNT || wrong_sums() != 0;
+}

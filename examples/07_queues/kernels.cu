@@ -1,0 +1,12 @@
+/*
+ * Lesson 7, the device side: one small step of a population model, for every cell on its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(grow, (int64_t) count, (double) rate, (double *) population)
+{
+    REX_FOR(i, count)
+        population[i] += rate * population[i] * (1.0 - population[i]);
+}

@@ -1,0 +1,115 @@
+/*
+ * Lesson 10: a solver. Conjugate gradients find x in A x = b, where A is sparse: the differences
+ * between the points of a grid and their neighbours.
+ *
+ * One region keeps the matrix and the vectors on the device. Each step launches five kernels on
+ * them. The host gets two numbers of a step, the dot products, and decides when to stop.
+ *
+ * Run it:  make && $(make -s print-O)/examples/10_solver/10_solver
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { EDGE = 64, ROWS = EDGE * EDGE, MOST_ENTRIES = 5 * ROWS, MOST_STEPS = 1000 };
+
+REX_KERNEL(multiply);
+REX_KERNEL(dot);
+REX_KERNEL(add);
+REX_KERNEL(turn);
+
+/* A in compressed rows (CSR); b; and x, which is 1 everywhere in the end. */
+static int64_t first[ROWS + 1], column[MOST_ENTRIES];
+static double value[MOST_ENTRIES], x[ROWS], r[ROWS], p[ROWS], product[ROWS];
+
+static void add_entry(int64_t *entries, int64_t other, double number)
+{
+    column[*entries] = other;
+    value[(*entries)++] = number;
+}
+
+/* A point counts four times, and each of its neighbours is taken off. b is A's sum of each row. */
+static void make_system(void)
+{
+    int64_t entries = 0;
+    for (int64_t row = 0; row < ROWS; row++) {
+        int64_t across = row % EDGE, down = row / EDGE;
+        first[row] = entries;
+        add_entry(&entries, row, 4);
+        if (across > 0)
+            add_entry(&entries, row - 1, -1);
+        if (across < EDGE - 1)
+            add_entry(&entries, row + 1, -1);
+        if (down > 0)
+            add_entry(&entries, row - EDGE, -1);
+        if (down < EDGE - 1)
+            add_entry(&entries, row + EDGE, -1);
+        for (int64_t i = first[row]; i < entries; i++)
+            r[row] += value[i];
+        p[row] = r[row];
+    }
+    first[ROWS] = entries;
+}
+
+/* The sum comes back with the launch, because no region maps it. The vectors do not. */
+static int dot_product(const double *one, const double *other, double *sum)
+{
+    *sum = 0;
+    return REX_LAUNCH_FOR(dot, ROWS, REX_VALUE(ROWS), REX_ALLOC(one, ROWS),
+                          REX_ALLOC(other, ROWS), REX_TOFROM(sum, 1));
+}
+
+static int add_to(double *y, double factor, const double *one)
+{
+    return REX_LAUNCH_FOR(add, ROWS, REX_VALUE(ROWS), REX_VALUE(factor),
+                          REX_ALLOC(one, ROWS), REX_ALLOC(y, ROWS));
+}
+
+/* One step from a residual whose square is *square to the next. */
+static int take_step(double *square)
+{
+    double curvature, next;
+    int error = REX_LAUNCH_FOR(multiply, ROWS, REX_VALUE(ROWS), REX_ALLOC(first, ROWS + 1),
+                               REX_ALLOC(column, first[ROWS]), REX_ALLOC(value, first[ROWS]),
+                               REX_ALLOC(p, ROWS), REX_ALLOC(product, ROWS));
+    if (error == 0)
+        error = dot_product(p, product, &curvature);
+    if (error == 0)
+        error = add_to(x, *square / curvature, p);
+    if (error == 0)
+        error = add_to(r, -*square / curvature, product);
+    if (error == 0)
+        error = dot_product(r, r, &next);
+    if (error == 0)
+        error = REX_LAUNCH_FOR(turn, ROWS, REX_VALUE(ROWS), REX_VALUE(next / *square),
+                               REX_ALLOC(r, ROWS), REX_ALLOC(p, ROWS));
+    *square = error == 0 ? next : *square;
+    return error;
+}
+
+int main(void)
+{
+    int error, steps = 0;
+    double square, largest = 0;
+    make_system();
+    REX_DATA_REGION(&error, -1, REX_TO(first, ROWS + 1), REX_TO(column, first[ROWS]),
+                    REX_TO(value, first[ROWS]), REX_TOFROM(x, ROWS), REX_TO(r, ROWS),
+                    REX_TO(p, ROWS), REX_ALLOC(product, ROWS)) {
+        error = dot_product(r, r, &square);
+        for (; error == 0 && sqrt(square) > 1e-9 && steps < MOST_STEPS; steps++)
+            error = take_step(&square);
+    }
+    if (error == REX_EHOST)
+        fputs("10_solver: offloading is disabled\n", stderr);
+    if (error != 0)
+        return 1; /* the reason of other errors is on standard error already */
+
+    for (int i = 0; i < ROWS; i++)
+        largest = fmax(largest, fabs(x[i] - 1));
+    printf("%d unknowns, %d steps on the %s: largest error %.0e\n", ROWS, steps,
+           rex_on_host() ? "CPU" : "GPU", largest);
+    return !(largest < 1e-8);
+}

@@ -1,0 +1,17 @@
+/*
+ * Lesson 11: interface of libscale.so. See ../shared_objects.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef SCALE_H
+#define SCALE_H
+
+#include <stdint.h>
+
+/* Multiplies @count values, mapped on the default device, by @factor, there. 0, or an error. */
+int scale(double *x, int64_t count, double factor);
+
+/* The file that the library's device image came from; "" before the first call of scale(). */
+const char *scale_image(void);
+
+#endif

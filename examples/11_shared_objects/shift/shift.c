@@ -1,0 +1,21 @@
+/*
+ * Lesson 11: a plug-in with a kernel of its own, opened by dlopen. As scale.c; only the way it is
+ * loaded differs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#define REX_CUBIN_NAME "shift.cubin"
+#define REX_HOST_IMAGE_NAME "shift_host.so"
+#include <rex.h>
+
+#include "shift.h"
+
+REX_KERNEL(shift);
+
+shift_function shift;
+
+int shift(double *x, int64_t count, double amount)
+{
+    /* Where the caller has mapped x, nothing is copied. */
+    return REX_LAUNCH_FOR(shift, count, REX_VALUE(count), REX_VALUE(amount), REX_TOFROM(x, count));
+}

@@ -1,0 +1,51 @@
+/*
+ * Lesson 12: where the images of a program are, and how others build with an installed librex.
+ *
+ *   beside  The images lie beside the program, as in the lessons before this one. Both are moved
+ *           together. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
+ *   inside  This program: the assembler puts the bytes of the two files into it. Nothing lies
+ *           beside it, and no other program's image is mistaken for its own. `rex-cc --embed` does
+ *           it all.
+ *   fatbin  Kernels for several GPUs in one image, out of which librex takes the right one.
+ *           rules.mk makes one with nvcc; `rex-cc --arch=sm_80,sm_90` makes one beside the program.
+ *
+ * `make install` puts librex, its headers, rex.pc and a CMake package below a prefix. The README of
+ * the examples has the commands for pkg-config; cmake/CMakeLists.txt is lesson 1 with CMake.
+ *
+ * Run it:  make && $(make -s print-O)/examples/12_packaging/12_packaging
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#ifdef WITH_FATBIN /* only where something compiles for GPUs; rules.mk says so */
+REX_EMBED_IMAGE("axpy.fatbin");
+#endif
+REX_EMBED_HOST_IMAGE("axpy_host.so");
+
+REX_KERNEL(axpy);
+
+enum { COUNT = 100000 };
+
+int main(void)
+{
+    static double x[COUNT], y[COUNT];
+    const double a = 2.0;
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = i;
+        y[i] = 1.0;
+    }
+    if (REX_LAUNCH_FOR(axpy, COUNT, REX_VALUE(COUNT), REX_VALUE(a), REX_TO(x, COUNT),
+                       REX_TOFROM(y, COUNT)) != 0)
+        return 1;
+
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += y[i] != a * x[i] + 1.0;
+    printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module),
+           rex_on_host() ? "the CPU" : "the GPU");
+    printf("axpy:  y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);
+    return wrong != 0;
+}

@@ -1,0 +1,116 @@
+/*
+ * Lesson 13: a launch with nothing hidden, by hand and by macros.
+ *
+ * This is what an OpenMP compiler writes in place of
+ *
+ *     #pragma omp target teams distribute parallel for map(to: x[0:n]) map(tofrom: y[0:n])
+ *     for (int64_t i = 0; i < n; i++)
+ *         y[i] += a * x[i];
+ *
+ * A key and a table entry stand for the kernel, four columns say what it needs, a packet is around
+ * them, and there is one call. axpy() writes all of it by hand. scale() launches another kernel,
+ * and leaves to macros what is the same for each: names that cannot drift apart, and the columns.
+ *
+ * Run it:  make && $(make -s print-O)/examples/13_raw_packet/13_raw_packet
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+#include <rex_kmp.h>
+
+#include <stdio.h>
+
+enum { COUNT = 100000, TEAMS = 64, THREADS = 128 };
+
+/*
+ * The host key. Its value means nothing. Its address is the kernel's identity on the host, which no
+ * other object can have; launches name the kernel by it.
+ */
+char axpy__id__ = 0;
+
+/*
+ * The entry: one row of a table that the linker puts together from all objects in this section. It
+ * says that the key stands for the function "axpy__kernel__" of the device image. Size 0 means a
+ * kernel; a global variable has its size here. `used` keeps gcc -flto from dropping the entry.
+ */
+struct __tgt_offload_entry axpy__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
+        &axpy__id__, (char *)"axpy__kernel__", 0, 0, 0};
+
+static int axpy(int64_t n, double a, double *x, double *y)
+{
+    /* A scalar travels by value, as the 8 bytes of a pointer. */
+    void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
+    void *packed_a = rex_pack_literal_arg_bytes(&a, sizeof a);
+    int64_t bytes = n * (int64_t)sizeof *x;
+
+    /*
+     * Four columns; row i of each describes parameter i. `base` is where the variable begins, and
+     * `begin` where the mapped part begins: they differ for an array section such as x[10:20]. A
+     * type says that the row is a parameter, and whether it is a value (LITERAL) or where it is
+     * copied.
+     */
+    void *base[] = {packed_n, packed_a, x, y};
+    void *begin[] = {packed_n, packed_a, x, y};
+    int64_t sizes[] = {sizeof n, sizeof a, bytes, bytes};
+    int64_t types[] = {
+        REX_MAP_TARGET_PARAM | REX_MAP_LITERAL, REX_MAP_TARGET_PARAM | REX_MAP_LITERAL,
+        REX_MAP_TARGET_PARAM | REX_MAP_TO, REX_MAP_TARGET_PARAM | REX_MAP_TO | REX_MAP_FROM};
+
+    /* The packet, filled by position, as generated code does. */
+    struct __tgt_kernel_arguments args = {
+        3,               /* Version: librex replaces it by what the LLVM release in use needs */
+        4,               /* NumArgs: rows in the columns */
+        base,            /* ArgsBase */
+        begin,           /* Args */
+        sizes,           /* ArgSizes */
+        types,           /* ArgTypes */
+        NULL,            /* ArgNames: only for messages */
+        NULL,            /* ArgMappers: no user-defined mappers */
+        n,               /* Tripcount: iterations of the loop, a hint */
+        0,               /* Flags: wait until the kernel is done */
+        {TEAMS, 1, 1},   /* Teams: blocks in x, y, z */
+        {THREADS, 1, 1}, /* Threads of a block in x, y, z */
+        0                /* DynCGroupMem: no dynamic shared memory */
+    };
+
+    /*
+     * The launch, on the default device, -1. rex_kmp.h turns the name into its wrapper, which fits
+     * a copy of the packet to the LLVM release and adds the source location. All copies happen
+     * inside. 0 is success, -1 means that the host version is to run, less is an error.
+     */
+    return __tgt_target_kernel(-1, TEAMS, THREADS, &axpy__id__, &args);
+}
+
+/* Key scale__id__, entry scale__omp_offload_entry__, kernel "scale__kernel__", out of one word. */
+REX_KERNEL(scale);
+
+static int scale(int64_t n, double a, double *y)
+{
+    REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(y, n)); /* the same four columns */
+    struct __tgt_kernel_arguments args = {3, REX_MAP_ARGUMENTS(map), NULL, NULL, n, 0,
+                                          {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
+    return __tgt_target_kernel(-1, TEAMS, THREADS, REX_KERNEL_ID(scale), &args);
+}
+
+int main(void)
+{
+    static double x[COUNT], y[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = i;
+        y[i] = 1.0;
+    }
+    /* Finds LLVM's libomptarget, reads the image beside this program, and registers both. */
+    if (rex_offload_init() != 0 || axpy(COUNT, 2.0, x, y) != 0 || scale(COUNT, 3.0, y) != 0)
+        return 1;
+    printf("LLVM %d: %s\n", rex_runtime_release(), rex_runtime_path());
+    printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module),
+           rex_on_host() ? "CPU" : "GPU");
+    rex_offload_fini();
+
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += y[i] != 3.0 * (2.0 * i + 1.0); /* small whole numbers: exact */
+    printf("y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);
+    return wrong != 0;
+}

@@ -1,0 +1,102 @@
+/*
+ * Lesson 14: registration by hand, with libomptarget's own names, and a second image.
+ *
+ * rex_offload_init() and the wrappers of rex_kmp.h do this for every other program. It is for those
+ * who write such wrappers themselves, or register an image that they have just compiled.
+ *
+ * After rex_module_fini() the same module is registered again, with another image: key and name of
+ * the kernel are the same, and mean something else. LLVM 18 cannot do that, because it loads no
+ * image after a device's first use.
+ *
+ * Run it:  make && $(make -s print-O)/examples/14_by_hand/14_by_hand
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+
+/* No rewrite: __tgt_X keep their meaning here, and __rex_real___tgt_X are libomptarget's. */
+#define REX_KMP_INTERNAL
+#include <rex_kmp.h>
+#include <rex/map.h>
+
+#include <stdio.h>
+
+enum { COUNT = 1000, TEAMS = 4, THREADS = 64 };
+
+/* Key and entry, as in lesson 13. */
+char scale__id__ = 0;
+struct __tgt_offload_entry scale__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
+        &scale__id__, (char *)"scale__kernel__", 0, 0, 0};
+
+/*
+ * The linker makes these two for every section whose name is a C identifier: where this program's
+ * table of entries begins and ends. A shared object has its own, which is why they are hidden.
+ */
+#define HIDDEN __attribute__((visibility("hidden")))
+extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
+extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") HIDDEN;
+
+/* The module, which rex_kmp.h calls rex_this_module. It lives as long as it is registered. */
+static struct rex_module module;
+
+static int register_images(const char *cubin, const char *host_image)
+{
+    module.struct_size = sizeof module;
+    module.entries_begin = &first_entry;
+    module.entries_end = &behind_entries;
+    module.image_name = cubin;
+    module.host_image_name = host_image;
+    /* Finds libomptarget, checks the image, and gives libomptarget a descriptor of all this. */
+    return rex_module_register(&module, NULL);
+}
+
+/* A wrapper of one's own. librex checks the packet, fits a copy to the release, and launches. */
+static int launch(int64_t n, double *y)
+{
+    void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof n);
+    void *base[] = {packed_n, y};
+    void *begin[] = {packed_n, y};
+    int64_t sizes[] = {sizeof n, (int64_t)sizeof(double) * n};
+    int64_t types[] = {REX_MAP_TARGET_PARAM | REX_MAP_LITERAL, REX_MAP_TARGET_PARAM};
+    struct __tgt_kernel_arguments args = {3, 2, base, begin, sizes, types, 0, 0, n, 0,
+                                          {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
+    return rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args);
+}
+
+/* The calls of a region, by their real names: nothing is checked, and an image is registered. */
+static int scale_on_device(int64_t n, double *y)
+{
+    void *base[] = {y};
+    int64_t sizes[] = {(int64_t)sizeof(double) * n};
+    int64_t types[] = {REX_MAP_TOFROM};
+    __rex_real___tgt_target_data_begin(-1, 1, base, base, sizes, types);
+    int error = launch(n, y);
+    __rex_real___tgt_target_data_end(-1, 1, base, base, sizes, types);
+    return error;
+}
+
+static int use(const char *cubin, const char *host_image, double *y)
+{
+    if (register_images(cubin, host_image) != 0 || scale_on_device(COUNT, y) != 0) {
+        printf("%s: %s\n", host_image, rex_last_error());
+        return 1;
+    }
+    printf("%s: y[0] = %g\n", rex_module_on_host(&module) ? host_image : cubin, y[0]);
+    /* Takes the descriptor back. The module can be registered again, with any images. */
+    return rex_module_fini(&module);
+}
+
+int main(void)
+{
+    static double y[COUNT];
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        y[i] = 1.0;
+    /* The same key, the same name of a kernel, and two images that mean something else by it. */
+    if (use("twice.cubin", "twice.so", y) != 0 || use("thrice.cubin", "thrice.so", y) != 0)
+        return 1;
+    for (int i = 0; i < COUNT; i++)
+        wrong += y[i] != 6.0;
+    printf("twice and thrice: %d of %d values wrong\n", wrong, COUNT);
+    return wrong != 0;
+}

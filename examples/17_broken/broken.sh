@@ -1,0 +1,27 @@
+#!/bin/sh
+# Lesson 17: five programs, each with one mistake, and what is said of each.
+#
+# `rex-check --source` compares names, of entries, keys and kernels, before anything is compiled.
+# librex refuses the others at the first launch: the image says which parameters its kernels have.
+# The region that does not end shows in the result alone. Each program has to fail.
+#
+# Run it:  make && $(make -s print-O)/examples/17_broken/17_broken
+#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+set -eu
+built=$(cd "$(dirname "$0")" && pwd)
+sources=@SOURCES@
+failed=0
+for mistake in entry name key row region; do
+    echo "$mistake.c"
+    source=$sources/$mistake.c
+    status=0
+    said=$("$built/../../tools/rex-check" --source "$source" "$sources/kernels.cu") || status=$?
+    case $mistake$status in row0 | region0) ;; *0) failed=1 ;; esac
+    echo "$said" | sed "s|^$sources/||"
+    status=0
+    "$built/$mistake" 2>&1 || status=$?
+    [ "$status" != 0 ] || failed=1
+    echo
+done
+exit $failed

@@ -1,0 +1,22 @@
+/*
+ * Lesson 17, a broken program: a launch with a key that is in no entry.
+ *
+ * The address of the key is the identity of the kernel on the host; this one stands for none.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "axpy.h"
+
+char axpy__id__ = 0;
+struct __tgt_offload_entry axpy__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
+        &axpy__id__, (char *)"axpy__kernel__", 0, 0, 0};
+char axpi__id__ = 0;
+
+int main(void)
+{
+    static double x[COUNT], y[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = y[i] = i;
+    return check(axpy(&axpi__id__, x, y, REX_MAP_TARGET_PARAM | REX_MAP_TOFROM), y);
+}
