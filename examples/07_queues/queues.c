@@ -42,7 +42,7 @@ static double start_of(int cell)
     return 0.01 + 0.9 * cell / (double)CELLS;
 }
 
-/* All steps of @count mapped cells, through @queue, or each waited for where that is NULL. */
+/* All steps of @count mapped cells; without a queue each launch is waited for. */
 static int take_steps(struct rex_queue *queue, double *cells, int64_t count)
 {
     int error = 0;
@@ -54,7 +54,6 @@ static int take_steps(struct rex_queue *queue, double *cells, int64_t count)
     return error;
 }
 
-/* Each launch waited for, where @queue is NULL. */
 static int in_one(struct rex_queue *queue)
 {
     int error;
@@ -112,9 +111,10 @@ static int show(const char *name, int used)
 int main(void)
 {
     population = rex_host_alloc(CELLS * sizeof *population);
-    int right = population != NULL && rex_queue_create(&queues[0], -1, "first", 0) == 0 &&
-                rex_queue_create(&queues[1], -1, "second", 0) == 0 &&
-                show("waiting", 0) && show("in a queue", 1) && show("in halves", 2);
+    int right = population != NULL && rex_offload_init() == 0 &&
+                rex_queue_create(&queues[0], -1, "first", 0) == 0 &&
+                rex_queue_create(&queues[1], -1, "second", 0) == 0 && show("waiting", 0) &&
+                show("in a queue", 1) && show("in halves", 2);
     right &= rex_queue_destroy(queues[0]) == 0 && rex_queue_destroy(queues[1]) == 0;
     return !right || rex_host_free(population) != 0;
 }
