@@ -2,8 +2,7 @@
  * Lesson 3: errors, and the host's version of a kernel.
  *
  * A call of librex returns 0 or a negative error. The reason is on standard error then, and
- * rex_last_error() is the same text. A refused call has launched and copied nothing, and the
- * program may go on.
+ * rex_last_error() is the same text. A refused call has launched and copied nothing.
  *
  * REX_EHOST is no failure. It says that the kernel is to run on the host, because offloading is
  * disabled or the default device is the host. Every other error means that something is wrong.

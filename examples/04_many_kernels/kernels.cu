@@ -1,8 +1,7 @@
 /*
  * Lesson 4, the device side: three kernels and two global variables in one image.
  *
- * Built with the program: `make`. An image holds every kernel of the program's table, from however
- * many sources.
+ * An image holds every kernel of the program's table, from however many sources.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,10 +9,7 @@
 
 #include "parameters.h"
 
-/*
- * The host's REX_GLOBAL(time_step) and REX_GLOBAL(elapsed) find these by name. An image has its own
- * initial values.
- */
+/* The host's REX_GLOBALs find these by name. An image has its own initial values. */
 REX_DEVICE_GLOBAL(double, time_step) = 0.0;
 REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
 

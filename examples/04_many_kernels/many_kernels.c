@@ -102,10 +102,7 @@ int main(void)
     if (simulate(BODIES, position, velocity, each) != 0)
         return 1;
 
-    /*
-     * A GPU may fuse multiply and add, which rounds once where the host rounds twice: the last bits
-     * may differ.
-     */
+    /* A GPU may fuse multiply and add, and round once: the last bits may differ. */
     double difference = largest_difference(position, velocity);
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;

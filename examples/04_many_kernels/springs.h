@@ -16,10 +16,7 @@
 
 REX_KERNEL_DECLARE(energy, ENERGY_PARAMETERS);
 
-/*
- * One time step of COUNT bodies: two launches. The arrays must be mapped. Returns 0, or an error of
- * rex_launch().
- */
+/* A step of @count bodies, whose arrays are mapped: two launches. 0, or an error of a launch. */
 int take_step(int64_t count, double *position, double *velocity);
 
 #endif

@@ -1,14 +1,12 @@
 /*
- * Lesson 4, second host file: the kernels' keys, and the two launches that make a time step. See
- * many_kernels.c.
+ * Lesson 4, second host file: the kernels' keys, and the two launches that make a time step.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "springs.h"
 
 /*
- * Entries from all files of a program end up in one table, in any order: keys and names do the
- * matching.
+ * Entries from all files end up in one table, in any order: keys and names do the matching.
  *
  * With a kernel's parameters the compiler knows what its launches have to pass. Leave out a row of
  * `pull` below, and gcc says
@@ -21,8 +19,7 @@
  *     note: expected 'struct rex_integer' but argument is of type 'struct rex_double'
  *
  * and points at `count` in the list. (Argument 1 is librex's own.) If REX_KERNEL has the name
- * alone, as in the other lessons, the same mistakes are an error of the launch when the program
- * runs.
+ * alone, as in the other lessons, the same mistakes are errors of the launch.
  */
 REX_KERNEL(pull, PULL_PARAMETERS);
 REX_KERNEL(move, MOVE_PARAMETERS);

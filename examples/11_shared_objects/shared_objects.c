@@ -7,8 +7,7 @@
  * registered by its own first launch, or by a data call.
  *
  * This program has no kernels. It maps the data, and the kernels of both use what it has mapped.
- * The program plain/plain.c does not even know of librex: the same plug-in maps the data itself
- * then.
+ * The program plain/plain.c does not even know of librex: the plug-in maps the data itself.
  *
  * rules.mk shows how a library with kernels is linked: with -lrex, and -Wl,-z,nostart-stop-gc, so
  * that no linker drops its entries.
@@ -43,8 +42,7 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
     int error = shift(x, count, amount);
     /*
      * libomptarget keeps the addresses of a module's keys and names for as long as it lives. So
-     * librex has pinned the object when it registered it: dlclose takes back our handle, and the
-     * code stays.
+     * librex has pinned the object when it registered it: after dlclose() the code stays.
      */
     dlclose(plugin);
     return error;

@@ -47,8 +47,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
     /*
      * Four columns; row i of each describes parameter i. `base` is where the variable begins, and
      * `begin` where the mapped part begins: they differ for an array section such as x[10:20]. A
-     * type says that the row is a parameter, and whether it is a value (LITERAL) or where it is
-     * copied.
+     * type says that the row is a parameter, and a value (LITERAL) or where it is copied.
      */
     void *base[] = {packed_n, packed_a, x, y};
     void *begin[] = {packed_n, packed_a, x, y};

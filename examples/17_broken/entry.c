@@ -1,8 +1,7 @@
 /*
  * Lesson 17, a broken program: an entry that is in no table.
  *
- * The attribute that puts it into the section is missing: it is a variable like any other, and
- * librex does not find it.
+ * The attribute that puts it into the section is missing: librex does not find it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -21,8 +21,9 @@ static void set_up(struct vectors vectors)
     }
 }
 
-/* How many of @vectors' elements are not what the serial run makes of the inputs; @expected has room for them. */
-static int64_t count_wrong(struct vectors vectors, struct vectors expected, int rounds, double *seconds)
+/* How many of @vectors' elements differ from the serial run, which @expected has room for. */
+static int64_t count_wrong(struct vectors vectors, struct vectors expected, int rounds,
+                           double *seconds)
 {
     int64_t wrong = 0;
     set_up(expected);
@@ -48,20 +49,23 @@ static int compute(const struct settings *settings, int rounds, double *memory)
         wrong = count_wrong(vectors, expected, rounds, &serial_seconds);
     print_line("axpy_multi", "%lld elements, %d rounds of four launches", (long long)count, rounds);
     print_run(settings, run.launches, run.seconds);
-    return print_check(settings, wrong == 0, serial_seconds, "%lld of %lld elements wrong", (long long)wrong, (long long)count);
+    return print_check(settings, wrong == 0, serial_seconds, "%lld of %lld elements wrong",
+                       (long long)wrong, (long long)count);
 }
 
 int main(int argc, char **argv)
 {
     int64_t rounds = 10;
     const struct extra_option extra[] = {
-        {"rounds", "R", "how often the kernels are called, 1 to 32 (10)", NULL, &rounds, 1, MOST_ROUNDS},
+        {"rounds", "R", "how often the kernels are called, 1 to 32 (10)", NULL, &rounds, 1,
+         MOST_ROUNDS},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct settings settings = {
         .program = "axpy_multi",
-        .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the device that libomptarget\n"
-                   "offers; each launch copies what it needs. Checks the result against a serial run.",
+        .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the\n"
+                   "device that libomptarget offers; each launch copies what it needs. Checks the\n"
+                   "result against a serial run.",
         .unit = "elements of a vector",
         .size = 1000000,
         .smallest = 1,

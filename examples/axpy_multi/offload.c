@@ -30,17 +30,20 @@ static struct rex_launch_config config_of(struct device_run *run, int64_t count)
 
 static int scale(struct device_run *run, int64_t n, double a, double *x)
 {
-    return REX_LAUNCH_WITH(multi_scale, config_of(run, n), REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, n));
+    return REX_LAUNCH_WITH(multi_scale, config_of(run, n), REX_VALUE(n), REX_VALUE(a),
+                           REX_TOFROM(x, n));
 }
 
 static int axpy(struct device_run *run, int64_t n, double a, const double *x, double *y)
 {
-    return REX_LAUNCH_WITH(multi_axpy, config_of(run, n), REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    return REX_LAUNCH_WITH(multi_axpy, config_of(run, n), REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
+                           REX_TOFROM(y, n));
 }
 
 static int bias(struct device_run *run, int64_t n, double b, double *y)
 {
-    return REX_LAUNCH_WITH(multi_bias, config_of(run, n), REX_VALUE(n), REX_VALUE(b), REX_TOFROM(y, n));
+    return REX_LAUNCH_WITH(multi_bias, config_of(run, n), REX_VALUE(n), REX_VALUE(b),
+                           REX_TOFROM(y, n));
 }
 
 static int take_round(struct device_run *run, struct vectors v)
@@ -62,6 +65,7 @@ int run_on_device(struct vectors vectors, struct device_run *run)
         result = take_round(run, vectors);
     run->seconds = seconds_now() - began;
     if (result != 0)
-        fprintf(stderr, "axpy_multi: launch %lld: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "axpy_multi: launch %lld: %s\n", (long long)run->launches,
+                rex_last_error());
     return result == 0 ? 0 : -1;
 }

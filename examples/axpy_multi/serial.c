@@ -1,6 +1,6 @@
 /*
- * serial.c - axpy_multi on the host: the reference for the check. It goes through the vectors once and makes all rounds of an element
- * one after the other, where the device makes each step for all elements.
+ * serial.c - axpy_multi on the host: the reference for the check. It goes through the vectors once
+ * and makes all rounds of an element one after the other, where the device makes a step for all.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

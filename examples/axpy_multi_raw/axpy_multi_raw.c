@@ -15,8 +15,9 @@
  *         for (int64_t i = 0; i < n; i++) y[i] += bias;
  *     }
  *
- * with nothing but rex_kmp.h. Two of the loops are the same but for a number: a compiler gives each directive a kernel of its own.
- * examples/axpy_multi is the same in the library's words, without the region.
+ * with nothing but rex_kmp.h. Two of the loops are the same but for a number: a compiler gives each
+ * directive a kernel of its own. examples/axpy_multi is the same in the library's words, without
+ * the region.
  *
  * Run it:  make && $(make -s print-O)/examples/axpy_multi_raw/axpy_multi_raw --help
  *
@@ -47,9 +48,9 @@ struct __tgt_offload_entry OUT__4__rounds__43__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__4__rounds__43__id__, (char *)"OUT__4__rounds__43__kernel__", 0, 0, 0};
 
-/* ---- what the compiler made of the function with the directives ---------------------------------------------------- */
+/* ---- what the compiler made of the function with the directives ------------------------------ */
 
-/* Types of rows: 3 tofrom; 32 parameter, which is on the device already; 288 a literal that is a parameter. */
+/* Types of rows: 3 tofrom; 32 parameter, on the device already; 288 literal and parameter. */
 static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
 {
     int __launched = 0;
@@ -71,7 +72,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&scale, sizeof(double));
             void *__args_base_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x};
             void *__args_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x};
-            int64_t __arg_sizes_1[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(double) * n};
+            int64_t __arg_sizes_1[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                       (int64_t)sizeof(double) * n};
             int64_t __arg_types_1[] = {288, 288, 32};
             int __arg_num_1 = 3;
             struct __tgt_kernel_arguments __kernel_args = {3,
@@ -87,7 +89,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
                                                            {_num_blocks_, 1, 1},
                                                            {_threads_per_block_, 1, 1},
                                                            0};
-            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                              __host_ptr, &__kernel_args);
             run->launches++;
         }
         {
@@ -99,8 +102,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&first, sizeof(double));
             void *__args_base_2[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x, y};
             void *__args_2[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x, y};
-            int64_t __arg_sizes_2[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(double) * n,
-                                       (int64_t)sizeof(double) * n};
+            int64_t __arg_sizes_2[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                       (int64_t)sizeof(double) * n, (int64_t)sizeof(double) * n};
             int64_t __arg_types_2[] = {288, 288, 32, 32};
             int __arg_num_2 = 4;
             struct __tgt_kernel_arguments __kernel_args = {3,
@@ -116,7 +119,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
                                                            {_num_blocks_, 1, 1},
                                                            {_threads_per_block_, 1, 1},
                                                            0};
-            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                              __host_ptr, &__kernel_args);
             run->launches++;
         }
         {
@@ -128,8 +132,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&second, sizeof(double));
             void *__args_base_3[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x, y};
             void *__args_3[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, x, y};
-            int64_t __arg_sizes_3[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(double) * n,
-                                       (int64_t)sizeof(double) * n};
+            int64_t __arg_sizes_3[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                       (int64_t)sizeof(double) * n, (int64_t)sizeof(double) * n};
             int64_t __arg_types_3[] = {288, 288, 32, 32};
             int __arg_num_3 = 4;
             struct __tgt_kernel_arguments __kernel_args = {3,
@@ -145,7 +149,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
                                                            {_num_blocks_, 1, 1},
                                                            {_threads_per_block_, 1, 1},
                                                            0};
-            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                              __host_ptr, &__kernel_args);
             run->launches++;
         }
         {
@@ -157,7 +162,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&bias, sizeof(double));
             void *__args_base_4[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, y};
             void *__args_4[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, y};
-            int64_t __arg_sizes_4[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(double) * n};
+            int64_t __arg_sizes_4[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                       (int64_t)sizeof(double) * n};
             int64_t __arg_types_4[] = {288, 288, 32};
             int __arg_num_4 = 3;
             struct __tgt_kernel_arguments __kernel_args = {3,
@@ -173,7 +179,8 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
                                                            {_num_blocks_, 1, 1},
                                                            {_threads_per_block_, 1, 1},
                                                            0};
-            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+            __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                              __host_ptr, &__kernel_args);
             run->launches++;
         }
     }
@@ -181,7 +188,7 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
     return __launched;
 }
 
-/* ---- the rest of the user's program -------------------------------------------------------------------------------- */
+/* ---- the rest of the user's program ---------------------------------------------------------- */
 
 static void set_up(struct vectors vectors)
 {
@@ -192,7 +199,8 @@ static void set_up(struct vectors vectors)
 }
 
 /* @expected, which is set up, becomes what the serial run makes of it. */
-static int check(const struct settings *settings, struct vectors vectors, struct vectors expected, int rounds)
+static int check(const struct settings *settings, struct vectors vectors, struct vectors expected,
+                 int rounds)
 {
     int64_t wrong = 0;
     double began = seconds_now();
@@ -200,13 +208,15 @@ static int check(const struct settings *settings, struct vectors vectors, struct
     double seconds = seconds_now() - began;
     for (int64_t i = 0; i < vectors.count; i++)
         wrong += vectors.x[i] != expected.x[i] || vectors.y[i] != expected.y[i];
-    return print_check(settings, wrong == 0, seconds, "%lld of %lld elements wrong", (long long)wrong, (long long)vectors.count);
+    return print_check(settings, wrong == 0, seconds, "%lld of %lld elements wrong",
+                       (long long)wrong, (long long)vectors.count);
 }
 
 static int compute(const struct settings *settings, int rounds, double *memory)
 {
     int64_t count = settings->size;
-    struct vectors vectors = {count, memory, memory + count}, expected = {count, memory + 2 * count, memory + 3 * count};
+    struct vectors vectors = {count, memory, memory + count},
+                   expected = {count, memory + 2 * count, memory + 3 * count};
     struct device_run run = {.device = settings->device, .rounds = rounds};
     set_up(vectors);
     set_up(expected);
@@ -215,7 +225,8 @@ static int compute(const struct settings *settings, int rounds, double *memory)
     run.seconds = seconds_now() - began;
     if (result != 0)
         return 1;
-    print_line("axpy_multi_raw", "%lld elements, %d rounds of four launches", (long long)count, rounds);
+    print_line("axpy_multi_raw", "%lld elements, %d rounds of four launches", (long long)count,
+               rounds);
     print_run(settings, run.launches, run.seconds);
     return check(settings, vectors, expected, rounds);
 }
@@ -224,13 +235,15 @@ int main(int argc, char **argv)
 {
     int64_t rounds = 10;
     const struct extra_option extra[] = {
-        {"rounds", "R", "how often the kernels are called, 1 to 32 (10)", NULL, &rounds, 1, MOST_ROUNDS},
+        {"rounds", "R", "how often the kernels are called, 1 to 32 (10)", NULL, &rounds, 1,
+         MOST_ROUNDS},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct settings settings = {
         .program = "axpy_multi_raw",
-        .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the device that libomptarget\n"
-                   "offers, in the words of generated code. Checks the result against a serial run.",
+        .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the\n"
+                   "device that libomptarget offers, in the words of generated code. Checks the\n"
+                   "result against a serial run.",
         .unit = "elements of a vector",
         .size = 1000000,
         .smallest = 1,

@@ -1,5 +1,6 @@
 /*
- * axpy_multi_raw, the device side, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * axpy_multi_raw, the device side, by the names of generated code.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
@@ -9,13 +10,15 @@ REX_DEVICE_KERNEL_STEM(OUT__1__rounds__31__, (int64_t) n, (double) scale, (doubl
         x[i] *= scale;
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__2__rounds__35__, (int64_t) n, (double) first, (const double *) x, (double *) y)
+REX_DEVICE_KERNEL_STEM(OUT__2__rounds__35__, (int64_t) n, (double) first, (const double *) x,
+                       (double *) y)
 {
     REX_FOR(i, n)
         y[i] += first * x[i];
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__3__rounds__39__, (int64_t) n, (double) second, (const double *) x, (double *) y)
+REX_DEVICE_KERNEL_STEM(OUT__3__rounds__39__, (int64_t) n, (double) second, (const double *) x,
+                       (double *) y)
 {
     REX_FOR(i, n)
         y[i] += second * x[i];

@@ -1,8 +1,8 @@
 /*
  * bfs - how far is every node of a graph from one of them?
  *
- * Breadth-first search, of the Rodinia suite, on librex: a step outwards in each round, until a flag that comes back from the device
- * says that nothing new was reached. See bfs.h for what is in which file.
+ * Breadth-first search, of the Rodinia suite, on librex: a step outwards in each round, until a
+ * flag that comes back from the device says that nothing new was reached. See bfs.h.
  *
  * Run it:  make && $(make -s print-O)/examples/bfs/bfs --help
  *
@@ -26,10 +26,14 @@ struct inputs {
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a graph in Rodinia's format instead of a made-up one", &inputs->input, NULL, 0, 0},
-        {"output", "FILE", "write each node's distance, as Rodinia does", &inputs->output, NULL, 0, 0},
-        {"generate", "FILE", "write the made-up graph in Rodinia's format", &inputs->made, NULL, 0, 0},
-        {"source", "I", "where to begin (as the graph says, 0 in a made-up one)", NULL, &inputs->source, 0, MOST_NODES - 1},
+        {"input", "FILE", "a graph in Rodinia's format instead of a made-up one", &inputs->input,
+         NULL, 0, 0},
+        {"output", "FILE", "write each node's distance, as Rodinia does", &inputs->output, NULL, 0,
+         0},
+        {"generate", "FILE", "write the made-up graph in Rodinia's format", &inputs->made, NULL, 0,
+         0},
+        {"source", "I", "where to begin (as the graph says, 0 in a made-up one)", NULL,
+         &inputs->source, 0, MOST_NODES - 1},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     settings->extra = extra;
@@ -43,12 +47,13 @@ static void parse(struct settings *settings, struct inputs *inputs, int argc, ch
 
 static int load(const struct settings *settings, const struct inputs *inputs, struct graph *graph)
 {
-    int result = inputs->input != NULL ? read_graph(inputs->input, graph) : make_graph(graph, settings->size);
+    int result = inputs->input != NULL ? read_graph(inputs->input, graph)
+                                       : make_graph(graph, settings->size);
     if (result != 0)
         return result;
     if (inputs->source >= graph->nodes) {
-        fprintf(stderr, "bfs: --source %lld: the graph has %lld nodes, numbered from 0\n", (long long)inputs->source,
-                (long long)graph->nodes);
+        fprintf(stderr, "bfs: --source %lld: the graph has %lld nodes, numbered from 0\n",
+                (long long)inputs->source, (long long)graph->nodes);
         return -1;
     }
     if (inputs->source >= 0)
@@ -76,7 +81,8 @@ struct check {
     int32_t farthest;
 };
 
-static int check_result(const struct graph *graph, const int32_t *cost, int32_t *expected, struct check *check)
+static int check_result(const struct graph *graph, const int32_t *cost, int32_t *expected,
+                        struct check *check)
 {
     double began = seconds_now();
     if (search_serially(graph, expected) != 0) {
@@ -92,24 +98,28 @@ static int check_result(const struct graph *graph, const int32_t *cost, int32_t 
     return 0;
 }
 
-static int compute(const struct settings *settings, const struct inputs *inputs, const struct graph *graph, int32_t *cost,
-                   int32_t *expected)
+static int compute(const struct settings *settings, const struct inputs *inputs,
+                   const struct graph *graph, int32_t *cost, int32_t *expected)
 {
     struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {0};
-    if (search_on_device(graph, cost, &run) != 0 || (settings->verify && check_result(graph, cost, expected, &check) != 0))
+    if (search_on_device(graph, cost, &run) != 0 ||
+        (settings->verify && check_result(graph, cost, expected, &check) != 0))
         return 1;
     if (inputs->output != NULL && write_costs(inputs->output, cost, graph->nodes) != 0)
         return 1;
-    print_line("bfs", "%lld nodes, %lld edges, from node %lld, graph %s", (long long)graph->nodes, (long long)graph->edges,
-               (long long)graph->source, inputs->input != NULL ? inputs->input : "made up");
+    print_line("bfs", "%lld nodes, %lld edges, from node %lld, graph %s", (long long)graph->nodes,
+               (long long)graph->edges, (long long)graph->source,
+               inputs->input != NULL ? inputs->input : "made up");
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
     print_line("steps", "%lld, each with two updates of the flag", (long long)run.steps);
-    /* The last step finds nothing, so the flag has worked if there was one more of them than the farthest node is away. */
+    /* The last step finds nothing: there is one more step than the farthest node is away. */
     int passed = check.wrong == 0 && run.steps == check.farthest + 1;
-    return print_check(settings, passed, check.seconds, "%lld of %lld distances wrong; %lld nodes reached, the farthest %d away",
-                       (long long)check.wrong, (long long)graph->nodes, (long long)check.reached, check.farthest);
+    return print_check(settings, passed, check.seconds,
+                       "%lld of %lld distances wrong; %lld nodes reached, the farthest %d away",
+                       (long long)check.wrong, (long long)graph->nodes, (long long)check.reached,
+                       check.farthest);
 }
 
 static int run_all(const struct settings *settings, const struct inputs *inputs)
@@ -134,8 +144,8 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "bfs",
-        .purpose = "Finds how many edges away every node of a graph is, on the device that libomptarget offers, and checks\n"
-                   "the result against a serial run.",
+        .purpose = "Finds how many edges away every node of a graph is, on the device that\n"
+                   "libomptarget offers, and checks the result against a serial run.",
         .unit = "nodes of the made-up graph",
         .size = 65536,
         .smallest = 1,

@@ -34,13 +34,13 @@ struct graph {
 
 /* ---- graph.c ---- */
 
-/* Reads a file in Rodinia's format. 0, or -1 with a line on stderr that names file, line and cause. Free with free_graph(). */
+/* Reads a file in Rodinia's format. 0, or -1 and a line on stderr. Free with free_graph(). */
 int read_graph(const char *path, struct graph *graph);
 
 /* Writes it. 0, or -1 with a line on stderr. */
 int write_graph(const char *path, const struct graph *graph);
 
-/* A random graph, as Rodinia's generator makes them, the same for the same size every time. 0, or -1: out of memory. */
+/* Rodinia's random graph, the same for the same size every time. 0, or -1: out of memory. */
 int make_graph(struct graph *graph, int64_t nodes);
 
 void free_graph(struct graph *graph);
@@ -55,7 +55,7 @@ struct device_run {
     double seconds;   /* out: the region, with its copies */
 };
 
-/* @cost receives each node's distance from the source, in edges, or UNREACHED. 0, or -1 with the reason on stderr. */
+/* @cost receives each node's distance in edges, or UNREACHED. 0, or -1 with a line on stderr. */
 int search_on_device(const struct graph *graph, int32_t *cost, struct device_run *run);
 
 /* ---- serial.c ---- */

@@ -1,9 +1,10 @@
 /*
  * graph.c - bfs's graphs: Rodinia's text format, and a generator.
  *
- * A file has, in this order and separated by white space: the number of nodes; for each node the number of its first edge and
- * how many it has; the source; the number of edges; for each edge the node that it leads to and its cost, which nobody reads.
- * Everything that a kernel will use as an index is checked here.
+ * A file has, in this order and separated by white space: the number of nodes; for each node the
+ * number of its first edge and how many it has; the source; the number of edges; for each edge the
+ * node that it leads to and its cost, which nobody reads. What a kernel will use as an index is
+ * checked here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,7 +21,7 @@ enum {
     EDGE_COST_MOST = 10 /* of made-up edges, as Rodinia's generator has them */
 };
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {
     FILE *file;
@@ -40,7 +41,8 @@ static int wrong_input(const struct reader *reader, const char *what)
     char message[160];
     if (ferror(reader->file))
         return wrong(reader, strerror(errno));
-    snprintf(message, sizeof message, "%s%s", feof(reader->file) ? "the file ends early: " : "", what);
+    snprintf(message, sizeof message, "%s%s", feof(reader->file) ? "the file ends early: " : "",
+             what);
     return wrong(reader, message);
 }
 
@@ -58,7 +60,8 @@ static int read_number(struct reader *reader, int64_t most, const char *what, in
     char message[128];
     int64_t value = 0;
     int c = next_visible(reader), digits = 0;
-    snprintf(message, sizeof message, "%s should be a whole number from 0 to %lld", what, (long long)most);
+    snprintf(message, sizeof message, "%s should be a whole number from 0 to %lld", what,
+             (long long)most);
     for (; isdigit(c); c = getc(reader->file), digits++) {
         value = 10 * value + (c - '0');
         if (value > most)
@@ -103,8 +106,8 @@ static int check_nodes(const struct reader *reader, const struct graph *graph)
     for (int64_t i = 0; i < graph->nodes; i++) {
         int64_t end = (int64_t)graph->node[i].first + graph->node[i].count;
         if (end > graph->edges) {
-            fprintf(stderr, "bfs: %s: node %lld has edges up to number %lld, and there are %lld\n", reader->path, (long long)i,
-                    (long long)end - 1, (long long)graph->edges);
+            fprintf(stderr, "bfs: %s: node %lld has edges up to number %lld, and there are %lld\n",
+                    reader->path, (long long)i, (long long)end - 1, (long long)graph->edges);
             return -1;
         }
     }
@@ -119,7 +122,8 @@ static void *allocate(int64_t count, size_t size)
 
 static int out_of_memory(const struct graph *graph)
 {
-    fprintf(stderr, "bfs: out of memory for %lld nodes and %lld edges\n", (long long)graph->nodes, (long long)graph->edges);
+    fprintf(stderr, "bfs: out of memory for %lld nodes and %lld edges\n", (long long)graph->nodes,
+            (long long)graph->edges);
     return -1;
 }
 
@@ -132,7 +136,8 @@ static int read_all(struct reader *reader, struct graph *graph)
     graph->node = allocate(graph->nodes, sizeof *graph->node);
     if (graph->node == NULL)
         return out_of_memory(graph);
-    if (read_nodes(reader, graph) != 0 || read_number(reader, graph->nodes - 1, "the source", &graph->source) != 0 ||
+    if (read_nodes(reader, graph) != 0 ||
+        read_number(reader, graph->nodes - 1, "the source", &graph->source) != 0 ||
         read_number(reader, MOST_EDGES, "the number of edges", &graph->edges) != 0)
         return -1;
     graph->target = allocate(graph->edges, sizeof *graph->target);
@@ -163,14 +168,15 @@ void free_graph(struct graph *graph)
     *graph = (struct graph){0};
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int write_all(FILE *file, const struct graph *graph)
 {
     int good = fprintf(file, "%lld\n", (long long)graph->nodes) > 0;
     for (int64_t i = 0; i < graph->nodes && good; i++)
         good = fprintf(file, "%d %d\n", graph->node[i].first, graph->node[i].count) > 0;
-    good = good && fprintf(file, "\n%lld\n\n%lld\n", (long long)graph->source, (long long)graph->edges) > 0;
+    good = good &&
+           fprintf(file, "\n%lld\n\n%lld\n", (long long)graph->source, (long long)graph->edges) > 0;
     for (int64_t i = 0; i < graph->edges && good; i++)
         good = fprintf(file, "%d %d\n", graph->target[i], 1 + (int)(i % EDGE_COST_MOST)) > 0;
     return good;
@@ -187,10 +193,11 @@ int write_graph(const char *path, const struct graph *graph)
     return good ? 0 : -1;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
-/* Two to four links from each node to any other: Rodinia's generator. Calls @link for each end; the same calls every time. */
-static void for_each_link(const struct graph *graph, void (*link)(const struct graph *graph, int32_t from, int32_t to))
+/* Rodinia's generator: two to four links from each node to any other. Calls @link for each end. */
+static void for_each_link(const struct graph *graph,
+                          void (*link)(const struct graph *graph, int32_t from, int32_t to))
 {
     uint64_t random = 2024;
     for (int32_t i = 0; i < graph->nodes; i++)

@@ -1,5 +1,6 @@
 /*
- * node.h - a node of the graph, on host and device alike. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * node.h - a node of the graph, on host and device alike.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef BFS_NODE_H
 #define BFS_NODE_H

@@ -1,12 +1,12 @@
 /*
- * offload.c - bfs's device run: two launches in each step, until the device says that there was nothing to do.
+ * offload.c - bfs's device run: two launches in each step, until there was nothing to do.
  *
  * Look at take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back
- * as what the second kernel made of it, by two updates; the graph and the books stay where they
- * are.
+ * as what the second kernel made of it, by two updates; all else stays there.
  *
- * The host has to see the flag in every step, and no step can begin before it has. In a queue (--queue) it waits once in a step and not
- * four times; and as all steps make the same calls, one graph of them will do for all (--graph).
+ * The host has to see the flag in every step, and no step can begin before it has. In a queue
+ * (--queue) it waits once in a step and not four times; and as all steps make the same calls, one
+ * graph of them will do for all (--graph).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +21,7 @@
 REX_KERNEL(bfs_expand);
 REX_KERNEL(bfs_advance);
 
-/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
 struct search {
     const struct graph *graph;
     struct device_run *run;
@@ -44,16 +44,18 @@ static int expand(struct search *search)
 {
     const struct graph *graph = search->graph;
     int64_t nodes = graph->nodes;
-    return REX_LAUNCH_WITH(bfs_expand, config_of(search), REX_VALUE(nodes), REX_ALLOC(graph->node, nodes),
-                           REX_ALLOC(graph->target, graph->edges), REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
+    return REX_LAUNCH_WITH(bfs_expand, config_of(search), REX_VALUE(nodes),
+                           REX_ALLOC(graph->node, nodes), REX_ALLOC(graph->target, graph->edges),
+                           REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
                            REX_ALLOC(search->reached, nodes), REX_ALLOC(search->cost, nodes));
 }
 
 static int advance(struct search *search)
 {
     int64_t nodes = search->graph->nodes;
-    return REX_LAUNCH_WITH(bfs_advance, config_of(search), REX_VALUE(nodes), REX_ALLOC(search->frontier, nodes),
-                           REX_ALLOC(search->visited, nodes), REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
+    return REX_LAUNCH_WITH(bfs_advance, config_of(search), REX_VALUE(nodes),
+                           REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
+                           REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
 }
 
 /* The flag there, outwards, the flag back. */
@@ -70,7 +72,7 @@ static int step(void *context)
     return result == 0 ? update(&search->run->ways, search->run->device, &flag_from) : result;
 }
 
-/* Takes a step, or launches the GRAPH (NULL: there is none) that was made of one, until there was nothing to do. */
+/* Takes steps, or launches @graph, which was made of one, until there is nothing to do. */
 static int take_steps(struct search *search, struct rex_graph *graph)
 {
     struct ways *ways = &search->run->ways;
@@ -89,7 +91,8 @@ static int take_steps(struct search *search, struct rex_graph *graph)
 static int search_all(struct search *search)
 {
     struct rex_graph *graph = NULL;
-    int result = search->run->ways.way == CAPTURED ? capture(&search->run->ways, step, search, &graph) : 0;
+    int result =
+        search->run->ways.way == CAPTURED ? capture(&search->run->ways, step, search, &graph) : 0;
     if (result == 0)
         result = take_steps(search, graph);
     if (graph != NULL)
@@ -104,8 +107,9 @@ static int run_region(struct search *search)
     int result;
     double began = seconds_now();
     /* A graph may be without edges: a row of no bytes maps nothing. */
-    REX_DATA_REGION(&result, search->run->device, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges),
-                    REX_TO(search->frontier, nodes), REX_TO(search->visited, nodes), REX_TO(search->reached, nodes),
+    REX_DATA_REGION(&result, search->run->device, REX_TO(graph->node, nodes),
+                    REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
+                    REX_TO(search->visited, nodes), REX_TO(search->reached, nodes),
                     REX_TOFROM(search->cost, nodes), REX_ALLOC(&search->go_on, 1)) {
         result = search_all(search);
     }
@@ -121,8 +125,8 @@ int search_on_device(const struct graph *graph, int32_t *cost, struct device_run
         fputs("bfs: out of memory\n", stderr);
         return -1;
     }
-    struct search search = {
-        .graph = graph, .run = run, .frontier = books, .visited = books + nodes, .reached = books + 2 * nodes, .cost = cost};
+    struct search search = {.graph = graph, .run = run, .frontier = books, .visited = books + nodes,
+                            .reached = books + 2 * nodes, .cost = cost};
     run->steps = run->launches = 0;
     for (size_t i = 0; i < nodes; i++)
         cost[i] = UNREACHED;
@@ -133,7 +137,8 @@ int search_on_device(const struct graph *graph, int32_t *cost, struct device_run
         result = run_region(&search);
     close_ways(&run->ways);
     if (result != 0)
-        fprintf(stderr, "bfs: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "bfs: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     free(books);
     return result;
 }

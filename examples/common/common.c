@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #include <rex.h>
 
-/* ---- options ------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 enum {
     SIZE,
@@ -26,7 +27,8 @@ enum {
     GRAPH,
     DEVICES,
     FIXED, /* how many options programs share; extra ones are numbered from here */
-    MOST_EXTRA = 8
+    MOST_EXTRA = 8,
+    MOST = INT_MAX /* devices */
 };
 
 void wrong_usage(const struct settings *settings, const char *what)
@@ -46,15 +48,16 @@ static int count_extra(const struct settings *settings)
 static void print_option(const char *name, const char *argument, const char *help)
 {
     char left[40];
-    snprintf(left, sizeof left, "--%s%s%s", name, argument != NULL ? " " : "", argument != NULL ? argument : "");
+    snprintf(left, sizeof left, "--%s%s%s", name, argument != NULL ? " " : "",
+             argument != NULL ? argument : "");
     printf("  %-18s%s\n", left, help);
 }
 
 static void print_help(const struct settings *settings)
 {
     char size[128];
-    snprintf(size, sizeof size, "%s, %lld to %lld (%lld)", settings->unit, (long long)settings->smallest,
-             (long long)settings->largest, (long long)settings->size);
+    snprintf(size, sizeof size, "%s, %" PRId64 " to %" PRId64 " (%" PRId64 ")", settings->unit,
+             settings->smallest, settings->largest, settings->size);
     printf("usage: %s [options]\n\n%s\n\n", settings->program, settings->purpose);
     print_option("size", "N", size);
     for (int i = 0; i < count_extra(settings); i++)
@@ -64,30 +67,36 @@ static void print_help(const struct settings *settings)
         print_option("graph", NULL, "capture the launches in a graph, and launch that");
     }
     if (settings->has_devices)
-        print_option("devices", "N", "divide the work among devices 0 to N-1; 0 or all: among all there are");
+        print_option("devices", "N",
+                     "divide the work among devices 0 to N-1; 0 or all: among all there are");
     print_option("device", "D", "device number (-1, the default device)");
     print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
     print_option("help", NULL, "this text");
-    puts("\nExit status: 0 if the check passed, 1 if it or something before it failed, 2 for a wrong command line.");
+    puts("\nExit status: 0 if the check passed, 1 if it or something before it failed, 2 for a "
+         "wrong command line.");
 }
 
 /* @text as a whole number between two others. */
-static int64_t number_of(const struct settings *settings, const char *option, const char *text, int64_t least, int64_t most)
+static int64_t number_of(const struct settings *settings, const char *option, const char *text,
+                         int64_t least, int64_t most)
 {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        fprintf(stderr, "%s: --%s wants a whole number from %lld to %lld, not '%s'\n", settings->program, option,
-                (long long)least, (long long)most, text);
+        fprintf(stderr, "%s: --%s wants a whole number from %lld to %lld, not '%s'\n",
+                settings->program, option, (long long)least, (long long)most, text);
         exit(WRONG_USAGE);
     }
     return value;
 }
 
-static void take_extra(const struct settings *settings, const struct extra_option *extra, const char *argument)
+static void take_extra(const struct settings *settings, const struct extra_option *extra,
+                       const char *argument)
 {
-    if (extra->number != NULL)
+    if (argument == NULL)
+        *extra->number = extra->least;
+    else if (extra->number != NULL)
         *extra->number = number_of(settings, extra->name, argument, extra->least, extra->most);
     else
         *extra->text = argument;
@@ -97,18 +106,20 @@ static void take_option(struct settings *settings, int which, const char *argume
 {
     switch (which) {
     case SIZE:
-        settings->size = number_of(settings, "size", argument, settings->smallest, settings->largest);
+        settings->size =
+            number_of(settings, "size", argument, settings->smallest, settings->largest);
         settings->sized = 1;
         break;
-    case DEVICE: settings->device = (int)number_of(settings, "device", argument, -1, INT_MAX); break;
+    case DEVICE: settings->device = (int)number_of(settings, "device", argument, -1, MOST); break;
     case VERIFY: settings->verify = 1; break;
     case NO_VERIFY: settings->verify = 0; break;
     case HELP: print_help(settings); exit(0);
     case QUEUE: settings->way = QUEUED; break;
     case GRAPH: settings->way = CAPTURED; break;
     case DEVICES:
-        settings->devices =
-            strcmp(argument, "all") == 0 ? ALL_DEVICES : (int)number_of(settings, "devices", argument, ALL_DEVICES, INT_MAX);
+        settings->devices = ALL_DEVICES;
+        if (strcmp(argument, "all") != 0)
+            settings->devices = (int)number_of(settings, "devices", argument, 0, MOST);
         break;
     case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
     default: take_extra(settings, &settings->extra[which - FIXED], argument);
@@ -129,8 +140,10 @@ void read_options(struct settings *settings, int argc, char **argv)
     }
     if (settings->has_devices)
         known[count++] = (struct option){"devices", required_argument, NULL, DEVICES};
-    for (int i = 0; i < count_extra(settings); i++)
-        known[count++] = (struct option){settings->extra[i].name, required_argument, NULL, FIXED + i};
+    for (int i = 0; i < count_extra(settings); i++) {
+        const struct extra_option *extra = &settings->extra[i];
+        known[count++] = (struct option){extra->name, extra->argument != NULL, NULL, FIXED + i};
+    }
     settings->devices = ONE_DEVICE;
     settings->device = -1;
     settings->verify = 1;
@@ -141,16 +154,17 @@ void read_options(struct settings *settings, int argc, char **argv)
     if (settings->devices != ONE_DEVICE && settings->device >= 0)
         wrong_usage(settings, "--device is one device, --devices are several: one or the other");
     if (settings->devices != ONE_DEVICE && settings->way != WAITING)
-        wrong_usage(settings, "--devices puts launches in queues by itself: no --queue and no --graph");
+        wrong_usage(settings,
+                    "--devices puts launches in queues by itself: no --queue and no --graph");
 }
 
-/* ---- start --------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 int check_device(const struct settings *settings)
 {
     if (settings->device >= rex_device_count()) {
-        fprintf(stderr, "%s: there is no device %d: librex has found %d, numbered from 0\n", settings->program,
-                settings->device, rex_device_count());
+        fprintf(stderr, "%s: there is no device %d: librex has found %d, numbered from 0\n",
+                settings->program, settings->device, rex_device_count());
         return -1;
     }
     return 0;
@@ -163,7 +177,7 @@ int start_offload(const struct settings *settings)
     return check_device(settings);
 }
 
-/* ---- time and random numbers --------------------------------------------------------------------------------------- */
+/* ---- time and random numbers ----------------------------------------------------------------- */
 
 double seconds_now(void)
 {
@@ -192,7 +206,7 @@ double next_fraction(uint64_t *state)
     return (double)(next_random(state) >> 11) / 9007199254740992.0; /* 53 bits over 2^53 */
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 void print_line(const char *label, const char *format, ...)
 {
@@ -218,7 +232,7 @@ void print_digest(const void *data, size_t size)
     print_line("digest", "%016llx", (unsigned long long)digest);
 }
 
-void print_run(const struct settings *settings, int64_t launches, double seconds)
+void print_device(const struct settings *settings)
 {
     const char *kind = rex_on_host() ? "CPU, by libomptarget's host device" : "NVIDIA GPU";
     print_line("LLVM", "%d, %s", rex_runtime_release(), rex_runtime_path());
@@ -227,10 +241,16 @@ void print_run(const struct settings *settings, int64_t launches, double seconds
     else
         print_line("device", "%s, number %d of %d", kind, settings->device, rex_device_count());
     print_line("image", "%s", rex_module_image_path(&rex_this_module));
+}
+
+void print_run(const struct settings *settings, int64_t launches, double seconds)
+{
+    print_device(settings);
     print_line("launches", "%lld, with the copies %.6f s", (long long)launches, seconds);
 }
 
-int print_check(const struct settings *settings, int passed, double serial_seconds, const char *format, ...)
+int print_check(const struct settings *settings, int passed, double serial_seconds,
+                const char *format, ...)
 {
     va_list arguments;
     if (!settings->verify) {

@@ -1,6 +1,6 @@
 /*
- * common.h - what the reduced Rodinia programs share: options, the clock, the lines that every one of them prints. Nothing here
- * is about offloading but start_offload(), the one call at the beginning.
+ * common.h - what the reduced Rodinia programs share: options, the clock, the lines that every one
+ * of them prints. Of offloading there is start_offload() alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,19 +14,19 @@ enum {
     WRONG_USAGE = 2 /* exit status for a wrong command line */
 };
 
-/* ---- options ------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* An option that one program has and the others have not. It takes a whole number, or, where @number is NULL, a text. */
+/* An option of one program. It takes a whole number, or, where @number is NULL, a text. */
 struct extra_option {
     const char *name;     /* without the dashes */
-    const char *argument; /* its argument's name in --help: N, FILE */
+    const char *argument; /* its argument's name in --help: N, FILE; NULL: none, @least is meant */
     const char *help;     /* one line */
     const char **text;    /* receives the argument */
     int64_t *number;      /* receives it as a number */
     int64_t least, most;  /* between these */
 };
 
-/* How a program launches: it waits for each launch, puts them in a queue (--queue), or captures them in a graph (--graph). */
+/* How a program launches: waits for each, puts them in a queue, or captures them in a graph. */
 enum way { WAITING, QUEUED, CAPTURED };
 
 /* settings.devices: what --devices says where that is no number of them. */
@@ -37,27 +37,28 @@ struct settings {
     const char *program;
     const char *purpose;              /* what it does, lines for --help */
     const char *unit;                 /* what --size counts */
-    int64_t size, smallest, largest;  /* --size: in, the default and the limits; out, what was asked for */
+    int64_t size;                     /* --size: in, the default; out, what was asked for */
+    int64_t smallest, largest;        /* in: its limits */
     const struct extra_option *extra; /* ends with a NULL name; may be NULL */
     int has_ways;                     /* in: there are --queue and --graph */
     enum way way;                     /* out: which was given */
     int has_devices;                  /* in: there is --devices */
-    int devices;                      /* out: how many share the work; ONE_DEVICE without the option, ALL_DEVICES */
+    int devices;                      /* out: how many share the work, ONE_DEVICE, ALL_DEVICES */
     int device;                       /* out: --device, -1 for the default */
     int verify;                       /* out: 0 after --no-verify */
     int sized;                        /* out: --size was given */
 };
 
 /*
- * Reads the command line: --size, --device, --verify, --no-verify, --help, --queue and --graph if @has_ways, --devices if @has_devices,
- * and the extra ones. Leaves the program on --help (0) and on errors (2).
+ * Reads the command line: --size, --device, --verify, --no-verify, --help, --queue and --graph if
+ * @has_ways, --devices if @has_devices, and the extra ones. Exits on --help (0) and errors (2).
  */
 void read_options(struct settings *settings, int argc, char **argv);
 
 /* Leaves the program with status 2 and "PROGRAM: @what; see --help". */
 __attribute__((__noreturn__)) void wrong_usage(const struct settings *settings, const char *what);
 
-/* ---- start --------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 /* Registers the image, loads it, checks the device's number. 0, or -1 with the reason on stderr. */
 int start_offload(const struct settings *settings);
@@ -65,12 +66,12 @@ int start_offload(const struct settings *settings);
 /* Its second half, for programs that call rex_offload_init() themselves. */
 int check_device(const struct settings *settings);
 
-/* ---- time and random numbers --------------------------------------------------------------------------------------- */
+/* ---- time and random numbers ----------------------------------------------------------------- */
 
 /* Seconds since some moment in the past. */
 double seconds_now(void);
 
-/* The next number from a state that may start as anything (splitmix64): the same numbers on every machine. */
+/* The next number (splitmix64) of a state that may start as anything: the same everywhere. */
 uint64_t next_random(uint64_t *state);
 
 /* Passes over @count of them at once. */
@@ -79,22 +80,26 @@ void skip_random(uint64_t *state, uint64_t count);
 /* The same as a number in [0, 1). */
 double next_fraction(uint64_t *state);
 
-/* ---- output -------------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* One line of the summary: @label, and the rest as printf prints it. */
 __attribute__((format(printf, 2, 3))) void print_line(const char *label, const char *format, ...);
 
-/* A line with a number that any other bit among the @size bytes at @data changes: to compare runs that keep no files. */
+/* A line with a number that any other bit in the @size bytes at @data would change. */
 void print_digest(const void *data, size_t size);
 
-/* The lines about LLVM, device, image, and launches. @seconds is what the launches and copies took. */
+/* The lines about LLVM, device and image. */
+void print_device(const struct settings *settings);
+
+/* The same with a line about the launches, which took @seconds with their copies. */
 void print_run(const struct settings *settings, int64_t launches, double seconds);
 
 /*
- * The last two lines: how long the serial run took, and the check's outcome with what it found. Returns the program's exit status.
- * Without --verify, nothing is said but that.
+ * The last two lines: how long the serial run took, and the check's outcome with what it found.
+ * Returns the program's exit status. Without --verify, nothing is said but that.
  */
-__attribute__((format(printf, 4, 5))) int print_check(const struct settings *settings, int passed, double serial_seconds,
-                                                      const char *format, ...);
+__attribute__((format(printf, 4, 5))) int print_check(const struct settings *settings, int passed,
+                                                      double serial_seconds, const char *format,
+                                                      ...);
 
 #endif

@@ -15,7 +15,8 @@ static int number_of_shares(const struct settings *settings, int64_t pieces)
     if (wanted == ALL_DEVICES)
         wanted = present;
     if (wanted > present) {
-        fprintf(stderr, "%s: --devices %d: there are no more than %d, which do all of it\n", settings->program, wanted, present);
+        fprintf(stderr, "%s: --devices %d: there are no more than %d, which do all of it\n",
+                settings->program, wanted, present);
         wanted = present;
     }
     return pieces < wanted ? (int)pieces : wanted;
@@ -90,5 +91,6 @@ void print_shares(const struct shares *shares, const char *pieces)
     if (least == most)
         print_line("devices", "%d, %lld %s each", shares->count, (long long)most, pieces);
     else
-        print_line("devices", "%d, %lld to %lld %s each", shares->count, (long long)least, (long long)most, pieces);
+        print_line("devices", "%d, %lld to %lld %s each", shares->count, (long long)least,
+                   (long long)most, pieces);
 }

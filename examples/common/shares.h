@@ -1,8 +1,8 @@
 /*
  * shares.h - work divided among several devices of one process, for programs that have --devices.
  *
- * The work is numbered pieces: rows, records. Each device gets some that follow each other, a share, and a queue, so that one thread
- * keeps all of the devices busy: it puts work in each queue in turn, and waits for all of them in the end.
+ * The work is numbered pieces: rows, records. Each device gets a share of them and a queue. One
+ * thread puts work in each queue in turn, and waits for all of them in the end.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,14 +28,13 @@ struct shares {
 };
 
 /*
- * Divides @pieces among as many devices as settings->devices says, from device 0 on: all for ALL_DEVICES, and no more than there are,
- * which is said then, or than pieces; for ONE_DEVICE, the one of --device. 0, or an error, with a line on stderr. close_shares() in
- * any case.
+ * Divides @pieces among as many devices as settings->devices says, from device 0 on, but no more
+ * than there are, or pieces. 0, or an error, with a line on stderr. close_shares() in any case.
  */
 int open_shares(struct shares *shares, const struct settings *settings, int64_t pieces);
 void close_shares(struct shares *shares);
 
-/* Calls @function for each share in turn, until one call fails. 0, or what that one has returned. */
+/* Calls @function for each share in turn, until one call fails. 0, or what that returned. */
 typedef int share_function(const struct share *share, void *context);
 int for_each_share(const struct shares *shares, share_function *function, void *context);
 

@@ -2,8 +2,8 @@
  * ways.h - the three ways to launch, for programs that have --queue and --graph.
  *
  * A program puts its work on the device into one function, the *steps*, which makes the same calls
- * in each way. A launch with `queue` of struct ways in its config returns at once, or, where that
- * is NULL, waits.
+ * in each way. A launch with `queue` of struct ways in its config returns at once, or waits where
+ * that is NULL.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@
 struct ways {
     enum way way;            /* in */
     struct rex_queue *queue; /* NULL where each launch is waited for */
-    double making;           /* out: of the run's seconds, what the graph took to make and to free */
+    double making; /* out: of the run's seconds, what the graph took to make and to free */
 };
 
 /* Makes the queue, if one is wanted. 0, or an error of librex. close_ways() in any case. */
@@ -33,10 +33,10 @@ int finish(const struct ways *ways);
 
 typedef int steps_function(void *context);
 
-/* Captures the steps instead of taking them. 0 and a graph, to be destroyed, or an error of librex. */
+/* Captures the steps. 0 and a graph, to be destroyed, or an error of librex. */
 int capture(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph);
 
-/* Takes the steps, whichever way, and waits for them: in a graph, captures them, and launches it once. */
+/* Takes the steps, whichever way, and waits for them; a graph is made and launched once. */
 int take(struct ways *ways, steps_function *steps, void *context);
 
 /* A line of the summary, where launches are not waited for. */

@@ -16,9 +16,10 @@
 #include "gaussian.h"
 
 /*
- * How far device and host may be apart, as a share of the largest unknown, and the device's solution from solving the equations. The
- * two add the same products in another order, and a GPU fuses some: 2.2e-16 a rounding, which a matrix such as the made-up one may enlarge
- * by 4e4, and a few hundred of them add up.
+ * How far device and host may be apart, as a share of the largest unknown, and the device's
+ * solution from solving the equations. The two add the same products in another order, and a GPU
+ * fuses some: 2.2e-16 a rounding, which a matrix such as the made-up one may enlarge by 4e4, and a
+ * few hundred of them add up.
  */
 #define TOLERANCE 1e-9
 
@@ -37,8 +38,10 @@ struct check {
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a system in Rodinia's format instead of a made-up one", &inputs->input, NULL, 0, 0},
-        {"generate", "FILE", "write the made-up system in Rodinia's format", &inputs->made, NULL, 0, 0},
+        {"input", "FILE", "a system in Rodinia's format instead of a made-up one", &inputs->input,
+         NULL, 0, 0},
+        {"generate", "FILE", "write the made-up system in Rodinia's format", &inputs->made, NULL, 0,
+         0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     settings->extra = extra;
@@ -50,7 +53,8 @@ static void parse(struct settings *settings, struct inputs *inputs, int argc, ch
         wrong_usage(settings, "--input reads a system, --generate makes one up: one or the other");
 }
 
-static int load(const struct settings *settings, const struct inputs *inputs, struct equations *system)
+static int load(const struct settings *settings, const struct inputs *inputs,
+                struct equations *system)
 {
     if (inputs->input != NULL)
         return read_equations(inputs->input, system);
@@ -72,7 +76,8 @@ static double difference_of(const double *solution, const double *expected, int6
     return scale > 0.0 ? difference / scale : difference;
 }
 
-static int check_solution(const struct equations *system, const double *solution, double *expected, struct check *check)
+static int check_solution(const struct equations *system, const double *solution, double *expected,
+                          struct check *check)
 {
     struct equations copy;
     if (copy_equations(system, &copy) != 0)
@@ -86,7 +91,8 @@ static int check_solution(const struct equations *system, const double *solution
     return 0;
 }
 
-static int compute(const struct settings *settings, const struct inputs *inputs, const struct equations *system, double *solution)
+static int compute(const struct settings *settings, const struct inputs *inputs,
+                   const struct equations *system, double *solution)
 {
     struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {.zero_pivot = -1};
@@ -94,15 +100,18 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
         return 1;
     if (settings->verify && check_solution(system, solution, solution + system->size, &check) != 0)
         return 1;
-    print_line("gaussian", "%lld unknowns, system %s", (long long)system->size, inputs->input != NULL ? inputs->input : "made up");
+    print_line("gaussian", "%lld unknowns, system %s", (long long)system->size,
+               inputs->input != NULL ? inputs->input : "made up");
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
     if (check.zero_pivot >= 0)
-        return print_check(settings, 0, check.seconds, "the pivot of row %lld is 0, and rows are not exchanged here",
+        return print_check(settings, 0, check.seconds,
+                           "the pivot of row %lld is 0, and rows are not exchanged here",
                            (long long)check.zero_pivot + 1);
-    return print_check(settings, check.difference <= TOLERANCE && check.residual <= TOLERANCE, check.seconds,
-                       "largest difference %.1e of the largest unknown, residual %.1e, %.0e allowed", check.difference, check.residual,
-                       TOLERANCE);
+    return print_check(
+        settings, check.difference <= TOLERANCE && check.residual <= TOLERANCE, check.seconds,
+        "largest difference %.1e of the largest unknown, residual %.1e, %.0e allowed",
+        check.difference, check.residual, TOLERANCE);
 }
 
 static int run_all(const struct settings *settings, const struct inputs *inputs)
@@ -123,8 +132,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "gaussian",
-        .purpose = "Solves a system of linear equations by elimination, on the device that libomptarget offers, and checks the\n"
-                   "solution against a serial run and against the equations.",
+        .purpose = "Solves a system of linear equations by elimination, on the device that\n"
+                   "libomptarget offers, and checks the solution against a serial run and against\n"
+                   "the equations.",
         .unit = "unknowns of the made-up system",
         .size = 1024,
         .smallest = 1,

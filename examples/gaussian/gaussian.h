@@ -35,7 +35,7 @@ int make_equations(struct equations *system, int64_t size);
 /* Reads a file in Rodinia's format. 0, or -1 with a line on stderr that names file and cause. */
 int read_equations(const char *path, struct equations *system);
 
-/* Writes it: the size, the matrix row by row, the right-hand side. 0, or -1 with a line on stderr. */
+/* Writes size, matrix row by row, right-hand side. 0, or -1 with a line on stderr. */
 int write_equations(const char *path, const struct equations *system);
 
 /* A copy of the numbers. 0, or -1 with a line on stderr. */
@@ -53,8 +53,8 @@ struct device_run {
 };
 
 /*
- * @solution receives the unknowns; the system is left triangular on the device and untouched here. Rows are not exchanged: a
- * pivot of 0 makes the solution one of infinities. 0, or -1 with a line on stderr.
+ * @solution receives the unknowns; the system is left triangular on the device and untouched here.
+ * Rows are not exchanged: a pivot of 0 makes infinities. 0, or -1 with a line on stderr.
  */
 int solve_on_device(const struct equations *system, double *solution, struct device_run *run);
 

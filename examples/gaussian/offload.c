@@ -1,11 +1,12 @@
 /*
- * offload.c - gaussian's device run: three kernels and some three thousand launches in one data region.
+ * offload.c - gaussian's device run: three kernels, and all launches in one data region.
  *
  * Look at run_region(). The matrix goes to the device once and does not come back; the solution
  * comes back, a row of REX_FROM(). Two of the arrays exist for the device alone: the host never
  * looks at the multipliers, so their row is REX_ALLOC().
  *
- * The host has nothing to do between two launches, so they can go in a queue, or in a graph, which ../common/ways.c does.
+ * The host has nothing to do between two launches: ../common/ways.c puts them in a queue or a
+ * graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,7 +21,7 @@ REX_KERNEL(gaussian_fan1);
 REX_KERNEL(gaussian_fan2);
 REX_KERNEL(gaussian_back);
 
-/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row of a map. */
+/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
 struct elimination {
     const struct equations *system;
     struct device_run *run;
@@ -40,25 +41,29 @@ static struct rex_launch_config next(struct elimination *work, struct rex_launch
 static int fan1(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    return REX_LAUNCH_WITH(gaussian_fan1, next(work, rex_launch_config_for(NULL, size - 1 - step)), REX_VALUE(size), REX_VALUE(step),
-                           REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->multiplier, size));
+    return REX_LAUNCH_WITH(gaussian_fan1, next(work, rex_launch_config_for(NULL, size - 1 - step)),
+                           REX_VALUE(size), REX_VALUE(step),
+                           REX_ALLOC(work->system->matrix, size * size),
+                           REX_ALLOC(work->multiplier, size));
 }
 
 /* A team for each row below. */
 static int fan2(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    return REX_LAUNCH_WITH(gaussian_fan2, next(work, rex_launch_config_of(NULL, size - 1 - step, 128)), REX_VALUE(size), REX_VALUE(step),
-                           REX_ALLOC(work->multiplier, size), REX_ALLOC(work->system->matrix, size * size),
-                           REX_ALLOC(work->system->right, size));
+    return REX_LAUNCH_WITH(
+        gaussian_fan2, next(work, rex_launch_config_of(NULL, size - 1 - step, 128)),
+        REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->multiplier, size),
+        REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size));
 }
 
 static int back(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    return REX_LAUNCH_WITH(gaussian_back, next(work, rex_launch_config_for(NULL, step + 1)), REX_VALUE(size), REX_VALUE(step),
-                           REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size),
-                           REX_ALLOC(work->solution, size));
+    return REX_LAUNCH_WITH(gaussian_back, next(work, rex_launch_config_for(NULL, step + 1)),
+                           REX_VALUE(size), REX_VALUE(step),
+                           REX_ALLOC(work->system->matrix, size * size),
+                           REX_ALLOC(work->system->right, size), REX_ALLOC(work->solution, size));
 }
 
 static int eliminate(void *context)
@@ -82,8 +87,9 @@ static int run_region(struct elimination *work)
     int64_t size = system->size;
     int result;
     double began = seconds_now();
-    REX_DATA_REGION(&result, work->run->device, REX_TO(system->matrix, size * size), REX_TO(system->right, size),
-                    REX_ALLOC(work->multiplier, size), REX_FROM(work->solution, size)) {
+    REX_DATA_REGION(&result, work->run->device, REX_TO(system->matrix, size * size),
+                    REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
+                    REX_FROM(work->solution, size)) {
         result = take(&work->run->ways, eliminate, work);
     }
     work->run->seconds = seconds_now() - began;
@@ -97,14 +103,16 @@ int solve_on_device(const struct equations *system, double *solution, struct dev
         fputs("gaussian: out of memory\n", stderr);
         return -1;
     }
-    struct elimination work = {.system = system, .run = run, .multiplier = multiplier, .solution = solution};
+    struct elimination work = {
+        .system = system, .run = run, .multiplier = multiplier, .solution = solution};
     run->launches = 0;
     int result = open_ways(&run->ways, run->device);
     if (result == 0)
         result = run_region(&work);
     close_ways(&run->ways);
     if (result != 0)
-        fprintf(stderr, "gaussian: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "gaussian: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     free(multiplier);
     return result == 0 ? 0 : -1;
 }

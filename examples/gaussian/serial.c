@@ -1,6 +1,6 @@
 /*
- * serial.c - gaussian on the host: the reference for the check. Where the kernels finish a column for all rows, this finishes a row for
- * all columns, by sums of products: the same numbers in another order.
+ * serial.c - gaussian on the host: the reference for the check. Where the kernels finish a column
+ * for all rows, this finishes a row for all columns, by sums of products.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,7 @@
 /*
- * system.c - gaussian's systems of equations. A file in Rodinia's format is text: the number of unknowns, the matrix row by row, and the
- * right-hand side, numbers with white space between them. Rodinia's own files go on with the solution, which is not read.
+ * system.c - gaussian's systems of equations. A file in Rodinia's format is text: the number of
+ * unknowns, the matrix row by row, and the right-hand side, numbers with white space between them.
+ * Rodinia's own files go on with the solution, which is not read.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,7 +23,8 @@ void free_equations(struct equations *system)
 static int allocate(struct equations *system, int64_t size)
 {
     size_t count = (size_t)size;
-    *system = (struct equations){size, malloc(count * count * sizeof(double)), malloc(count * sizeof(double))};
+    double *matrix = malloc(count * count * sizeof *matrix), *right = malloc(count * sizeof *right);
+    *system = (struct equations){size, matrix, right};
     if (system->matrix != NULL && system->right != NULL)
         return 0;
     free_equations(system);
@@ -40,7 +42,7 @@ int copy_equations(const struct equations *system, struct equations *copy)
     return 0;
 }
 
-/* Each number of the matrix depends on its distance from the diagonal alone: the largest are there, so no rows need be exchanged. */
+/* A number depends on its distance from the diagonal; the largest are there: no row exchanges. */
 int make_equations(struct equations *system, int64_t size)
 {
     const double largest = 10.0, decay = 0.01;
@@ -49,19 +51,19 @@ int make_equations(struct equations *system, int64_t size)
     for (int64_t row = 0; row < size; row++) {
         system->right[row] = 1.0;
         for (int64_t column = 0; column < size; column++)
-            system->matrix[row * size + column] = largest * exp(-decay * fabs((double)(row - column)));
+            system->matrix[row * size + column] =
+                largest * exp(-decay * fabs((double)(row - column)));
     }
     return 0;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-enum {
-    LONGEST_NUMBER = 64
-};
+enum { LONGEST_NUMBER = 64 };
 
 /* The next number of a file. 0, or -1 with a line on stderr that says which one is wrong. */
-static int read_number(FILE *file, const char *path, const char *what, int64_t which, double *number)
+static int read_number(FILE *file, const char *path, const char *what, int64_t which,
+                       double *number)
 {
     char text[LONGEST_NUMBER + 1], *end = text;
     int found = fscanf(file, "%64s", text) == 1;
@@ -72,13 +74,16 @@ static int read_number(FILE *file, const char *path, const char *what, int64_t w
     if (ferror(file))
         fprintf(stderr, "gaussian: %s: %s\n", path, strerror(errno));
     else if (!found)
-        fprintf(stderr, "gaussian: %s: ends before number %lld of the %s\n", path, (long long)which, what);
+        fprintf(stderr, "gaussian: %s: ends before number %lld of the %s\n", path, (long long)which,
+                what);
     else
-        fprintf(stderr, "gaussian: %s: '%.30s' is no number (number %lld of the %s)\n", path, text, (long long)which, what);
+        fprintf(stderr, "gaussian: %s: '%.30s' is no number (number %lld of the %s)\n", path, text,
+                (long long)which, what);
     return -1;
 }
 
-static int read_numbers(FILE *file, const char *path, const char *what, double *numbers, int64_t count)
+static int read_numbers(FILE *file, const char *path, const char *what, double *numbers,
+                        int64_t count)
 {
     int result = 0;
     for (int64_t i = 0; i < count && result == 0; i++)
@@ -92,7 +97,9 @@ static int read_size(FILE *file, const char *path, int64_t *size)
     if (read_number(file, path, "size", 1, &number) != 0)
         return -1;
     if (!(number >= 1.0 && number <= (double)MOST_UNKNOWNS) || number != floor(number)) {
-        fprintf(stderr, "gaussian: %s: begins with %g, which is no number of unknowns from 1 to %d\n", path, number, MOST_UNKNOWNS);
+        fprintf(stderr,
+                "gaussian: %s: begins with %g, which is no number of unknowns from 1 to %d\n", path,
+                number, MOST_UNKNOWNS);
         return -1;
     }
     *size = (int64_t)number;

@@ -1,5 +1,5 @@
-# generate.awk - a code generator, written from rex-codegen(7) alone: loops and data regions in, host
-# code without a header of librex and kernels out.
+# generate.awk - a code generator, written from rex-codegen(7) alone: loops and data regions in,
+# kernels and host code without a header of librex out.
 #
 #     awk -f generate.awk -v file=work -v part=host work.loops >work_host.c
 #     awk -f generate.awk -v file=work -v part=kernels work.loops >work_kernels.cu
@@ -12,9 +12,9 @@
 #     for VARIABLE < BOUND
 #         the loop's body, until an empty line
 #
-# A clause is to, from, tofrom or alloc, and X[LOWER:LENGTH] or POINTER->MEMBER[LOWER:LENGTH]; a mapped
-# member brings the struct that POINTER points to with it. Parameters that no clause names are
-# values, or pointers to what is mapped already.
+# A clause is to, from, tofrom or alloc, and X[LOWER:LENGTH] or POINTER->MEMBER[LOWER:LENGTH]. A
+# mapped member brings the struct that POINTER points to with it. Parameters that no clause names
+# are values, or pointers to what is mapped already.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -50,7 +50,9 @@ BEGIN { PARAMETER = 32; VALUE = 256 + PARAMETER; POINTER = 512 + PARAMETER }
 function row(at, new_base, new_begin, new_size, new_bits) {
     base[at] = new_base; begin[at] = new_begin; size[at] = new_size; bits[at] = new_bits
 }
-function direction(word) { return word == "to" ? 1 : word == "from" ? 2 : word == "tofrom" ? 3 : word == "alloc" ? 0 : -1 }
+function direction(word) {
+    return word == "to" ? 1 : word == "from" ? 2 : word == "tofrom" ? 3 : word == "alloc" ? 0 : -1
+}
 
 function rows_of_parameters(is_parameter,   i, name_) {
     for (i = 0; i < parameters; i++) {
@@ -72,7 +74,8 @@ function clause(text, parameter_bit,   word, what, bounds, lower, count, of) {
     of = what; sub(/->.*/, "", of)
     if (!(of in row_of)) fail(of " is no parameter")
     if (of == what) {
-        row(row_of[of], what, "&" what "[" lower "]", "(" count ") * (int64_t)sizeof *" what, parameter_bit + direction(word))
+        row(row_of[of], what, "&" what "[" lower "]", "(" count ") * (int64_t)sizeof *" what,
+            parameter_bit + direction(word))
         return
     }
     row(row_of[of], of, of, "sizeof *" of, parameter_bit)
@@ -111,27 +114,38 @@ function begin_of(i, at) { return begin[i] ~ /^base\[/ ? "base[" at "]" : begin[
 function print_module() {
     print "/* Written by generate.awk from " file ".loops. */"
     print "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-    print "struct __tgt_offload_entry { void *addr; char *name; size_t size; int32_t flags, reserved; };"
+    print "struct __tgt_offload_entry { void *addr; char *name; size_t size; int32_t flags, " \
+        "reserved; };"
     print "struct __tgt_kernel_arguments {"
-    print "    int32_t Version, NumArgs;\n    void **ArgsBase, **Args;\n    int64_t *ArgSizes, *ArgTypes;"
-    print "    void **ArgNames, **ArgMappers;\n    int64_t Tripcount, Flags;\n    int32_t Teams[3], Threads[3], DynCGroupMem;\n};"
-    print "struct rex_module {\n    uint32_t struct_size, flags;\n    struct __tgt_offload_entry *entries_begin, *entries_end;"
+    print "    int32_t Version, NumArgs;\n    void **ArgsBase, **Args;\n    int64_t *ArgSizes, " \
+        "*ArgTypes;"
+    print "    void **ArgNames, **ArgMappers;\n    int64_t Tripcount, " \
+        "Flags;\n    int32_t Teams[3], Threads[3], DynCGroupMem;\n};"
+    print "struct rex_module {\n    uint32_t struct_size, " \
+        "flags;\n    struct __tgt_offload_entry *entries_begin, *entries_end;"
     print "    const char *image_name, *host_image_name;\n    uintptr_t others[11];\n};"
     print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
     print "int rex_module_register(struct rex_module *module, const char *image_name);"
-    print "int rex_module_launch(struct rex_module *module, int64_t device, int32_t teams, int32_t threads, void *host_key,"
+    print "int rex_module_launch(struct rex_module *module, int64_t device, int32_t teams, " \
+        "int32_t threads, void *host_key,"
     print "                      struct __tgt_kernel_arguments *args);"
-    print "void rex___tgt_target_data_begin(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);"
-    print "void rex___tgt_target_data_end(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);"
+    print "void rex___tgt_target_data_begin(int64_t device, int32_t count, void **base, " \
+        "void **begin, int64_t *sizes, int64_t *types);"
+    print "void rex___tgt_target_data_end(int64_t device, int32_t count, void **base, " \
+        "void **begin, int64_t *sizes, int64_t *types);"
     print "#ifdef __cplusplus\n}\n#endif\n"
     print "extern struct __tgt_offload_entry"
-    print "    entries_begin[] __asm__(\"__start_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\"))),"
-    print "    entries_end[] __asm__(\"__stop_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\")));"
+    print "    entries_begin[] __asm__(\"__start_omp_offloading_entries\") __attribute__((weak, " \
+        "visibility(\"hidden\"))),"
+    print "    entries_end[] __asm__(\"__stop_omp_offloading_entries\") __attribute__((weak, " \
+        "visibility(\"hidden\")));"
     # gcc ignores the visibility of a declaration that has a name for the linker.
-    print "__asm__(\".hidden __start_omp_offloading_entries\\n.hidden __stop_omp_offloading_entries\");"
+    print "__asm__(\".hidden __start_omp_offloading_entries\\n" \
+        ".hidden __stop_omp_offloading_entries\");"
     print "extern struct rex_module rex_this_module;"
     print "__attribute__((weak, visibility(\"hidden\"))) struct rex_module rex_this_module = {"
-    print "    .struct_size = sizeof(struct rex_module), .entries_begin = entries_begin, .entries_end = entries_end,"
+    print "    .struct_size = sizeof(struct rex_module), .entries_begin = entries_begin, " \
+        ".entries_end = entries_end,"
     print "    .image_name = \"rex_lib_nvidia.cubin\", .host_image_name = \"rex_lib_host.so\"};\n"
     print "static inline uintptr_t word(const void *value, size_t bytes)\n{"
     print "    uintptr_t word = 0;\n    memcpy(&word, value, bytes);\n    return word;\n}"
@@ -140,17 +154,21 @@ function print_module() {
 function print_entry(stem) {
     print "\nextern char " stem "id__;\n__attribute__((visibility(\"hidden\"))) char " stem "id__;"
     print "extern struct __tgt_offload_entry " stem "omp_offload_entry__;"
-    print "__attribute__((visibility(\"hidden\"), section(\"omp_offloading_entries\"), used, aligned(8)))"
-    print "struct __tgt_offload_entry " stem "omp_offload_entry__ = {&" stem "id__, (char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
+    print "__attribute__((visibility(\"hidden\"), section(\"omp_offloading_entries\"), used, " \
+        "aligned(8)))"
+    print "struct __tgt_offload_entry " stem "omp_offload_entry__ = {&" stem "id__, " \
+        "(char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
 }
 
-# What this file takes the kernel to be, for rex-check to compare with an image: how many numbers there
-# are, and the kind of each parameter.
+# What this file takes the kernel to be, for rex-check to compare with an image: how many numbers
+# there are, and the kind of each parameter.
 function print_parameters(stem,   i, list) {
     list = parameters + 1
     for (i = 1; i <= parameters; i++) list = list ", " kind(type[i])
-    print "static const struct {\n    uint16_t kinds[" parameters + 1 "];\n    char name[sizeof \"" stem "kernel__\"];"
-    print "} " stem "kinds__ __attribute__((section(\"rex_kernel_kinds\"), used, retain, aligned(2))) = {"
+    print "static const struct {\n    uint16_t kinds[" \
+        parameters + 1 "];\n    char name[sizeof \"" stem "kernel__\"];"
+    print "} " stem "kinds__ __attribute__((section(\"rex_kernel_kinds\"), used, retain, " \
+        "aligned(2))) = {"
     print "    {" list "}, \"" stem "kernel__\"};"
 }
 function kind(of) {
@@ -169,10 +187,12 @@ function print_launch(stem,   count) {
     print "\nint " name "(" signature ");\nint " name "(" signature ")\n{"
     count = print_columns(1)
     print "    struct __tgt_kernel_arguments packet = {"
-    print "        .Version = 3, .NumArgs = " count ", .ArgsBase = base, .Args = begin, .ArgSizes = size, .ArgTypes = type,"
+    print "        .Version = 3, .NumArgs = " count ", .ArgsBase = base, .Args = begin, " \
+        ".ArgSizes = size, .ArgTypes = type,"
     print "        .Tripcount = (int64_t)(" bound "), .Threads = {128, 1, 1}};"
     print "    int result = rex_module_register(&rex_this_module, NULL);"
-    print "    return result != 0 ? result : rex_module_launch(&rex_this_module, -1, 0, 128, &" stem "id__, &packet);\n}"
+    print "    return result != 0 ? result : rex_module_launch(&rex_this_module, -1, 0, 128, " \
+        "&" stem "id__, &packet);\n}"
 }
 
 function print_region(   way, ways, i, count) {
@@ -182,7 +202,8 @@ function print_region(   way, ways, i, count) {
         print "\nint " name "_" way "(" signature ");\nint " name "_" way "(" signature ")\n{"
         count = print_columns(0)
         print "    int result = rex_module_register(&rex_this_module, NULL);"
-        print "    if (result == 0)\n        rex___tgt_target_data_" way "(-1, " count ", base, begin, size, type);"
+        print "    if (result == 0)\n        rex___tgt_target_data_" way "(-1, " count ", base, " \
+            "begin, size, type);"
         print "    return result;\n}"
     }
 }
@@ -216,7 +237,8 @@ function print_loop(   stem) {
 # ---- the description
 
 BEGIN {
-    if (part == "kernels") print "/* Written by generate.awk from " file ".loops. */\n#include <rex/kernel.h>\n"
+    if (part == "kernels") print "/* Written by generate.awk from " \
+        file ".loops. */\n#include <rex/kernel.h>\n"
     else print_module()
 }
 /^[ \t]*#/ { next }

@@ -22,7 +22,11 @@ enum { N = 1000, FIRST = 100, PART = 50 };
 
 static int report(const char *what, int result, int wrong)
 {
-    printf("%s: %s, %d of %d values wrong\n", what, result == 0 ? "launched" : result == -1 ? "left to the host" : "an error", wrong, N);
+    printf("%s: %s, %d of %d values wrong\n", what,
+           result == 0    ? "launched"
+           : result == -1 ? "left to the host"
+                          : "an error",
+           wrong, N);
     return result != 0 || wrong != 0;
 }
 

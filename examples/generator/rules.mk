@@ -1,7 +1,8 @@
-# Host code and kernels are generated; the host code is compiled without the folder of librex's headers.
+# Host code and kernels are generated; the host code is compiled without librex's headers.
 generator := $(O)/examples/generator
-$(generator)/work_host.c $(generator)/work_kernels.cu: examples/generator/generate.awk examples/generator/work.loops
-	$(call do,GEN)awk -f $< -v file=work -v part=$(if $(filter %.cu,$@),kernels,host) examples/generator/work.loops > $@
+loops := examples/generator/work.loops
+$(generator)/work_host.c $(generator)/work_kernels.cu: examples/generator/generate.awk $(loops)
+	$(call do,GEN)awk -f $< -v file=work -v part=$(subst work_,,$(basename $(@F))) $(loops) > $@
 $(generator)/work_host.o: $(generator)/work_host.c
 	$(call do,CC)$(CC) -std=c11 $(warnings) $(CFLAGS) $(sanitize) -c -o $@ $<
 $(generator)/generator: $(generator)/work_host.o

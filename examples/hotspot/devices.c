@@ -1,5 +1,6 @@
 /*
- * devices.c - hotspot's device run on several devices: each has some of the rows, and of its neighbours the rows that are next to them.
+ * devices.c - hotspot's device run on several devices: each has some of the rows, and of its
+ * neighbours the rows that are next to them.
  *
  * Look at map_share(), step_rows() and exchange(). Every device maps its part of the same host
  * arrays, so that a host address stands for one row on all devices that have it. A wait in every
@@ -31,7 +32,7 @@ enum {
     REPORTS = 20   /* how often in a run the extremes are looked at */
 };
 
-/* A run that is under way. All pointers are host addresses, which stand for the copies of each device. */
+/* A run. All pointers are host addresses, which stand for the copies of each device. */
 struct field {
     const struct chip *chip;
     const struct shares *shares;
@@ -45,14 +46,15 @@ struct field {
     bool begins;           /* map_share() maps, and does not end it */
 };
 
-/* Rows: of a share, and as many as EXTRA of its neighbours, of those that the chip has. */
 struct rows {
     int64_t first, count;
 };
 
+/* Those of a share, and as many as @extra of its neighbours, of those that the chip has. */
 static struct rows rows_of(const struct share *share, const struct field *field, int64_t extra)
 {
-    int64_t first = share->first > extra ? share->first - extra : 0, end = share->first + share->count + extra;
+    int64_t first = share->first > extra ? share->first - extra : 0;
+    int64_t end = share->first + share->count + extra;
     return (struct rows){first, (end < field->chip->size ? end : field->chip->size) - first};
 }
 
@@ -68,21 +70,26 @@ static int map_share(const struct share *share, void *context)
     int64_t cells = rows.count * field->chip->size;
     const double *power = field->power + rows.first * field->chip->size;
     double *extremes = field->extremes[share->number];
-    double *now = row_of(field, field->now, rows.first), *next = row_of(field, field->next, rows.first);
-    REX_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells), REX_ALLOC(extremes, 2));
-    return field->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
+    double *now = row_of(field, field->now, rows.first);
+    double *next = row_of(field, field->next, rows.first);
+    REX_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells),
+            REX_ALLOC(extremes, 2));
+    return field->begins ? rex_data_enter(share->device, &region)
+                         : rex_data_exit(share->device, &region);
 }
 
 /* The next launch, in the share's queue: teams take rows. */
-static struct rex_launch_config config_of(const struct share *share, const struct field *field, int64_t rows)
+static struct rex_launch_config config_of(const struct share *share, const struct field *field,
+                                          int64_t rows)
 {
-    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MAX_TEAMS ? rows : MAX_TEAMS, THREADS);
+    int64_t teams = rows < MAX_TEAMS ? rows : MAX_TEAMS;
+    struct rex_launch_config config = rex_launch_config_of(NULL, teams, THREADS);
     config.queue = share->queue;
     field->run->launches++;
     return config;
 }
 
-/* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static int step_rows(const struct share *share, void *context)
 {
@@ -92,9 +99,11 @@ static int step_rows(const struct share *share, void *context)
     int64_t size = chip->size, top = rows.first, count = rows.count;
     const double *power = field->power + top * size;
     double *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
-    return REX_LAUNCH_WITH(hotspot_rows, config_of(share, field, count), REX_VALUE(size), REX_VALUE(top), REX_VALUE(count),
-                           REX_VALUE(chip->step / chip->capacity), REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
-                           REX_VALUE(AMBIENT), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
+    return REX_LAUNCH_WITH(hotspot_rows, config_of(share, field, count), REX_VALUE(size),
+                           REX_VALUE(top), REX_VALUE(count), REX_VALUE(chip->step / chip->capacity),
+                           REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
+                           REX_VALUE(AMBIENT), REX_ALLOC(power, count * size),
+                           REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
 }
 
 /* Records an event behind the commands that the share's queue has now. */
@@ -107,33 +116,40 @@ static int record(const struct share *share, void *context)
 static int wait_for_neighbours(const struct share *share, void *context)
 {
     const struct field *field = context;
-    int result = share->number > 0 ? rex_queue_wait_event(share->queue, (share - 1)->event) : 0;
-    return result == 0 && share->number < field->shares->count - 1 ? rex_queue_wait_event(share->queue, (share + 1)->event) : result;
+    int result = 0;
+    if (share->number > 0)
+        result = rex_queue_wait_event(share->queue, (share - 1)->event);
+    if (result == 0 && share->number < field->shares->count - 1)
+        result = rex_queue_wait_event(share->queue, (share + 1)->event);
+    return result;
 }
 
 /* The halo from @row on, as @from has computed it. */
-static int fetch_rows(const struct share *share, const struct share *from, const struct field *field, int64_t row)
+static int fetch_rows(const struct share *share, const struct share *from,
+                      const struct field *field, int64_t row)
 {
     const double *cells = row_of(field, field->now, row);
-    return rex_queue_copy_peer(share->queue, rex_mapped_ptr(cells, share->device), share->device, rex_mapped_ptr(cells, from->device),
-                               from->device, (size_t)(field->halo * field->chip->size) * sizeof *cells);
+    void *here = rex_mapped_ptr(cells, share->device), *there = rex_mapped_ptr(cells, from->device);
+    size_t size = (size_t)(field->halo * field->chip->size) * sizeof *cells;
+    return rex_queue_copy_peer(share->queue, here, share->device, there, from->device, size);
 }
 
 static int fetch_halo(const struct share *share, void *context)
 {
     const struct field *field = context;
-    bool is_last = share->number == field->shares->count - 1;
-    int result = share->number > 0 ? fetch_rows(share, share - 1, field, share->first - field->halo) : 0;
-    return result == 0 && !is_last ? fetch_rows(share, share + 1, field, share->first + share->count) : result;
+    int result = 0;
+    if (share->number > 0)
+        result = fetch_rows(share, share - 1, field, share->first - field->halo);
+    if (result == 0 && share->number < field->shares->count - 1)
+        result = fetch_rows(share, share + 1, field, share->first + share->count);
+    return result;
 }
 
-/*
- * A device fetches rows after they are computed, and its neighbour overwrites them after they are
- * fetched.
- */
+/* Rows are fetched after they are computed, and a neighbour overwrites them after that. */
 static int exchange(struct field *field)
 {
-    share_function *const steps[] = {record, wait_for_neighbours, fetch_halo, record, wait_for_neighbours};
+    share_function *const steps[] = {record, wait_for_neighbours, fetch_halo, /* and again: */
+                                     record, wait_for_neighbours};
     int result = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++)
         result = for_each_share(field->shares, steps[i], field);
@@ -151,20 +167,21 @@ static int take_step(struct field *field)
     return result == 0 && field->good == 0 ? exchange(field) : result;
 }
 
-/* ---- the extremes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the extremes ---------------------------------------------------------------------------- */
 
 static int find_share_extremes(const struct share *share, void *context)
 {
     struct field *field = context;
     int64_t count = share->count * field->chip->size;
-    double *extremes = field->extremes[share->number], *now = row_of(field, field->now, share->first);
+    double *extremes = field->extremes[share->number];
+    double *now = row_of(field, field->now, share->first);
     REX_MAP(none, REX_TO(extremes, 2));
     REX_MAP(found, REX_FROM(extremes, 2));
     extremes[0] = extremes[1] = INFINITY;
     int result = rex_queue_update(share->queue, &none);
     if (result == 0)
-        result = REX_LAUNCH_WITH(hotspot_rows_extremes, config_of(share, field, share->count), REX_VALUE(count), REX_ALLOC(now, count),
-                                 REX_ALLOC(extremes, 2));
+        result = REX_LAUNCH_WITH(hotspot_rows_extremes, config_of(share, field, share->count),
+                                 REX_VALUE(count), REX_ALLOC(now, count), REX_ALLOC(extremes, 2));
     return result == 0 ? rex_queue_update(share->queue, &found) : result;
 }
 
@@ -183,7 +200,7 @@ static int find_extremes(struct field *field)
     return result;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int limit_halo(const struct share *share, void *context)
 {
@@ -194,7 +211,8 @@ static int limit_halo(const struct share *share, void *context)
 
 static int run_steps(struct field *field)
 {
-    int total = field->run->iterations, between_reports = total / REPORTS > 0 ? total / REPORTS : 1, result = 0;
+    int result = 0, total = field->run->iterations;
+    int between_reports = total / REPORTS > 0 ? total / REPORTS : 1;
     double began = seconds_now();
     for (int step = 1; step <= total && result == 0; step++) {
         result = take_step(field);
@@ -217,7 +235,7 @@ static int fetch_result(const struct share *share, void *context)
 static int run_field(struct field *field)
 {
     double began = seconds_now();
-    for_each_share(field->shares, limit_halo, field); /* a neighbour has no more rows than its own */
+    for_each_share(field->shares, limit_halo, field); /* a neighbour has its own rows alone */
     field->good = field->halo;
     field->begins = true;
     int result = for_each_share(field->shares, map_share, field);
@@ -234,17 +252,20 @@ static int run_field(struct field *field)
     return result;
 }
 
-int simulate_on_devices(const struct chip *chip, const double *power, double *temp, struct device_run *run, const struct shares *shares)
+int simulate_on_devices(const struct chip *chip, const double *power, double *temp,
+                        struct device_run *run, const struct shares *shares)
 {
     size_t cells = (size_t)(chip->size * chip->size);
-    struct field field = {.chip = chip, .shares = shares, .run = run, .power = power, .now = temp, .halo = MOST_HALO};
+    struct field field = {
+        .chip = chip, .shares = shares, .run = run, .power = power, .now = temp, .halo = MOST_HALO};
     double *scratch = malloc(cells * sizeof *scratch);
     field.next = scratch;
     field.extremes = calloc((size_t)shares->count, sizeof *field.extremes);
     run->launches = 0;
     int result = scratch != NULL && field.extremes != NULL ? run_field(&field) : -1;
     if (result != 0)
-        fprintf(stderr, "hotspot: launch %lld failed: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "hotspot: launch %lld failed: %s\n", (long long)run->launches,
+                rex_last_error());
     else if (field.now != temp)
         memcpy(temp, field.now, cells * sizeof *temp);
     free(scratch);

@@ -30,7 +30,8 @@ enum {
     TEXT_HEIGHT = GLYPH_HEIGHT * TEXT_SCALE
 };
 
-void draw_rectangle(struct picture *picture, int left, int top, int width, int height, struct colour colour);
+void draw_rectangle(struct picture *picture, int left, int top, int width, int height,
+                    struct colour colour);
 
 /* TEXT in letters, digits and .,:-+; other characters are left blank. */
 void draw_text(struct picture *picture, int left, int top, const char *text);

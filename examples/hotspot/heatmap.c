@@ -1,8 +1,10 @@
 /*
- * heatmap.c - hotspot's picture: temperatures as colours, with a bar that says which colour is how warm, and what was run.
+ * heatmap.c - hotspot's picture: temperatures as colours, with a bar that says how warm a colour
+ * is.
  *
- * The colours are "inferno", a map made so that equal steps look equal, that is readable for colour-blind people and in
- * print, and that looks like heat. Built with -DHAVE_PNG and -lpng it writes a PNG, else a PPM, which needs no library.
+ * The colours are "inferno", a map made so that equal steps look equal, that is readable for
+ * colour-blind people and in print, and that looks like heat. Built with -DHAVE_PNG and -lpng it
+ * writes a PNG, else a PPM, which needs no library.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,9 +36,9 @@ enum {
 
 static const struct colour background = {255, 255, 255};
 
-/* ---- colours ----------------------------------------------------------------------------------------------------- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
-/* Ten samples of inferno, evenly spaced; straight lines between them are within what an eye can tell. */
+/* Ten samples of the map inferno, evenly spaced, with straight lines between them. */
 static const struct colour inferno[] = {
     {0, 0, 4},     {27, 12, 66},   {75, 12, 107}, {120, 28, 109}, {165, 44, 96},
     {207, 68, 70}, {237, 105, 37}, {251, 154, 6}, {247, 208, 60}, {252, 255, 164},
@@ -60,9 +62,10 @@ static struct colour colour_of(double heat)
                            between(a->blue, b->blue, part)};
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
-static void draw_map(struct picture *picture, int top, const double *temp, int64_t size, int edge, double low, double range)
+static void draw_map(struct picture *picture, int top, const double *temp, int64_t size, int edge,
+                     double low, double range)
 {
     for (int y = 0; y < edge; y++)
         for (int x = 0; x < edge; x++) {
@@ -80,9 +83,11 @@ int64_t part_begin(int64_t size, int number, int parts)
 static void draw_frames(struct picture *picture, int top, int edge, const struct caption *caption)
 {
     for (int i = 0; caption->parts_down > 0 && i <= caption->parts_down; i++)
-        draw_rectangle(picture, MARGIN, top + (int)part_begin(edge - 1, i, caption->parts_down), edge, 1, background);
+        draw_rectangle(picture, MARGIN, top + (int)part_begin(edge - 1, i, caption->parts_down),
+                       edge, 1, background);
     for (int i = 0; caption->parts_across > 0 && i <= caption->parts_across; i++)
-        draw_rectangle(picture, MARGIN + (int)part_begin(edge - 1, i, caption->parts_across), top, 1, edge, background);
+        draw_rectangle(picture, MARGIN + (int)part_begin(edge - 1, i, caption->parts_across), top,
+                       1, edge, background);
 }
 
 /* A round step, 1, 2 or 5 times a power of ten, of which at most MOST_TICKS - 1 are in @range. */
@@ -97,7 +102,8 @@ static double tick_step(double range)
 }
 
 /* Labels at round temperatures, with as many digits behind the point as their step has. */
-static void draw_ticks(struct picture *picture, int left, int top, int edge, double low, double range)
+static void draw_ticks(struct picture *picture, int left, int top, int edge, double low,
+                       double range)
 {
     double step = tick_step(range), first = ceil(low / step);
     int digits = step < 1.0 ? (int)ceil(-log10(step) - 1e-9) : 0;
@@ -108,7 +114,7 @@ static void draw_ticks(struct picture *picture, int left, int top, int edge, dou
         snprintf(label, sizeof label, "%.*f", digits < 9 ? digits : 9, value);
         label[TEXT_WIDTH] = '\0';
         draw_tick(picture, left, y, TICK);
-        /* Centred on its tick, and inside the picture at both ends, since half a glyph is less than the margin. */
+        /* Centred on its tick; half a glyph is less than the margin. */
         draw_text(picture, left + TICK + LABEL_LEFT, y - TEXT_HEIGHT / 2, label);
     }
 }
@@ -116,12 +122,13 @@ static void draw_ticks(struct picture *picture, int left, int top, int edge, dou
 static void draw_bar(struct picture *picture, int left, int top, int edge, double low, double range)
 {
     for (int y = 0; y < edge; y++)
-        draw_rectangle(picture, left, top + y, BAR_WIDTH, 1, colour_of(1.0 - (double)y / (edge - 1)));
+        draw_rectangle(picture, left, top + y, BAR_WIDTH, 1,
+                       colour_of(1.0 - (double)y / (edge - 1)));
     draw_ticks(picture, left + BAR_WIDTH, top, edge, low, range);
     draw_text(picture, left, top - LINE, "degrees");
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 #ifdef HAVE_PNG
 
@@ -182,9 +189,9 @@ static int write_picture(const char *path, const struct picture *picture)
 
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------------ */
+/* ---------------------------------------------------------------------------------------------- */
 
-/* Edge of the map in pixels: a multiple of a small chip's size, so that its cells are squares of one size. */
+/* Edge of the map in pixels: a multiple of a small chip's size, so that cells are alike. */
 static int map_edge(int64_t size)
 {
     if (size >= SMALLEST_MAP)
@@ -204,16 +211,18 @@ static void extremes(const double *temp, size_t count, double *low, double *high
 int write_heatmap(const char *path, const double *temp, int64_t size, const struct caption *caption)
 {
     int edge = map_edge(size), top = MARGIN + 2 * LINE, bar = MARGIN + edge + MARGIN;
-    struct picture picture = {.width = bar + BAR_WIDTH + TICK + LABEL_LEFT + TEXT_WIDTH * TEXT_ADVANCE + MARGIN,
+    struct picture picture = {.width = bar + BAR_WIDTH + TICK + LABEL_LEFT +
+                                       TEXT_WIDTH * TEXT_ADVANCE + MARGIN,
                               .height = top + edge + MARGIN + 2 * LINE};
-    picture.pixels = malloc((size_t)picture.width * (size_t)picture.height * sizeof *picture.pixels);
+    picture.pixels =
+        malloc((size_t)picture.width * (size_t)picture.height * sizeof *picture.pixels);
     if (picture.pixels == NULL) {
         fputs("hotspot: out of memory for the heat map\n", stderr);
         return -1;
     }
     double low, high;
     extremes(temp, (size_t)(size * size), &low, &high);
-    double range = high > low ? high - low : 1.0; /* all the same: one colour, and no division by zero */
+    double range = high > low ? high - low : 1.0; /* no division by zero */
 
     draw_rectangle(&picture, 0, 0, picture.width, picture.height, background);
     draw_text(&picture, MARGIN, MARGIN, caption->title);

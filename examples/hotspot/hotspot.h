@@ -19,17 +19,14 @@
 #include "../common/shares.h"
 #include "../common/ways.h"
 
-/*
- * Temperature of the surroundings. Rodinia gives 80 (degrees Celsius) and adds nothing to the files' values; so does
- * this.
- */
+/* Temperature of the surroundings in degrees Celsius, as Rodinia has it. */
 #define AMBIENT 80.0
 
-/* A square chip of size x size cells; thermal resistances and capacity of one cell, and the length of a time step. */
+/* A square chip of size x size cells: what one cell is like, and the length of a time step. */
 struct chip {
     int64_t size;
     double capacity;   /* heat capacity of a cell, J/K */
-    double resistance; /* to a neighbour in the chip's plane, K/W; the same in both directions, as cells are square */
+    double resistance; /* to a neighbour in the chip's plane, in either direction, K/W */
     double to_ambient; /* through the package to the surroundings, K/W */
     double step;       /* time step, s */
     double cell_area;  /* m^2 */
@@ -42,24 +39,21 @@ struct chip {
 struct chip chip_model(int64_t size);
 
 /*
- * Tolerance of the check: this share of the highest temperature for each iteration. Kernel and reference add the same
- * terms in another order, and a GPU fuses products with sums: a few times 2.2e-16 a step. This leaves room for 45
- * roundings a step.
+ * Tolerance of the check: this share of the highest temperature for each iteration. Kernel and
+ * reference add the same terms in another order, and a GPU fuses products with sums: a few times
+ * 2.2e-16 a step. This leaves room for 45 roundings a step.
  */
 #define TOLERANCE_PER_ITERATION 1e-14
 
 /* ---- input.c: files hold one number a line, size x size of them, row by row ---- */
 
-/*
- * Reads exactly @count values of @path. On anything else, a line on stderr names file and line, and the result is -1;
- * @values is then undefined. 0 on success.
- */
+/* Reads exactly @count values. 0, or -1 with a line on stderr that names file and line. */
 int read_values(const char *path, double *values, size_t count);
 
-/* Writes @count values so that reading them gives the same numbers. 0, or -1 with a line on stderr. */
+/* Writes @count values, to be read as the same numbers. 0, or -1 with a line on stderr. */
 int write_values(const char *path, const double *values, size_t count);
 
-/* Fills @temp (degrees) and @power (W per cell) of a made-up processor; the same for the same size, every time. */
+/* Makes up @temp (degrees) and @power (W per cell), the same for the same size. */
 void generate(const struct chip *chip, double *temp, double *power);
 
 /* A rectangle of a chip's cells. */
@@ -68,7 +62,8 @@ struct rectangle {
 };
 
 /* The same for a part of the chip, row by row. */
-void generate_part(const struct chip *chip, const struct rectangle *part, double *temp, double *power);
+void generate_part(const struct chip *chip, const struct rectangle *part, double *temp,
+                   double *power);
 
 /* ---- offload.c ---- */
 
@@ -83,21 +78,15 @@ struct device_run {
     double hottest;      /* out */
 };
 
-/* Registers the image and loads it. 0, or -1: librex has said why. */
-int offload_start(int device);
-/* The end of it: after this nothing may be launched. */
-void offload_stop(void);
-
-/* Runs the simulation; @temp is replaced by the last temperatures. 0, or -1 with the reason on stderr. */
-int simulate_on_device(const struct chip *chip, const double *power, double *temp, struct device_run *run);
-
-/* Prints the lines about LLVM, device and image. */
-void print_device(int device);
+/* Simulates; @temp is replaced by the last temperatures. 0, or -1 with a line on stderr. */
+int simulate_on_device(const struct chip *chip, const double *power, double *temp,
+                       struct device_run *run);
 
 /* ---- devices.c ---- */
 
-/* As simulate_on_device(), on the rows of each share at once, whose pieces are the rows. Launches are in queues: of the ways it takes none. */
-int simulate_on_devices(const struct chip *chip, const double *power, double *temp, struct device_run *run, const struct shares *shares);
+/* As simulate_on_device(), with the rows divided among @shares; @run->ways is not looked at. */
+int simulate_on_devices(const struct chip *chip, const double *power, double *temp,
+                        struct device_run *run, const struct shares *shares);
 
 /* ---- serial.c ---- */
 
@@ -110,8 +99,8 @@ int simulate_serially(const struct chip *chip, const double *power, double *temp
 extern const char *const heatmap_default_path;
 
 /*
- * Under which name a picture for @path is written: without libpng one that ends in .png gets the ending .ppm, in @changed,
- * of @room bytes.
+ * Under which name a picture for @path is written: without libpng one that ends in .png gets the
+ * ending .ppm, in @changed, of @room bytes.
  */
 const char *heatmap_path(const char *path, char *changed, size_t room);
 
@@ -125,6 +114,7 @@ struct caption {
 int64_t part_begin(int64_t size, int number, int parts);
 
 /* Draws @size x @size temperatures with a colour bar. 0, or -1 with a line on stderr. */
-int write_heatmap(const char *path, const double *temp, int64_t size, const struct caption *caption);
+int write_heatmap(const char *path, const double *temp, int64_t size,
+                  const struct caption *caption);
 
 #endif

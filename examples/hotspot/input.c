@@ -1,9 +1,9 @@
 /*
- * input.c - hotspot's input files: one number a line, size x size of them, row by row. Rodinia's own temp_N and power_N
- * have this form, and so has what --output writes.
+ * input.c - hotspot's input files: one number a line, size x size of them, row by row. Rodinia's
+ * own temp_N and power_N have this form, and so has what --output writes.
  *
- * Numbers are read with strtod and nothing is passed over in silence: a file that is short, long or not numbers would
- * otherwise become a picture that looks right.
+ * Numbers are read with strtod and nothing is passed over in silence: a file that is short, long or
+ * not numbers would otherwise become a picture that looks right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 
 #include "hotspot.h"
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 enum {
     LINE_LIMIT = 128, /* no number needs more; a binary file is noticed early */
@@ -96,7 +96,8 @@ static int read_all(struct reader *reader, double *values, size_t count)
         if (reader->length == 0 && got == count)
             continue; /* empty lines at the end do no harm */
         if (got == count) {
-            fprintf(stderr, "hotspot: %s:%zu: more than %zu values\n", reader->path, reader->line, count);
+            fprintf(stderr, "hotspot: %s:%zu: more than %zu values\n", reader->path, reader->line,
+                    count);
             return -1;
         }
         if (parse_value(reader, &values[got]) != 0)
@@ -106,8 +107,8 @@ static int read_all(struct reader *reader, double *values, size_t count)
     if (state == LINE_BAD)
         return -1;
     if (got < count) {
-        fprintf(stderr, "hotspot: %s:%zu: the file ends after %zu values, %zu are needed\n", reader->path,
-                reader->line, got, count);
+        fprintf(stderr, "hotspot: %s:%zu: the file ends after %zu values, %zu are needed\n",
+                reader->path, reader->line, got, count);
         return -1;
     }
     return 0;
@@ -125,7 +126,7 @@ int read_values(const char *path, double *values, size_t count)
     return result;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 int write_values(const char *path, const double *values, size_t count)
 {
@@ -143,12 +144,9 @@ int write_values(const char *path, const double *values, size_t count)
     return 0;
 }
 
-/* ---- generating -------------------------------------------------------------------------------------------------- */
+/* ---- generating ------------------------------------------------------------------------------ */
 
-/*
- * A unit of the made-up processor: a rectangle in fractions of the chip's edge, and its share of the highest power
- * density.
- */
+/* A unit of the made-up processor, in fractions of the chip's edge and of the highest power. */
 struct unit {
     double left, top, width, height;
     double load;
@@ -173,15 +171,15 @@ static double load_at(double x, double y)
     double load = 0.0;
     for (size_t i = 0; i < sizeof floor_plan / sizeof floor_plan[0]; i++) {
         const struct unit *unit = &floor_plan[i];
-        if (x >= unit->left && x < unit->left + unit->width && y >= unit->top && y < unit->top + unit->height)
+        if (x >= unit->left && x < unit->left + unit->width && y >= unit->top &&
+            y < unit->top + unit->height)
             load = unit->load;
     }
     return load;
 }
 
 /*
- * The warmth that an earlier, cooler program left: a slow slope of half a degree, warmest at the
- * upper right.
+ * The warmth that an earlier program left: a slow slope of half a degree.
  */
 static double warmth_at(double x, double y)
 {
@@ -189,14 +187,16 @@ static double warmth_at(double x, double y)
     return AMBIENT + 0.5 / (1.0 + 4.0 * (dx * dx + dy * dy));
 }
 
-void generate_part(const struct chip *chip, const struct rectangle *part, double *temp, double *power)
+void generate_part(const struct chip *chip, const struct rectangle *part, double *temp,
+                   double *power)
 {
     double edge = (double)chip->size;
     for (int64_t row = 0; row < part->rows; row++) {
         uint64_t random = 2024;
         skip_random(&random, (uint64_t)((part->top + row) * chip->size + part->left));
         for (int64_t column = 0; column < part->columns; column++) {
-            double x = ((double)(part->left + column) + 0.5) / edge, y = ((double)(part->top + row) + 0.5) / edge;
+            double x = ((double)(part->left + column) + 0.5) / edge,
+                   y = ((double)(part->top + row) + 0.5) / edge;
             int64_t cell = row * part->columns + column;
             double load = load_at(x, y) * (0.9 + 0.2 * next_fraction(&random));
             temp[cell] = warmth_at(x, y);

@@ -14,32 +14,33 @@ struct factors {
 };
 
 /*
- * One time step of a row, by the threads of a team. Each cell receives its power and heat from its four neighbours and loses heat to
- * the surroundings:
+ * One time step of a row, by the threads of a team. Each cell receives its power and heat from its
+ * four neighbours and loses heat to the surroundings:
  *
- *     next = now + step / capacity * (power + (north + south - 2 now) / R + (west + east - 2 now) / R
- *                                     + (ambient - now) / Rz)
+ *     next = now + step / capacity * (power + (north + south - 2 now) / R + (west + east - 2 now) /
+ *                                     R + (ambient - now) / Rz)
  *
- * At an edge of the chip the missing neighbour is the cell itself, so that nothing flows. The factors arrive as the
- * host's reciprocals, because a division costs a GPU far more than a product.
+ * At an edge of the chip the missing neighbour is the cell itself, so that nothing flows. The
+ * factors arrive as the host's reciprocals, because a division costs a GPU far more than a product.
  */
-REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, const double *north, const double *here,
-                         const double *south, double *next)
+REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, const double *north,
+                         const double *here, const double *south, double *next)
 {
     REX_FOR_THREADS(column, size) {
         double own = here[column];
         double west = here[column > 0 ? column - 1 : column];
         double east = here[column < size - 1 ? column + 1 : column];
         double in_plane = north[column] + south[column] + west + east - 4.0 * own;
-        next[column] = own + by.gain * (power[column] + in_plane * by.lateral + (by.ambient - own) * by.vertical);
+        double watts = power[column] + in_plane * by.lateral + (by.ambient - own) * by.vertical;
+        next[column] = own + by.gain * watts;
     }
 }
 
 /*
  * A step of the whole chip.
  *
- * Teams take rows and threads take the columns of a row: no division to find a cell's place, neighbouring threads read
- * neighbouring addresses, and the grid has one dimension, all that some LLVM releases launch.
+ * Teams take rows and threads take the columns of a row: no division to find a cell's place,
+ * neighbouring threads read neighbouring addresses, and the grid has one dimension.
  */
 REX_DEVICE_KERNEL(hotspot_step, (int64_t) size, (double) gain, (double) lateral, (double) vertical,
                   (double) ambient, (const double *) power, (const double *) now, (double *) next)
@@ -47,17 +48,18 @@ REX_DEVICE_KERNEL(hotspot_step, (int64_t) size, (double) gain, (double) lateral,
     struct factors by = {gain, lateral, vertical, ambient};
     REX_FOR_TEAMS(row, size) {
         const double *here = now + row * size;
-        step_row(size, by, power + row * size, row > 0 ? here - size : here, here, row < size - 1 ? here + size : here,
-                 next + row * size);
+        step_row(size, by, power + row * size, row > 0 ? here - size : here, here,
+                 row < size - 1 ? here + size : here, next + row * size);
     }
 }
 
 /*
- * The same of @rows rows of it, of which the first is row @top of the chip. The pointers are to that row; in front of it and behind the
- * last one lie rows of other devices, unless the chip ends there.
+ * The same of @rows rows of it, of which the first is row @top of the chip. The pointers are to
+ * that row; in front of it and behind the last one lie rows of other devices.
  */
-REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (double) gain, (double) lateral,
-                  (double) vertical, (double) ambient, (const double *) power, (const double *) now, (double *) next)
+REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (double) gain,
+                  (double) lateral, (double) vertical, (double) ambient, (const double *) power,
+                  (const double *) now, (double *) next)
 {
     struct factors by = {gain, lateral, vertical, ambient};
     REX_FOR_TEAMS(row, rows) {
@@ -68,16 +70,16 @@ REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (
 }
 
 /* The lowest of @count temperatures, and the lowest of their negatives. */
-REX_DEVICE_KERNEL(hotspot_rows_extremes, (int64_t) count, (const double *) temp, (double *) extremes)
+REX_DEVICE_KERNEL(hotspot_rows_extremes, (int64_t) count, (const double *) temp,
+                  (double *) extremes)
 {
     REX_FOR_MIN(i, count, &extremes[0], temp[i]);
     REX_FOR_MIN(i, count, &extremes[1], -temp[i]);
 }
 
-/*
- * The lowest and highest temperature of every row, one thread to a row: the host wants to know now and then, not often.
- */
-REX_DEVICE_KERNEL(hotspot_extremes, (int64_t) size, (const double *) temp, (double *) coldest, (double *) hottest)
+/* The lowest and highest temperature of every row, by one thread: it is not wanted often. */
+REX_DEVICE_KERNEL(hotspot_extremes, (int64_t) size, (const double *) temp, (double *) coldest,
+                  (double *) hottest)
 {
     REX_FOR(row, size) {
         double low = temp[row * size], high = low;

@@ -5,9 +5,10 @@
  * the order it wants them. A step reads the buffer that the step before wrote, and no row asks for
  * a copy. The result is fetched at the end by one update, from whichever buffer holds it.
  *
- * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a queue and waits where it wants the
- * extremes. Two steps make the same calls as the two before them. So with --graph it captures the
- * steps between two reports once, and launches them as one (run_block()).
+ * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a
+ * queue and waits where it wants the extremes. Two steps make the same calls as the two before
+ * them. So with --graph it captures the steps between two reports once, and launches them as one
+ * (run_block()).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,7 +30,7 @@ enum {
     REPORTS = 20 /* how often in a run the extremes are looked at */
 };
 
-/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
 struct region {
     const struct chip *chip;
     struct device_run *run;
@@ -38,43 +39,16 @@ struct region {
     double *next; /* where the next step writes them */
     double *coldest;
     double *hottest;
-    struct rex_graph *graph; /* of an even number of steps, so that the buffers are as they were; NULL: none */
+    struct rex_graph *graph; /* of an even number of steps, after which buffers are as before */
     int captured;            /* that number */
 };
-
-int offload_start(int device)
-{
-    if (rex_offload_init() != 0)
-        return -1;
-    if (device >= rex_device_count()) {
-        fprintf(stderr, "hotspot: there is no device %d: librex has found %d, numbered from 0\n", device,
-                rex_device_count());
-        return -1;
-    }
-    return 0;
-}
-
-void offload_stop(void)
-{
-    rex_offload_fini();
-}
-
-void print_device(int device)
-{
-    printf("LLVM         %d, %s\n", rex_runtime_release(), rex_runtime_path());
-    printf("device       %s, ", rex_on_host() ? "CPU, by libomptarget's host device" : "NVIDIA GPU");
-    if (device < 0)
-        printf("the default of %d\n", rex_device_count());
-    else
-        printf("number %d of %d\n", device, rex_device_count());
-    printf("image        %s\n", rex_module_image_path(&rex_this_module));
-}
 
 /* A launch of either kernel, in the run's queue if there is one: teams take rows. */
 static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t size = region->chip->size;
-    struct rex_launch_config config = rex_launch_config_of(NULL, size < MAX_TEAMS ? size : MAX_TEAMS, THREADS);
+    struct rex_launch_config config =
+        rex_launch_config_of(NULL, size < MAX_TEAMS ? size : MAX_TEAMS, THREADS);
     config.device = region->run->device;
     config.queue = region->run->ways.queue;
     return config;
@@ -83,11 +57,13 @@ static struct rex_launch_config config_of(const struct region *region)
 static int take_step(struct region *region)
 {
     const struct chip *chip = region->chip;
-    int64_t cells = chip->size * chip->size;
-    double began = seconds_now();
-    int error = REX_LAUNCH_WITH(hotspot_step, config_of(region), REX_VALUE(chip->size), REX_VALUE(chip->step / chip->capacity),
-                                REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient), REX_VALUE(AMBIENT),
-                                REX_ALLOC(region->power, cells), REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells));
+    int64_t size = chip->size, cells = size * size;
+    double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance;
+    double vertical = 1.0 / chip->to_ambient, began = seconds_now();
+    int error = REX_LAUNCH_WITH(hotspot_step, config_of(region), REX_VALUE(size), REX_VALUE(gain),
+                                REX_VALUE(lateral), REX_VALUE(vertical), REX_VALUE(AMBIENT),
+                                REX_ALLOC(region->power, cells), REX_ALLOC(region->now, cells),
+                                REX_ALLOC(region->next, cells));
     region->run->kernel_time += seconds_now() - began;
     double *written = region->next;
     region->next = region->now;
@@ -100,7 +76,8 @@ static int launch_extremes(struct region *region)
     int64_t size = region->chip->size;
     region->run->launches++;
     double began = seconds_now();
-    int error = REX_LAUNCH_WITH(hotspot_extremes, config_of(region), REX_VALUE(size), REX_ALLOC(region->now, size * size),
+    int error = REX_LAUNCH_WITH(hotspot_extremes, config_of(region), REX_VALUE(size),
+                                REX_ALLOC(region->now, size * size),
                                 REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size));
     region->run->kernel_time += seconds_now() - began;
     return error;
@@ -112,7 +89,8 @@ static int find_extremes(struct region *region)
     int64_t size = region->chip->size;
     /* Copies mapped rows from the device while the region goes on. */
     REX_MAP(found, REX_FROM(region->coldest, size), REX_FROM(region->hottest, size));
-    if (launch_extremes(region) != 0 || finish(&run->ways) != 0 || rex_data_update(run->device, &found) != 0)
+    if (launch_extremes(region) != 0 || finish(&run->ways) != 0 ||
+        rex_data_update(run->device, &found) != 0)
         return -1;
     run->coldest = region->coldest[0];
     run->hottest = region->hottest[0];
@@ -128,7 +106,8 @@ static void show_progress(const struct device_run *run, int done)
 {
     if (!isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\riteration %d of %d, %.3f to %.3f degrees ", done, run->iterations, run->coldest, run->hottest);
+    fprintf(stderr, "\riteration %d of %d, %.3f to %.3f degrees ", done, run->iterations,
+            run->coldest, run->hottest);
     if (done == run->iterations)
         fputc('\n', stderr);
 }
@@ -182,7 +161,8 @@ static int run_region(struct region *region)
     int result;
     double began = seconds_now();
     /* The last three are written on the device before anything reads them: memory, and no copy. */
-    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, cells), REX_TO(region->power, cells), REX_ALLOC(region->next, cells),
+    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, cells),
+                    REX_TO(region->power, cells), REX_ALLOC(region->next, cells),
                     REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size)) {
         result = run_iterations(region);
         rex_graph_destroy(region->graph); /* NULL is left alone */
@@ -194,7 +174,8 @@ static int run_region(struct region *region)
     return result;
 }
 
-int simulate_on_device(const struct chip *chip, const double *power, double *temp, struct device_run *run)
+int simulate_on_device(const struct chip *chip, const double *power, double *temp,
+                       struct device_run *run)
 {
     size_t cells = (size_t)(chip->size * chip->size), rows = (size_t)chip->size;
     double *scratch = malloc((cells + 2 * rows) * sizeof *scratch);

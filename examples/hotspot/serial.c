@@ -1,8 +1,8 @@
 /*
- * serial.c - hotspot's simulation on the host: the reference that the device run is checked against.
+ * serial.c - hotspot's simulation on the host, to check the device run.
  *
- * It shares no code with kernels.cu and is written the other way round: as Rodinia's OpenMP version is, from the
- * heat that flows into each cell, with resistances to divide by and only over neighbours that exist.
+ * It shares no code with kernels.cu and is written the other way round: as Rodinia's OpenMP version
+ * is, from the heat that flows into each cell, over neighbours that exist.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,7 +12,8 @@
 #include "hotspot.h"
 
 /* Sum of the temperature differences to the neighbours that the cell at @row, @column has. */
-static double difference_to_neighbours(const double *temp, int64_t size, int64_t row, int64_t column)
+static double difference_to_neighbours(const double *temp, int64_t size, int64_t row,
+                                       int64_t column)
 {
     const double *cell = &temp[row * size + column];
     double sum = 0.0;
@@ -27,17 +28,15 @@ static double difference_to_neighbours(const double *temp, int64_t size, int64_t
     return sum;
 }
 
-static void serial_step(const struct chip *model, const double *power, const double *old, double *new)
+static void serial_step(const struct chip *model, const double *power, const double *old,
+                        double *new)
 {
-    /*
-     * A copy: the compiler cannot know that writing temperatures leaves the model alone, and would read it again for
-     * every cell.
-     */
-    const struct chip chip = *model;
+    const struct chip chip = *model; /* a copy, which the compiler need not read for each cell */
     for (int64_t row = 0; row < chip.size; row++)
         for (int64_t column = 0; column < chip.size; column++) {
             int64_t cell = row * chip.size + column;
-            double watts = power[cell] + difference_to_neighbours(old, chip.size, row, column) / chip.resistance +
+            double watts = power[cell] +
+                           difference_to_neighbours(old, chip.size, row, column) / chip.resistance +
                            (AMBIENT - old[cell]) / chip.to_ambient;
             new[cell] = old[cell] + watts * chip.step / chip.capacity;
         }

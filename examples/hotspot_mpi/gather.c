@@ -1,8 +1,8 @@
 /*
  * gather.c - the whole chip on rank 0.
  *
- * Each rank knows some of the cells, and of the others that they are no warmer: the largest of what all ranks know is
- * the whole.
+ * Each rank knows some of the cells, and of the others that they are no warmer: the largest of what
+ * all ranks know is the whole.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,8 @@ static void put_own(const struct part *part, int64_t edge, double *cells)
     const double *temp = part_cells(part, part->temp);
     for (int64_t y = 0; y < edge; y++)
         for (int64_t x = 0; x < edge; x++) {
-            int64_t row = y * part->chip.size / edge - own->top, column = x * part->chip.size / edge - own->left;
+            int64_t row = y * part->chip.size / edge - own->top,
+                    column = x * part->chip.size / edge - own->left;
             bool is_own = row >= 0 && row < own->rows && column >= 0 && column < own->columns;
             cells[y * edge + x] = is_own ? temp[row * own->columns + column] : -INFINITY;
         }
@@ -27,7 +28,8 @@ static void put_own(const struct part *part, int64_t edge, double *cells)
 int gather(const struct part *part, int64_t edge, double **cells)
 {
     size_t count = (size_t)(edge * edge);
-    double *known = malloc(count * sizeof *known), *whole = part->rank == 0 ? malloc(count * sizeof *whole) : NULL;
+    double *known = malloc(count * sizeof *known),
+           *whole = part->rank == 0 ? malloc(count * sizeof *whole) : NULL;
     *cells = NULL;
     if (known == NULL || (part->rank == 0 && whole == NULL)) {
         fprintf(stderr, "hotspot_mpi: rank %d: out of memory for %zu cells\n", part->rank, count);

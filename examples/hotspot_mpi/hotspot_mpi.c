@@ -1,8 +1,8 @@
 /*
- * hotspot_mpi - hotspot, its chip divided among the ranks of an MPI program, each with a GPU of its own where there are
- * enough.
+ * hotspot_mpi - hotspot, its chip divided among the ranks of an MPI program, each with a GPU of its
+ * own where there are enough.
  *
- * See hotspot_mpi.h for what is in which file; offload.c is the one to read for the exchange beside the computation.
+ * See hotspot_mpi.h for the files; read offload.c for the exchange beside the computation.
  *
  * Run it:  make demo-mpi RANKS=4
  *
@@ -34,15 +34,17 @@ static void take_options(struct options *options, int argc, char **argv)
         {"steps", "N", "time steps in all (2000)", NULL, &options->steps, 1, INT_MAX},
         {"save", "FILE", "write the last temperatures, to go on from", &options->save, NULL, 0, 0},
         {"every", "N", "write them every N steps as well", NULL, &options->every, 1, INT_MAX},
-        {"restart", "FILE", "go on from such a file, written by any number of ranks", &options->restart, NULL, 0, 0},
-        {"through-host", "0|1", "1: exchange edges through the host, whatever MPI takes", NULL, &options->through_host, 0, 1},
+        {"restart", "FILE", "go on from such a file, written by any number of ranks",
+         &options->restart, NULL, 0, 0},
+        {"through-host", "0|1", "1: exchange edges through the host, whatever MPI takes", NULL,
+         &options->through_host, 0, 1},
         {"png", "FILE", "where the heat map goes", &options->picture, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     options->settings = (struct settings){
         .program = "hotspot_mpi",
-        .purpose = "Simulates the temperatures of a processor, whose parts are on several ranks, checks them against a\n"
-                   "serial run of rank 0, and draws a heat map.",
+        .purpose = "Simulates the temperatures of a processor, whose parts are on several ranks,\n"
+                   "checks them against a serial run of rank 0, and draws a heat map.",
         .unit = "cells along the chip's edge",
         .size = 512,
         .smallest = 1,
@@ -53,7 +55,7 @@ static void take_options(struct options *options, int argc, char **argv)
     read_options(&options->settings, argc, argv);
 }
 
-/* ---- the end of it ------------------------------------------------------------------------------------------------- */
+/* ---- the end of it --------------------------------------------------------------------------- */
 
 /* The bytes that rank 0 sends in a step, and receives. */
 static int64_t halo_bytes(const struct part *part)
@@ -65,15 +67,19 @@ static int64_t halo_bytes(const struct part *part)
     return cells * (int64_t)sizeof(double);
 }
 
-static void print_summary(const struct options *options, const struct part *part, const struct part_run *run)
+static void print_summary(const struct options *options, const struct part *part,
+                          const struct part_run *run)
 {
     int64_t size = part->chip.size, steps = run->steps - run->first;
-    print_line("hotspot_mpi", "%lld x %lld cells, steps %lld to %lld, %d ranks, %d x %d parts", (long long)size, (long long)size,
-               (long long)run->first + 1, (long long)run->steps, part->ranks, part->parts[0], part->parts[1]);
+    print_line("hotspot_mpi", "%lld x %lld cells, steps %lld to %lld, %d ranks, %d x %d parts",
+               (long long)size, (long long)size, (long long)run->first + 1, (long long)run->steps,
+               part->ranks, part->parts[0], part->parts[1]);
     print_run(&options->settings, run->launches, run->seconds);
     print_line("a step", "%.1f us", 1e6 * run->seconds / (double)steps);
-    print_line("halo", "%lld bytes a step, %.1f us alone; beside the inner part the device waits %.1f us for it",
-               (long long)halo_bytes(part), 1e6 * run->halo, 1e6 * run->waited);
+    print_line(
+        "halo",
+        "%lld bytes a step, %.1f us alone; beside the inner part the device waits %.1f us for it",
+        (long long)halo_bytes(part), 1e6 * run->halo, 1e6 * run->waited);
     print_line("temperature", "%.3f to %.3f degrees", run->coldest, run->hottest);
 }
 
@@ -88,8 +94,10 @@ static int draw(const struct options *options, const struct part *part, const st
     if (result != 0 || cells == NULL)
         return result;
     const char *path = heatmap_path(options->picture, changed, sizeof changed);
-    snprintf(caption.title, sizeof caption.title, "hotspot: %lld x %lld cells after %d steps", size, size, (int)run->steps);
-    snprintf(caption.facts[0], sizeof caption.facts[0], "from %.3f to %.3f degrees", run->coldest, run->hottest);
+    snprintf(caption.title, sizeof caption.title, "hotspot: %lld x %lld cells after %d steps", size,
+             size, (int)run->steps);
+    snprintf(caption.facts[0], sizeof caption.facts[0], "from %.3f to %.3f degrees", run->coldest,
+             run->hottest);
     snprintf(caption.facts[1], sizeof caption.facts[1], "%d ranks, %.1f us a step", part->ranks,
              1e6 * run->seconds / (double)(run->steps - run->first));
     result = write_heatmap(path, cells, edge, &caption);
@@ -99,12 +107,14 @@ static int draw(const struct options *options, const struct part *part, const st
     return result;
 }
 
-/* Rank 0 alone, from the beginning: 0, 1 where the check fails, -1 where there is no memory for it. */
-static int check_whole(const struct settings *settings, const struct part *part, const struct part_run *run, const double *temp)
+/* Rank 0 alone, from the beginning: 0, 1 where the check fails, -1 without memory for it. */
+static int check_whole(const struct settings *settings, const struct part *part,
+                       const struct part_run *run, const double *temp)
 {
     size_t cells = (size_t)(part->chip.size * part->chip.size), wrong = 0;
     double *power = malloc(cells * sizeof *power), *expected = malloc(cells * sizeof *expected);
-    double began = seconds_now(), allowed = TOLERANCE_PER_ITERATION * (double)run->steps * run->hottest, largest = 0.0;
+    double began = seconds_now(),
+           allowed = TOLERANCE_PER_ITERATION * (double)run->steps * run->hottest, largest = 0.0;
     int result = -1;
     if (power != NULL && expected != NULL) {
         generate(&part->chip, expected, power);
@@ -117,19 +127,21 @@ static int check_whole(const struct settings *settings, const struct part *part,
         wrong += !(fabs(temp[i] - expected[i]) <= allowed); /* also where it is no number */
     }
     if (result == 0)
-        result = print_check(settings, wrong == 0, seconds_now() - began, "largest difference %.1e degrees, %.1e allowed",
-                             largest, allowed);
+        result = print_check(settings, wrong == 0, seconds_now() - began,
+                             "largest difference %.1e degrees, %.1e allowed", largest, allowed);
     free(power);
     free(expected);
     return result;
 }
 
-static int check(const struct settings *settings, const struct part *part, const struct part_run *run)
+static int check(const struct settings *settings, const struct part *part,
+                 const struct part_run *run)
 {
     double *cells = NULL;
     int result = settings->verify ? gather(part, part->chip.size, &cells) : 0;
     if (result == 0 && part->rank == 0)
-        result = settings->verify ? check_whole(settings, part, run, cells) : print_check(settings, 1, 0.0, " ");
+        result = settings->verify ? check_whole(settings, part, run, cells)
+                                  : print_check(settings, 1, 0.0, " ");
     free(cells);
     return result;
 }
@@ -144,16 +156,19 @@ static void gather_times(const struct part *part, struct part_run *run)
     run->waited = times[2];
 }
 
-/* ---- the program --------------------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static int run_all(const struct options *options, struct part *part)
 {
-    struct part_run run = {.device = options->settings.device, .steps = options->steps, .save = options->save, .every = options->every,
+    struct part_run run = {.device = options->settings.device, .steps = options->steps,
+                           .save = options->save, .every = options->every,
                            .through_host = options->through_host != 0};
-    if (options->restart != NULL && state_read(part, options->restart, part_cells(part, part->temp), &run.first) != 0)
+    if (options->restart != NULL &&
+        state_read(part, options->restart, part_cells(part, part->temp), &run.first) != 0)
         return -1;
     if (run.first >= run.steps) {
-        fprintf(stderr, "hotspot_mpi: %s is of step %lld already\n", options->restart, (long long)run.first);
+        fprintf(stderr, "hotspot_mpi: %s is of step %lld already\n", options->restart,
+                (long long)run.first);
         return -1;
     }
     if (start_offload(&options->settings) != 0 || simulate_part(part, &run) != 0)
@@ -170,7 +185,7 @@ int main(int argc, char **argv)
     struct options options = {.picture = heatmap_default_path};
     struct part part;
     take_options(&options, argc, argv);
-    /* Which GPU is this rank's: known before MPI is asked, and so before it could have started another one. */
+    /* Which GPU is this rank's: known before MPI is asked, which could start another one. */
     if (options.settings.device < 0)
         options.settings.device = rex_device_for_rank();
     MPI_Init(&argc, &argv);

@@ -35,16 +35,18 @@ struct part {
     double *temp;          /* likewise, with a row more above and below; pinned */
 };
 
-/* Divides a chip of @size x @size cells among all ranks. 0, or -1 with the reason on stderr. part_free() in any case. */
+/*
+ * Divides @size x @size cells among all ranks. 0, or -1 and a line on stderr. part_free() always.
+ */
 int part_make(struct part *part, int64_t size);
 void part_free(struct part *part);
 
 /* The part's first cell in a field with a row more above: row by row from there. */
 double *part_cells(const struct part *part, double *field);
 
-/* ---- state.c: the temperatures of the whole chip in one file, the same for any number of ranks ---- */
+/* ---- state.c: the whole chip's temperatures in one file, whatever the number of ranks ---- */
 
-/* Writes it; until it is whole, a file of the same name stays. All ranks together. 0, or -1 with the reason on stderr. */
+/* All ranks write it; until it is whole, an older file stays. 0, or -1 with a line on stderr. */
 int state_write(const struct part *part, const char *path, const double *cells, int64_t step);
 
 /* Reads this part's cells, and the step that the file is of. Likewise. */
@@ -70,12 +72,12 @@ struct part_run {
     int64_t launches;  /* out: of this rank */
     double seconds;    /* out: all of it */
     double halo;       /* out: seconds of an exchange that nothing runs beside */
-    double waited;     /* out: seconds in which the device waited for one, after the inner part; the mean */
+    double waited;     /* out: seconds that a device waited for one, the mean */
     double coldest;    /* out: of the whole chip */
     double hottest;    /* out */
 };
 
-/* Runs the steps; part->temp is replaced by the last temperatures. 0, or -1 with the reason on stderr. */
+/* Runs the steps; part->temp becomes the last temperatures. 0, or -1 with a line on stderr. */
 int simulate_part(struct part *part, struct part_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * hotspot_mpi, the device side: the stencil on one rank's part of the chip, and the extremes. See hotspot_mpi.c.
+ * hotspot_mpi, the device side: the stencil on one rank's part of the chip, and the extremes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,18 +8,21 @@
 #include "sides.h"
 
 /*
- * One time step of hotspot's model (../hotspot/kernels.cu) on a part of @rows x @columns cells, in two launches: with
- * @is_inner all cells but those at the part's edges, which need nothing of a neighbour; else those at the edges. Both
- * run the same lines for a cell, so that its bits do not depend on how many parts there are.
+ * One time step of hotspot's model (../hotspot/kernels.cu) on a part of @rows x @columns cells, in
+ * two launches: with @is_inner all cells but those at the part's edges, which need nothing of a
+ * neighbour; else those at the edges. Both run the same lines for a cell, so that its bits do not
+ * depend on how many parts there are.
  *
- * @now and @next have a row of a neighbour's cells above the part and one below; columns of the neighbours, which do
- * not lie side by side there, are in @from_sides: first that on the left, then that on the right. This part's own, for
- * the next exchange, go to @to_sides. @sides says where there is a neighbour; elsewhere is the edge of the chip, where
- * the missing cell is the cell itself, so that nothing flows. @gain is step / capacity, @lateral 1 / R, @vertical 1 / Rz.
+ * @now and @next have a row of a neighbour's cells above the part and one below; columns of the
+ * neighbours, which do not lie side by side there, are in @from_sides: first that on the left, then
+ * that on the right. This part's own, for the next exchange, go to @to_sides. @sides says where
+ * there is a neighbour; elsewhere is the edge of the chip, where the missing cell is the cell
+ * itself, so that nothing flows. @gain is step / capacity, @lateral 1 / R, @vertical 1 / Rz.
  */
-REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sides, (int64_t) is_inner, (double) gain,
-                  (double) lateral, (double) vertical, (double) ambient, (const double *) power, (const double *) now,
-                  (double *) next, (const double *) from_sides, (double *) to_sides)
+REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sides,
+                  (int64_t) is_inner, (double) gain, (double) lateral, (double) vertical,
+                  (double) ambient, (const double *) power, (const double *) now, (double *) next,
+                  (const double *) from_sides, (double *) to_sides)
 {
     REX_FOR_TEAMS(row, rows) {
         bool is_edge = row == 0 || row == rows - 1;
@@ -31,13 +34,17 @@ REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sid
         /* In the rows between, only the first and the last cell are at an edge. */
         int64_t stride = is_inner || is_edge || columns == 1 ? 1 : columns - 1;
         int64_t begin = is_inner ? 1 : 0, end = is_inner ? columns - 1 : columns;
-        for (int64_t column = begin + rex_thread(0) * stride; column < end; column += rex_num_threads(0) * stride) {
+        for (int64_t column = begin + rex_thread(0) * stride; column < end;
+             column += rex_num_threads(0) * stride) {
             double own = here[column];
             double west = column > 0 ? here[column - 1] : (sides & WEST) ? from_sides[row] : own;
-            double east = column < columns - 1 ? here[column + 1] : (sides & EAST) ? from_sides[rows + row] : own;
+            double east = column < columns - 1 ? here[column + 1]
+                          : (sides & EAST)     ? from_sides[rows + row]
+                                               : own;
             double in_plane = north[column] + south[column] + west + east - 4.0 * own;
-            double value =
-                own + gain * (power[row * columns + column] + in_plane * lateral + (ambient - own) * vertical);
+            double watts =
+                power[row * columns + column] + in_plane * lateral + (ambient - own) * vertical;
+            double value = own + gain * watts;
             next[(row + 1) * columns + column] = value;
             if (column == 0)
                 to_sides[row] = value;
@@ -47,8 +54,9 @@ REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sid
     }
 }
 
-/* The least of the temperatures, and the least of the negative ones: one operation finds both in all ranks. */
-REX_DEVICE_KERNEL(hotspot_part_extremes, (int64_t) rows, (int64_t) columns, (const double *) temp, (double *) extremes)
+/* The least temperature and the least negative one: one operation finds both in all ranks. */
+REX_DEVICE_KERNEL(hotspot_part_extremes, (int64_t) rows, (int64_t) columns, (const double *) temp,
+                  (double *) extremes)
 {
     int64_t count = rows * columns;
     const double *cells = temp + columns;

@@ -5,7 +5,8 @@
  *     the edges are exchanged with the neighbours meanwhile, by a queue of their own and MPI;
  *     then the edges are computed.
  *
- * The host waits for the exchange while the device computes. The exchange waits for the edges on the device, by an event.
+ * The host waits for the exchange while the device computes. The exchange waits for the edges on
+ * the device, by an event.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,13 +28,14 @@ enum {
     EXCHANGES = 20   /* how many are timed before the run */
 };
 
-/* A run that is under way. Pointers to fields and sides are host addresses, which stand for the device's copies. */
+/* A run. Pointers to fields and sides are host addresses, and stand for the device's copies. */
 struct region {
     const struct part *part;
     struct part_run *run;
     double *now, *next;    /* the temperatures as they are, and where the next step writes them */
     double *spare;         /* the one of the two that this file has allocated */
-    double *from, *to;     /* columns of the neighbours on the left and on the right, and this part's for them */
+    double *from,
+        *to; /* columns of the neighbours on the left and on the right, and this part's for them */
     double extremes[2];    /* coldest, and the hottest's negative */
     struct rex_queue *steps, *copies;
     struct rex_event *edges;                     /* the edges are computed */
@@ -42,7 +44,7 @@ struct region {
     struct halo halo;
 };
 
-/* ---- launches ------------------------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static size_t field_cells(const struct part *part)
 {
@@ -53,7 +55,8 @@ static size_t field_cells(const struct part *part)
 static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t rows = region->part->cells.rows;
-    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MAX_TEAMS ? rows : MAX_TEAMS, THREADS);
+    struct rex_launch_config config =
+        rex_launch_config_of(NULL, rows < MAX_TEAMS ? rows : MAX_TEAMS, THREADS);
     config.queue = region->steps;
     region->run->launches++;
     return config;
@@ -74,13 +77,16 @@ static int launch_part(struct region *region, int64_t is_inner)
     const struct chip *chip = &part->chip;
     int64_t rows = part->cells.rows, columns = part->cells.columns, sides = sides_of(part);
     size_t cells = field_cells(part);
-    return REX_LAUNCH_WITH(hotspot_part, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(sides), REX_VALUE(is_inner),
-                           REX_VALUE(chip->step / chip->capacity), REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
-                           REX_VALUE(AMBIENT), REX_ALLOC(part->power, rows * columns), REX_ALLOC(region->now, cells),
-                           REX_ALLOC(region->next, cells), REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->to, 2 * rows));
+    return REX_LAUNCH_WITH(hotspot_part, config_of(region), REX_VALUE(rows), REX_VALUE(columns),
+                           REX_VALUE(sides), REX_VALUE(is_inner),
+                           REX_VALUE(chip->step / chip->capacity),
+                           REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
+                           REX_VALUE(AMBIENT), REX_ALLOC(part->power, rows * columns),
+                           REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells),
+                           REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->to, 2 * rows));
 }
 
-/* ---- the exchange -------------------------------------------------------------------------------------------------- */
+/* ---- the exchange ---------------------------------------------------------------------------- */
 
 static int exchange(struct region *region)
 {
@@ -92,7 +98,8 @@ static int exchange(struct region *region)
     double *const in[SIDES] = {region->now, last + columns, region->from, region->from + rows};
     struct side sides[SIDES];
     for (int i = 0; i < SIDES; i++)
-        sides[i] = (struct side){part->neighbours[i], i, (unsigned char *)out[i], (unsigned char *)in[i], i < 2 ? row : column};
+        sides[i] = (struct side){part->neighbours[i], i, (unsigned char *)out[i],
+                                 (unsigned char *)in[i], i < 2 ? row : column};
     return halo_exchange(&region->halo, sides, SIDES);
 }
 
@@ -108,7 +115,7 @@ static int time_exchange(struct region *region)
     return 0;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static int take_step(struct region *region)
 {
@@ -132,8 +139,9 @@ static int find_extremes(struct region *region)
     REX_MAP(found, REX_FROM(region->extremes, 2));
     region->extremes[0] = region->extremes[1] = INFINITY;
     if (rex_queue_update(region->steps, &none) != 0 ||
-        REX_LAUNCH_WITH(hotspot_part_extremes, config_of(region), REX_VALUE(rows), REX_VALUE(columns),
-                        REX_ALLOC(region->now, field_cells(region->part)), REX_ALLOC(region->extremes, 2)) != 0 ||
+        REX_LAUNCH_WITH(hotspot_part_extremes, config_of(region), REX_VALUE(rows),
+                        REX_VALUE(columns), REX_ALLOC(region->now, field_cells(region->part)),
+                        REX_ALLOC(region->extremes, 2)) != 0 ||
         rex_queue_update(region->steps, &found) != 0 || rex_queue_sync(region->steps) != 0 ||
         rex_event_elapsed(&gap, region->inner_ended, region->edges_begin) != 0)
         return -1;
@@ -150,13 +158,15 @@ static int save(struct region *region, int64_t step)
     REX_MAP(fetched, REX_FROM(region->now, field_cells(region->part)));
     if (rex_queue_update(region->steps, &fetched) != 0 || rex_queue_sync(region->steps) != 0)
         return -1;
-    return state_write(region->part, region->run->save, part_cells(region->part, region->now), step);
+    return state_write(region->part, region->run->save, part_cells(region->part, region->now),
+                       step);
 }
 
 static int run_steps(struct region *region)
 {
     const struct part_run *run = region->run;
-    int64_t between = (run->steps - run->first) / REPORTS > 0 ? (run->steps - run->first) / REPORTS : 1;
+    int64_t between =
+        (run->steps - run->first) / REPORTS > 0 ? (run->steps - run->first) / REPORTS : 1;
     for (int64_t step = run->first + 1; step <= run->steps; step++) {
         bool is_last = step == run->steps;
         if (take_step(region) != 0)
@@ -165,25 +175,27 @@ static int run_steps(struct region *region)
             if (find_extremes(region) != 0)
                 return -1;
             if (region->part->rank == 0)
-                print_line("step", "%lld of %lld, %.3f to %.3f degrees", (long long)step, (long long)run->steps,
-                           run->coldest, run->hottest);
+                print_line("step", "%lld of %lld, %.3f to %.3f degrees", (long long)step,
+                           (long long)run->steps, run->coldest, run->hottest);
             fflush(stdout);
         }
-        if (run->save != NULL && (is_last || (run->every > 0 && step % run->every == 0)) && save(region, step) != 0)
+        if (run->save != NULL && (is_last || (run->every > 0 && step % run->every == 0)) &&
+            save(region, step) != 0)
             return -1;
     }
     return 0;
 }
 
-/* ---- the region ---------------------------------------------------------------------------------------------------- */
+/* ---- the region ------------------------------------------------------------------------------ */
 
 static int run_region(struct region *region)
 {
     const struct part *part = region->part;
     int64_t rows = part->cells.rows, cells = rows * part->cells.columns;
     size_t field = field_cells(part);
-    REX_MAP(map, REX_TO(part->power, cells), REX_TO(region->now, field), REX_ALLOC(region->next, field),
-                 REX_TO(region->to, 2 * rows), REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->extremes, 2));
+    REX_MAP(map, REX_TO(part->power, cells), REX_TO(region->now, field),
+            REX_ALLOC(region->next, field), REX_TO(region->to, 2 * rows),
+            REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->extremes, 2));
     if (rex_data_enter(region->run->device, &map) != 0)
         return -1;
     int result = rex_event_record(region->edges, region->steps) != 0 ? -1 : time_exchange(region);

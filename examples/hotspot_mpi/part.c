@@ -8,7 +8,7 @@
 
 #include "hotspot_mpi.h"
 
-/* A grid of all ranks, as square as their number allows; this rank's place in it, and its neighbours. */
+/* A grid of all ranks, as square as may be; this rank's place in it, and its neighbours. */
 static void find_place(struct part *part, int place[2])
 {
     const int wraps[2] = {0, 0};
@@ -19,7 +19,8 @@ static void find_place(struct part *part, int place[2])
     MPI_Comm_rank(part->grid, &part->rank);
     MPI_Cart_coords(part->grid, part->rank, 2, place);
     for (int dimension = 0; dimension < 2; dimension++)
-        MPI_Cart_shift(part->grid, dimension, 1, &part->neighbours[2 * dimension], &part->neighbours[2 * dimension + 1]);
+        MPI_Cart_shift(part->grid, dimension, 1, &part->neighbours[2 * dimension],
+                       &part->neighbours[2 * dimension + 1]);
 }
 
 int part_make(struct part *part, int64_t size)
@@ -29,8 +30,8 @@ int part_make(struct part *part, int64_t size)
     find_place(part, place);
     if (size < part->parts[0] || size < part->parts[1]) {
         if (part->rank == 0)
-            fprintf(stderr, "hotspot_mpi: %lld x %lld cells are too few for %d x %d ranks\n", (long long)size, (long long)size,
-                    part->parts[0], part->parts[1]);
+            fprintf(stderr, "hotspot_mpi: %lld x %lld cells are too few for %d x %d ranks\n",
+                    (long long)size, (long long)size, part->parts[0], part->parts[1]);
         return -1;
     }
     struct rectangle *cells = &part->cells;
@@ -41,8 +42,8 @@ int part_make(struct part *part, int64_t size)
     part->power = malloc((size_t)(cells->rows * cells->columns) * sizeof(double));
     part->temp = rex_host_alloc((size_t)((cells->rows + 2) * cells->columns) * sizeof(double));
     if (part->power == NULL || part->temp == NULL) {
-        fprintf(stderr, "hotspot_mpi: rank %d: out of memory for %lld x %lld cells\n", part->rank, (long long)cells->rows,
-                (long long)cells->columns);
+        fprintf(stderr, "hotspot_mpi: rank %d: out of memory for %lld x %lld cells\n", part->rank,
+                (long long)cells->rows, (long long)cells->columns);
         return -1;
     }
     generate_part(&part->chip, cells, part_cells(part, part->temp), part->power);

@@ -6,11 +6,6 @@
 #ifndef SIDES_H
 #define SIDES_H
 
-enum {
-    NORTH = 0x1,
-    SOUTH = 0x2,
-    WEST = 0x4,
-    EAST = 0x8
-};
+enum { NORTH = 0x1, SOUTH = 0x2, WEST = 0x4, EAST = 0x8 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * state.c - the file to go on from: a head, then the temperatures of the whole chip, row by row, as they are in memory.
- * Each rank reads and writes its own rectangle of it.
+ * state.c - the file to go on from: a head, then the temperatures of the whole chip, row by row, as
+ * they are in memory. Each rank reads and writes its own rectangle of it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -40,7 +40,8 @@ static int open_state(const struct part *part, const char *path, int mode, MPI_F
         return result;
     MPI_Type_create_subarray(2, whole, own, start, MPI_ORDER_C, MPI_DOUBLE, &rectangle);
     MPI_Type_commit(&rectangle);
-    result = MPI_File_set_view(*file, sizeof(struct head), MPI_DOUBLE, rectangle, "native", MPI_INFO_NULL);
+    result = MPI_File_set_view(*file, sizeof(struct head), MPI_DOUBLE, rectangle, "native",
+                               MPI_INFO_NULL);
     MPI_Type_free(&rectangle);
     if (result != MPI_SUCCESS)
         MPI_File_close(file);

@@ -3,7 +3,8 @@
  *
  * This is what a source-to-source compiler makes of
  *
- *     #pragma omp target data map(to: power[0:n * n]) map(tofrom: temp[0:n * n]) map(alloc: result[0:n * n])
+ *     #pragma omp target data map(to: power[0:n * n]) map(tofrom: temp[0:n * n]) \
+ *             map(alloc: result[0:n * n])
  *     for (int i = 0; i < steps; i++) {
  *     #pragma omp target teams distribute parallel for collapse(2)
  *         ...
@@ -11,8 +12,8 @@
  *         ...
  *     }
  *
- * with nothing but rex_kmp.h: keys and entries as plain objects, columns as braced local arrays, packets filled by position.
- * examples/hotspot is the whole application in the library's words.
+ * with nothing but rex_kmp.h: keys and entries as plain objects, columns as braced local arrays,
+ * packets filled by position. examples/hotspot is the whole application in the library's words.
  *
  * Run it:  make && $(make -s print-O)/examples/hotspot_raw/hotspot_raw --help
  *
@@ -40,14 +41,9 @@ struct __tgt_offload_entry OUT__2__simulate__42__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__2__simulate__42__id__, (char *)"OUT__2__simulate__42__kernel__", 0, 0, 0};
 
-enum {
-    DEFAULT_SIZE = 512,
-    LARGEST_SIZE = 8192,
-    STEPS = 100,
-    WRONG_USAGE = 2
-};
+enum { DEFAULT_SIZE = 512, LARGEST_SIZE = 8192, STEPS = 100, WRONG_USAGE = 2 };
 
-/* Largest difference between single and double precision that is let pass, in degrees: some 8e-6 a rounding, which die away. */
+/* Largest difference to double precision that passes, in degrees; a rounding is some 8e-6. */
 #define TOLERANCE 2e-3
 
 /* Options of the command line, and a counter. */
@@ -55,7 +51,7 @@ static int device = -1;
 static int verify = 1;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ---------------------------------------------------- */
+/* ---- what the compiler made of the function with the directives ------------------------------ */
 
 /* Types of rows: 1 to, 2 from, 0 alloc; 32 parameter; 256 literal. */
 static int simulate(float *power, float *temp, float *result, int n, int steps)
@@ -65,10 +61,12 @@ static int simulate(float *power, float *temp, float *result, int n, int steps)
         int64_t __device_id = device;
         void *__args_base[] = {power, temp, result};
         void *__args[] = {power + 0, temp + 0, result + 0};
-        int64_t __arg_sizes[] = {(int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n};
+        int64_t __arg_sizes[] = {(int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n,
+                                 (int64_t)sizeof(float) * n * n};
         int64_t __arg_types[] = {1, 3, 0};
         int __arg_num = 3;
-        __tgt_target_data_begin(__device_id, __arg_num, __args_base, __args, __arg_sizes, __arg_types);
+        __tgt_target_data_begin(__device_id, __arg_num, __args_base, __args, __arg_sizes,
+                                __arg_types);
         for (int i = 0; i < steps && __launched == 0; i++) {
             {
                 int64_t __tripcount = (int64_t)n * n;
@@ -78,15 +76,16 @@ static int simulate(float *power, float *temp, float *result, int n, int steps)
                 void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&n, sizeof(int));
                 void *__args_base_1[] = {__rex_packed_literal_arg_0, power, temp, result};
                 void *__args_1[] = {__rex_packed_literal_arg_0, power, temp, result};
-                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int), (int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n,
+                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int), (int64_t)sizeof(float) * n * n,
+                                           (int64_t)sizeof(float) * n * n,
                                            (int64_t)sizeof(float) * n * n};
                 int64_t __arg_types_1[] = {288, 32, 32, 32};
                 int __arg_num_1 = 4;
-                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
-                                                               __arg_types_1, 0, 0, (int64_t)__tripcount, 0,
-                                                               {_num_blocks_, 1, 1},
-                                                               {_threads_per_block_, 1, 1}, 0};
-                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+                struct __tgt_kernel_arguments __kernel_args = {
+                    3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1, __arg_types_1, 0, 0,
+                    (int64_t)__tripcount, 0, {_num_blocks_, 1, 1}, {_threads_per_block_, 1, 1}, 0};
+                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                                  __host_ptr, &__kernel_args);
                 launches++;
             }
             {
@@ -97,23 +96,25 @@ static int simulate(float *power, float *temp, float *result, int n, int steps)
                 void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&n, sizeof(int));
                 void *__args_base_2[] = {__rex_packed_literal_arg_0, result, temp};
                 void *__args_2[] = {__rex_packed_literal_arg_0, result, temp};
-                int64_t __arg_sizes_2[] = {(int64_t)sizeof(int), (int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n};
+                int64_t __arg_sizes_2[] = {(int64_t)sizeof(int), (int64_t)sizeof(float) * n * n,
+                                           (int64_t)sizeof(float) * n * n};
                 int64_t __arg_types_2[] = {288, 32, 32};
                 int __arg_num_2 = 3;
-                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_2, __args_base_2, __args_2, __arg_sizes_2,
-                                                               __arg_types_2, 0, 0, (int64_t)__tripcount, 0,
-                                                               {_num_blocks_, 1, 1},
-                                                               {_threads_per_block_, 1, 1}, 0};
-                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+                struct __tgt_kernel_arguments __kernel_args = {
+                    3, __arg_num_2, __args_base_2, __args_2, __arg_sizes_2, __arg_types_2, 0, 0,
+                    (int64_t)__tripcount, 0, {_num_blocks_, 1, 1}, {_threads_per_block_, 1, 1}, 0};
+                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                                  __host_ptr, &__kernel_args);
                 launches++;
             }
         }
-        __tgt_target_data_end(__device_id, __arg_num, __args_base, __args, __arg_sizes, __arg_types);
+        __tgt_target_data_end(__device_id, __arg_num, __args_base, __args, __arg_sizes,
+                              __arg_types);
     }
     return __launched;
 }
 
-/* ---- the rest of the user's program -------------------------------------------------------------------------------- */
+/* ---- the rest of the user's program ---------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -127,9 +128,10 @@ static int number_option(const char *option, const char *text, int least, int mo
     char *end;
     errno = 0;
     long value = text != NULL ? strtol(text, &end, 10) : 0;
-    if (text == NULL || end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        fprintf(stderr, "hotspot_raw: %s wants a whole number from %d to %d, not '%s'\n", option, least, most,
-                text != NULL ? text : "");
+    if (text == NULL || end == text || *end != '\0' || errno != 0 || value < least ||
+        value > most) {
+        fprintf(stderr, "hotspot_raw: %s wants a whole number from %d to %d, not '%s'\n", option,
+                least, most, text != NULL ? text : "");
         exit(WRONG_USAGE);
     }
     return (int)value;
@@ -137,13 +139,15 @@ static int number_option(const char *option, const char *text, int least, int mo
 
 static void print_help(void)
 {
-    printf("usage: hotspot_raw [options]\n\n"
-           "Simulates temperatures on the device that libomptarget offers, in the words of generated code.\n\n"
-           "  --size N          cells along an edge, 1 to %d (%d)\n"
-           "  --device D        device number (-1, the default device)\n"
-           "  --verify          check against a serial run (always, unless --no-verify)\n"
-           "  --help            this text\n",
-           LARGEST_SIZE, DEFAULT_SIZE);
+    printf(
+        "usage: hotspot_raw [options]\n\n"
+        "Simulates temperatures on the device that libomptarget offers, in the words of generated "
+        "code.\n\n"
+        "  --size N          cells along an edge, 1 to %d (%d)\n"
+        "  --device D        device number (-1, the default device)\n"
+        "  --verify          check against a serial run (always, unless --no-verify)\n"
+        "  --help            this text\n",
+        LARGEST_SIZE, DEFAULT_SIZE);
 }
 
 static int parse_options(char **argv)
@@ -188,7 +192,8 @@ static int compare(const float *temp, const double *expected, int cells)
         largest = fmax(largest, difference);
         wrong += !(difference <= TOLERANCE);
     }
-    printf("check        %s: largest difference %.1e degrees, %.0e allowed\n", wrong == 0 ? "passed" : "FAILED", largest, TOLERANCE);
+    printf("check        %s: largest difference %.1e degrees, %.0e allowed\n",
+           wrong == 0 ? "passed" : "FAILED", largest, TOLERANCE);
     return wrong == 0 ? 0 : 1;
 }
 
@@ -217,9 +222,12 @@ static int run(int size, float *fields)
     double began = seconds_now();
     int status = simulate(power, temp, result, size, STEPS) == 0 ? 0 : 1;
     printf("hotspot_raw  %d x %d cells, %d steps\n", size, size, STEPS);
-    printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device" : "NVIDIA GPU",
+    printf("device       %s, LLVM %d\n",
+           rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device"
+                                                : "NVIDIA GPU",
            rex_runtime_release());
-    printf("launches     %lld, with the copies %.6f s\n", (long long)launches, seconds_now() - began);
+    printf("launches     %lld, with the copies %.6f s\n", (long long)launches,
+           seconds_now() - began);
     if (status == 0 && verify)
         return check(power, temp, result, size);
     if (status == 0)
@@ -234,7 +242,9 @@ int main(int argc, char **argv)
     if (rex_offload_init() != 0)
         return 1;
     if (device >= rex_device_count()) {
-        fprintf(stderr, "hotspot_raw: there is no device %d: librex has found %d, numbered from 0\n", device, rex_device_count());
+        fprintf(stderr,
+                "hotspot_raw: there is no device %d: librex has found %d, numbered from 0\n",
+                device, rex_device_count());
         return 1;
     }
     float *fields = (float *)malloc(3 * (size_t)(size * size) * sizeof *fields);

@@ -1,10 +1,12 @@
 /*
- * hotspot_raw, the device side, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * hotspot_raw, the device side, by the names of generated code.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* One step of the temperatures: power comes in, heat goes to the four neighbours and to the surroundings at 80 degrees. */
-REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) power, (const float *) temp, (float *) result)
+/* One step: power comes in, heat goes to the neighbours and to surroundings of 80 degrees. */
+REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) power,
+                       (const float *) temp, (float *) result)
 {
     int64_t size = n;
     REX_FOR(cell, size * size) {
@@ -14,7 +16,8 @@ REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) powe
         float south = row < size - 1 ? temp[cell + size] : own;
         float west = column > 0 ? temp[cell - 1] : own;
         float east = column < size - 1 ? temp[cell + 1] : own;
-        result[cell] = own + power[cell] + 0.125f * (north + south + west + east - 4.0f * own) + 0.01f * (80.0f - own);
+        result[cell] = own + power[cell] + 0.125f * (north + south + west + east - 4.0f * own) +
+                       0.01f * (80.0f - own);
     }
 }
 

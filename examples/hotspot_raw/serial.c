@@ -1,5 +1,5 @@
 /*
- * serial.c - hotspot_raw on the host: the reference for its check, in double precision and from the flows between neighbours.
+ * serial.c - hotspot_raw on the host: the reference for its check, in double precision.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

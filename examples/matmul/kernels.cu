@@ -10,8 +10,8 @@
  * DEPTH columns of a and DEPTH rows of b at a time to shared memory: each number that they bring
  * serves TILE products.
  *
- * On a GPU a thread has ROWS numbers of one column of the tile, in registers; it has to be launched with THREADS threads. On the CPU a
- * team is one thread, which has the whole tile.
+ * On a GPU a thread has ROWS numbers of one column of the tile, in registers; it has to be launched
+ * with THREADS threads. On the CPU a team is one thread, which has the whole tile.
  */
 enum {
     TILE = 64,
@@ -23,9 +23,9 @@ enum {
     COLUMNS = TILE / COLUMN_STEP
 };
 
-/* @part of @rows x @columns numbers: those of @matrix from @row and @column on, and zeros behind its end. */
-REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double *matrix, int64_t height, int64_t width, int64_t row,
-                      int64_t column)
+/* @part gets @rows x @columns numbers of @matrix from @row and @column on, zeros behind its end. */
+REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double *matrix,
+                      int64_t height, int64_t width, int64_t row, int64_t column)
 {
     REX_FOR_THREADS(i, rows * columns) {
         int64_t y = row + i / columns, x = column + i % columns;
@@ -34,7 +34,8 @@ REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double 
 }
 
 /* c, of @rows x @size numbers, is a, of as many, times b, of @size x @size. */
-REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (const double *) b, (double *) c)
+REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (const double *) b,
+                  (double *) c)
 {
     int64_t across = (size + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
     int first_row = (int)rex_thread(0) / TILE, first_column = (int)rex_thread(0) % TILE;
@@ -56,7 +57,8 @@ REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (c
         }
         for (int row = 0; row < ROWS; row++)
             for (int column = 0; column < COLUMNS; column++) {
-                int64_t y = top + first_row + row * ROW_STEP, x = side + first_column + column * COLUMN_STEP;
+                int64_t y = top + first_row + row * ROW_STEP;
+                int64_t x = side + first_column + column * COLUMN_STEP;
                 if (y < rows && x < size)
                     c[y * size + x] = sum[row][column];
             }

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 enum {
-    LARGEST_NUMBER = 8, /* whole numbers, so that every product and sum is exact, in whichever order */
-    CHECKED_ROWS = 16,  /* of a product of more than ALL_CHECKED rows, so many are computed again */
+    LARGEST_NUMBER = 8, /* whole numbers: products and sums are exact, in whichever order */
+    CHECKED_ROWS = 16, /* of a product of more than ALL_CHECKED rows, so many are computed again */
     ALL_CHECKED = 1024
 };
 
@@ -32,7 +32,8 @@ static int make_product(struct product *product, int64_t size)
     product->b = malloc(cells * sizeof(double));
     product->c = malloc(cells * sizeof(double));
     if (product->a == NULL || product->b == NULL || product->c == NULL) {
-        fprintf(stderr, "matmul: out of memory for %lld x %lld numbers\n", (long long)size, (long long)size);
+        fprintf(stderr, "matmul: out of memory for %lld x %lld numbers\n", (long long)size,
+                (long long)size);
         return -1;
     }
     for (size_t i = 0; i < cells; i++) {
@@ -75,8 +76,9 @@ static int check(const struct settings *settings, const struct product *product)
     for (int64_t i = 0; i < rows && settings->verify; i++)
         wrong += wrong_in_row(product, rows > 1 ? i * (size - 1) / (rows - 1) : 0, expected);
     free(expected);
-    return print_check(settings, wrong == 0, seconds_now() - began, "%lld numbers wrong in %lld of %lld rows", (long long)wrong,
-                       (long long)rows, (long long)size);
+    return print_check(settings, wrong == 0, seconds_now() - began,
+                       "%lld numbers wrong in %lld of %lld rows", (long long)wrong, (long long)rows,
+                       (long long)size);
 }
 
 static int run_product(const struct settings *settings, const struct product *product)
@@ -87,11 +89,14 @@ static int run_product(const struct settings *settings, const struct product *pr
     if (result == 0)
         result = multiply(product, &shares, &run);
     if (result == 0) {
-        double operations = 2.0 * (double)product->size * (double)product->size * (double)product->size;
-        print_line("matmul", "%lld x %lld numbers", (long long)product->size, (long long)product->size);
+        double operations =
+            2.0 * (double)product->size * (double)product->size * (double)product->size;
+        print_line("matmul", "%lld x %lld numbers", (long long)product->size,
+                   (long long)product->size);
         print_run(settings, run.launches, run.seconds);
         print_shares(&shares, "rows");
-        print_line("computation", "%.6f s without copies, %.1f GFLOP/s", run.computing, 1e-9 * operations / run.computing);
+        print_line("computation", "%.6f s without copies, %.1f GFLOP/s", run.computing,
+                   1e-9 * operations / run.computing);
         print_digest(product->c, (size_t)(product->size * product->size) * sizeof *product->c);
         result = check(settings, product);
     }
@@ -103,8 +108,9 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "matmul",
-        .purpose = "Multiplies two matrices on the devices that libomptarget offers, each device some of the rows, and checks the\n"
-                   "result against a serial run: all rows of small matrices, a few of large ones.",
+        .purpose = "Multiplies two matrices on the devices that libomptarget offers, each device\n"
+                   "some of the rows, and checks the result against a serial run: all rows of\n"
+                   "small matrices, a few of large ones.",
         .unit = "rows and columns",
         .size = 512,
         .smallest = 1,

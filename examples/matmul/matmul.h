@@ -24,7 +24,7 @@ struct device_run {
     double seconds;   /* out: with them */
 };
 
-/* Computes c on the devices of the shares, whose pieces are its rows. 0, or an error of librex, with a line on stderr. */
+/* Computes c; the pieces of the shares are its rows. 0, or an error with a line on stderr. */
 int multiply(const struct product *product, const struct shares *shares, struct device_run *run);
 
 #endif

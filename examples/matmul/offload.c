@@ -1,5 +1,5 @@
 /*
- * offload.c - matmul's device run: each device has some rows of a and of c, and all of b, and needs nothing of the others.
+ * offload.c - matmul's device run: each device has some rows of a and of c, and all of b.
  *
  * One function stands for each step of a device, and is called for all devices in turn. A launch in
  * a queue returns at once, so all devices compute at the same time, though one thread launches.
@@ -31,9 +31,11 @@ static int map_share(const struct share *share, void *context)
 {
     const struct task *task = context;
     int64_t size = task->product->size, cells = share->count * size;
-    double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
+    double *a = task->product->a + share->first * size, *b = task->product->b,
+           *c = task->product->c + share->first * size;
     REX_MAP(region, REX_TO(a, cells), REX_TO(b, size * size), REX_FROM(c, cells));
-    return task->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
+    return task->begins ? rex_data_enter(share->device, &region)
+                        : rex_data_exit(share->device, &region);
 }
 
 static int launch_share(const struct share *share, void *context)
@@ -41,11 +43,14 @@ static int launch_share(const struct share *share, void *context)
     const struct task *task = context;
     int64_t rows = share->count, size = task->product->size;
     int64_t tiles = (rows + TILE - 1) / TILE * ((size + TILE - 1) / TILE);
-    double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
-    struct rex_launch_config config = rex_launch_config_of(NULL, tiles < MAX_TEAMS ? tiles : MAX_TEAMS, THREADS);
+    double *a = task->product->a + share->first * size, *b = task->product->b,
+           *c = task->product->c + share->first * size;
+    struct rex_launch_config config =
+        rex_launch_config_of(NULL, tiles < MAX_TEAMS ? tiles : MAX_TEAMS, THREADS);
     config.queue = share->queue;
     task->run->launches++;
-    return REX_LAUNCH_WITH(matmul, config, REX_VALUE(rows), REX_VALUE(size), REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size),
+    return REX_LAUNCH_WITH(matmul, config, REX_VALUE(rows), REX_VALUE(size),
+                           REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size),
                            REX_ALLOC(c, rows * size));
 }
 

@@ -1,5 +1,5 @@
-// A matrix product and a reduction in MLIR's gpu dialect. Memory, copies, streams and launches are calls
-// of the functions mgpu*, which MLIR leaves to a runtime.
+// A matrix product and a reduction in MLIR's gpu dialect. Memory, copies, streams and launches are
+// calls of the functions mgpu*, which MLIR leaves to a runtime.
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     // c = a b, of square matrices of n rows: a thread for each element.
@@ -34,7 +34,7 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
-    // Adds what a matrix holds to total: each thread its share, each block its sum, by shared memory.
+    // Adds what a matrix holds to total: each thread a share, each block a sum, by shared memory.
     gpu.func @sum(%c: memref<?x?xf32>, %total: memref<1xf32>)
         workgroup(%shared: memref<256xf32, #gpu.address_space<workgroup>>) kernel {
       %zero = arith.constant 0 : index

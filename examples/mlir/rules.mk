@@ -1,4 +1,4 @@
-# A program that MLIR has lowered, and librex-mlir, on which it runs. program.s is what mlir-lower keeps: MLIR itself is not needed.
+# A program that MLIR has lowered, and librex-mlir, on which it runs. mlir-lower makes program.s.
 mlir := $(O)/examples/mlir
 
 $(O)/obj/examples/mlir/%.o: more_cflags = -fPIC
@@ -16,6 +16,8 @@ EXTRA += $(if $(filter x86_64,$(shell uname -m)),$(mlir)/mlir)
 .PHONY: mlir-lower
 mlir-lower:  ## lower examples/mlir/program.mlir again; needs Debian's mlir-22-tools and clang-22
 	mlir-opt-22 examples/mlir/program.mlir \
-	    --gpu-lower-to-nvvm-pipeline="cubin-chip=sm_75 cubin-features=+ptx75 cubin-format=isa" -o build/program.lowered.mlir
+	    --gpu-lower-to-nvvm-pipeline="cubin-chip=sm_75 cubin-features=+ptx75 cubin-format=isa" \
+	    -o build/program.lowered.mlir
 	mlir-translate-22 --mlir-to-llvmir build/program.lowered.mlir -o build/program.ll
-	clang-22 -Wno-override-module -O2 -S -fPIC -fno-addrsig -x ir build/program.ll -o examples/mlir/program.s
+	clang-22 -Wno-override-module -O2 -S -fPIC -fno-addrsig -o examples/mlir/program.s \
+	    -x ir build/program.ll

@@ -22,7 +22,8 @@ static int make_room(struct all *all)
 {
     if (all->count + WINDOW > all->room) {
         int64_t room = 2 * all->room + 1000 * WINDOW;
-        if (grow((void **)&all->text, sizeof *all->text, room) != 0 || grow((void **)&all->places, sizeof *all->places, room) != 0 ||
+        if (grow((void **)&all->text, sizeof *all->text, room) != 0 ||
+            grow((void **)&all->places, sizeof *all->places, room) != 0 ||
             grow((void **)&all->squared, sizeof *all->squared, room) != 0)
             return -1;
         all->room = room;

@@ -1,12 +1,12 @@
 /*
- * devices.c - nn's device run with --devices: each device has a share of the records, and needs nothing of the others.
+ * devices.c - nn's device run with --devices: each device has a share of the records.
  *
  * Look at search_shares(). One thread puts the copies and launches of all devices into their
  * queues. It waits for all of them at once, so that each device is as busy as one alone would be.
- * Here a launch takes all of a device's records, and not a window of ten: many devices are for much
- * work.
+ * Here a launch takes all of a device's records, and not a window of ten.
  *
- * Copies run beside those of other devices only from pinned memory, hence rex_host_register(); where that cannot be had they are slower.
+ * Copies run beside those of other devices only from pinned memory, hence rex_host_register();
+ * where that cannot be had they are slower.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,7 +32,8 @@ static int map_share(const struct share *share, void *context)
     struct place *places = search->all.places + share->first;
     double *squared = search->all.squared + share->first;
     REX_MAP(region, REX_ALLOC(places, share->count), REX_ALLOC(squared, share->count));
-    return search->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
+    return search->begins ? rex_data_enter(share->device, &region)
+                          : rex_data_exit(share->device, &region);
 }
 
 static int copy_there(const struct share *share, void *context)
@@ -60,8 +61,9 @@ static int launch_share(const struct share *share, void *context)
     struct rex_launch_config config = rex_launch_config_for(NULL, count);
     config.queue = share->queue;
     search->run->launches++;
-    return REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count), REX_VALUE(search->query->latitude),
-                           REX_VALUE(search->query->longitude), REX_ALLOC(places, count), REX_ALLOC(squared, count));
+    return REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count),
+                           REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
+                           REX_ALLOC(places, count), REX_ALLOC(squared, count));
 }
 
 /* The same distances as often as --rounds says. */
@@ -90,8 +92,9 @@ static int search_mapped(struct search *search, const struct shares *shares)
 static int search_shares(struct search *search, const struct shares *shares)
 {
     struct all *all = &search->all;
-    bool pins_places = rex_host_register(all->places, (size_t)all->count * sizeof *all->places) == 0;
-    bool pins_squared = rex_host_register(all->squared, (size_t)all->count * sizeof *all->squared) == 0;
+    size_t count = (size_t)all->count;
+    bool pins_places = rex_host_register(all->places, count * sizeof *all->places) == 0;
+    bool pins_squared = rex_host_register(all->squared, count * sizeof *all->squared) == 0;
     double began = seconds_now();
     search->begins = true;
     int result = for_each_share(shares, map_share, search);
@@ -110,7 +113,8 @@ static int search_shares(struct search *search, const struct shares *shares)
     return result;
 }
 
-int search_on_devices(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+int search_on_devices(const char *list, const struct query *query, struct nearest *nearest,
+                      struct device_run *run)
 {
     struct search search = {.query = query, .run = run};
     struct shares shares = {.count = 0};
@@ -121,7 +125,8 @@ int search_on_devices(const char *list, const struct query *query, struct neares
             result = search_shares(&search, &shares);
         if (result == 0) {
             print_shares(&shares, "records");
-            print_line("computation", "%.6f s without copies, %lld rounds", run->computing, (long long)run->rounds);
+            print_line("computation", "%.6f s without copies, %lld rounds", run->computing,
+                       (long long)run->rounds);
             print_digest(search.all.squared, (size_t)search.all.count * sizeof *search.all.squared);
         }
         close_shares(&shares);

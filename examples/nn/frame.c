@@ -11,20 +11,20 @@
 
 #include "nn.h"
 
-enum {
-    MOST_NEIGHBOURS = 1000
-};
+enum { MOST_NEIGHBOURS = 1000 };
 
-/* ---- options ------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-static double degrees(const struct settings *settings, const char *option, const char *text, double value)
+static double degrees(const struct settings *settings, const char *option, const char *text,
+                      double value)
 {
     char *end;
     if (text == NULL)
         return value;
     value = strtod(text, &end);
     if (end == text || *end != '\0' || !(fabs(value) <= 360.0)) {
-        fprintf(stderr, "%s: --%s wants a number from -360 to 360, not '%s'\n", settings->program, option, text);
+        fprintf(stderr, "%s: --%s wants a number from -360 to 360, not '%s'\n", settings->program,
+                option, text);
         exit(WRONG_USAGE);
     }
     return value;
@@ -47,20 +47,26 @@ void parse_request(struct settings *settings, struct request *request, int argc,
     const char *latitude = NULL, *longitude = NULL;
     int64_t records = 0, neighbours = 10;
     /* The last two are for programs with --queue and --devices. */
-    const struct extra_option with_ways = {"resident", "0|1", "with --queue: 0 copies each window's records with its launch (1)", NULL,
-                                           &request->resident, 0, 1};
-    const struct extra_option with_devices = {"rounds", "N", "with --devices: compute the distances so often (1)", NULL,
-                                              &request->rounds, 1, 1000000};
+    const struct extra_option none = {NULL, NULL, NULL, NULL, NULL, 0, 0};
+    const struct extra_option with_ways = {
+        "resident", "0|1", "with --queue: 0 copies each window's records with its launch (1)", NULL,
+        &request->resident, 0, 1};
+    const struct extra_option with_devices = {
+        "rounds", "N", "with --devices: compute the distances so often (1)", NULL,
+        &request->rounds, 1, 1000000};
+    int64_t least = settings->smallest, most = settings->largest;
     const struct extra_option extra[] = {
-        {"records", "N", "the same as --size", NULL, &records, settings->smallest, settings->largest},
-        {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line", &request->list, NULL, 0, 0},
-        {"generate", "DIR", "write the made-up records to this folder and keep them", &request->generate, NULL, 0, 0},
+        {"records", "N", "the same as --size", NULL, &records, least, most},
+        {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line",
+         &request->list, NULL, 0, 0},
+        {"generate", "DIR", "write the made-up records to this folder and keep them",
+         &request->generate, NULL, 0, 0},
         {"neighbours", "K", "how many to find (10)", NULL, &neighbours, 1, MOST_NEIGHBOURS},
         {"latitude", "X", "near to where (30)", &latitude, NULL, 0, 0},
         {"longitude", "X", "(90)", &longitude, NULL, 0, 0},
-        settings->has_ways ? with_ways : (struct extra_option){NULL, NULL, NULL, NULL, NULL, 0, 0},
-        settings->has_devices ? with_devices : (struct extra_option){NULL, NULL, NULL, NULL, NULL, 0, 0},
-        {NULL, NULL, NULL, NULL, NULL, 0, 0},
+        settings->has_ways ? with_ways : none,
+        settings->has_devices ? with_devices : none,
+        none,
     };
     request->resident = request->rounds = 1;
     settings->extra = extra;
@@ -70,37 +76,44 @@ void parse_request(struct settings *settings, struct request *request, int argc,
         settings->size = records;
         settings->sized = 1;
     }
-    request->query = (struct query){degrees(settings, "latitude", latitude, 30.0), degrees(settings, "longitude", longitude, 90.0),
-                                    (int)neighbours};
+    request->query.latitude = degrees(settings, "latitude", latitude, 30.0);
+    request->query.longitude = degrees(settings, "longitude", longitude, 90.0);
+    request->query.neighbours = (int)neighbours;
     check_request(settings, request);
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void print_nearest(const struct nearest *nearest)
 {
     for (int i = 0; i < nearest->count; i++)
-        print_line(i == 0 ? "nearest" : "", "%s  %8.4f away", nearest->list[i].text, sqrt(nearest->list[i].squared));
+        print_line(i == 0 ? "nearest" : "", "%s  %8.4f away", nearest->list[i].text,
+                   sqrt(nearest->list[i].squared));
 }
 
-static int summary(const struct settings *settings, const struct request *request, const struct nearest *nearest,
-                   const struct device_run *run, const struct check *check)
+static int summary(const struct settings *settings, const struct request *request,
+                   const struct nearest *nearest, const struct device_run *run,
+                   const struct check *check)
 {
     print_line(settings->program, "%lld records %s%s, near %g, %g", (long long)run->records,
-               request->list != NULL ? "of " : "made up", request->list != NULL ? request->list : "", request->query.latitude,
+               request->list != NULL ? "of " : "made up",
+               request->list != NULL ? request->list : "", request->query.latitude,
                request->query.longitude);
     print_run(settings, run->launches, run->seconds);
     print_ways(&run->ways);
     print_nearest(nearest);
-    return print_check(settings, check->wrong == 0 && check->records == run->records, check->seconds,
-                       "%d of %d neighbours wrong, %lld records", check->wrong, nearest->count, (long long)check->records);
+    return print_check(settings, check->wrong == 0 && check->records == run->records,
+                       check->seconds, "%d of %d neighbours wrong, %lld records", check->wrong,
+                       nearest->count, (long long)check->records);
 }
 
-static int search_list(const struct settings *settings, const struct request *request, const char *list, search_function *search)
+static int search_list(const struct settings *settings, const struct request *request,
+                       const char *list, search_function *search)
 {
     struct nearest nearest = {.room = request->query.neighbours};
-    struct device_run run = {.settings = settings, .device = settings->device, .ways = {.way = settings->way},
-                             .resident = request->resident != 0, .rounds = request->rounds};
+    struct device_run run = {.settings = settings, .device = settings->device,
+                             .ways = {.way = settings->way}, .resident = request->resident != 0,
+                             .rounds = request->rounds};
     struct check check = {0};
     nearest.list = calloc((size_t)nearest.room, sizeof *nearest.list);
     if (nearest.list == NULL) {
@@ -113,7 +126,8 @@ static int search_list(const struct settings *settings, const struct request *re
         status = 1;
     }
     sort_nearest(&nearest);
-    if (status == 0 && settings->verify && check_nearest(list, &request->query, &nearest, &check) != 0)
+    if (status == 0 && settings->verify &&
+        check_nearest(list, &request->query, &nearest, &check) != 0)
         status = 1;
     if (status == 0)
         status = summary(settings, request, &nearest, &run, &check);
@@ -122,12 +136,14 @@ static int search_list(const struct settings *settings, const struct request *re
 }
 
 /* Made-up records go to a folder that is asked for, or to one that is removed in the end. */
-static int search_made_up(const struct settings *settings, const struct request *request, search_function *search)
+static int search_made_up(const struct settings *settings, const struct request *request,
+                          search_function *search)
 {
     char list[PATH_LIMIT], folder[PATH_LIMIT];
     const char *place = getenv("TMPDIR");
     int temporary = request->generate == NULL;
-    snprintf(folder, sizeof folder, "%s/librex-nn-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
+    snprintf(folder, sizeof folder, "%s/librex-nn-XXXXXX",
+             place != NULL && place[0] != '\0' ? place : "/tmp");
     if (temporary && mkdtemp(folder) == NULL) {
         fprintf(stderr, "%s: %s: %s\n", settings->program, folder, strerror(errno));
         return 1;
@@ -140,7 +156,8 @@ static int search_made_up(const struct settings *settings, const struct request 
     return status;
 }
 
-int run_request(const struct settings *settings, const struct request *request, search_function *search)
+int run_request(const struct settings *settings, const struct request *request,
+                search_function *search)
 {
     return request->list != NULL ? search_list(settings, request, request->list, search)
                                  : search_made_up(settings, request, search);

@@ -54,8 +54,8 @@ struct query {
 /* ---- records.c ---- */
 
 /*
- * Writes @count records to a few files in @folder, and a list of these, whose name @list receives. The same for the same count every time.
- * 0, or -1 with a line on stderr.
+ * Writes @count records to a few files in @folder, and a list of these, whose name @list receives.
+ * The same for the same count every time. 0, or -1 with a line on stderr.
  */
 int make_records(const char *folder, int64_t count, char list[PATH_LIMIT]);
 
@@ -77,8 +77,8 @@ int open_records(struct records *records, const char *list_path);
 void close_records(struct records *records);
 
 /*
- * Up to WINDOW records of one file, with their places. Returns their number, 0 at the end, or -1 with a line on stderr that names
- * file, record and cause.
+ * Up to WINDOW records of one file, with their places. Returns their number, 0 at the end, or -1
+ * with a line on stderr that names file, record and cause.
  */
 int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], struct place *places);
 
@@ -138,7 +138,8 @@ struct device_run {
 };
 
 /* Searches the records of a list. 0, or -1 with a line on stderr. */
-typedef int search_function(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run);
+typedef int search_function(const char *list, const struct query *query, struct nearest *nearest,
+                            struct device_run *run);
 search_function search_on_device;
 
 /* ---- resident.c ---- */
@@ -159,8 +160,9 @@ struct check {
     int wrong; /* neighbours that are not where the serial run has them, or are no such record */
 };
 
-/* Searches once more and compares with @nearest, which is sorted. 0, or -1 with a line on stderr. */
-int check_nearest(const char *list, const struct query *query, const struct nearest *nearest, struct check *check);
+/* Searches again and compares with @nearest, which is sorted. 0, or -1 with a line on stderr. */
+int check_nearest(const char *list, const struct query *query, const struct nearest *nearest,
+                  struct check *check);
 
 /* ---- frame.c ---- */
 
@@ -176,6 +178,7 @@ struct request {
 void parse_request(struct settings *settings, struct request *request, int argc, char **argv);
 
 /* The program after its initialisation: inputs, search, check, summary. Returns the exit status. */
-int run_request(const struct settings *settings, const struct request *request, search_function *search);
+int run_request(const struct settings *settings, const struct request *request,
+                search_function *search);
 
 #endif

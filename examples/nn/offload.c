@@ -33,15 +33,18 @@ static int launch_window(struct window *window, const struct query *query, struc
     config.device = run->device;
     run->launches++;
     double began = seconds_now();
-    int result = REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),
-                                 REX_TO(window->places, window->count), REX_FROM(window->squared, window->count));
+    int result =
+        REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(window->count), REX_VALUE(query->latitude),
+                        REX_VALUE(query->longitude), REX_TO(window->places, window->count),
+                        REX_FROM(window->squared, window->count));
     run->seconds += seconds_now() - began;
     if (result != 0)
         fprintf(stderr, "nn: launch %lld: %s\n", (long long)run->launches, rex_last_error());
     return result;
 }
 
-static int search_records(struct records *records, const struct query *query, struct nearest *nearest, struct device_run *run)
+static int search_records(struct records *records, const struct query *query,
+                          struct nearest *nearest, struct device_run *run)
 {
     struct window window;
     int count;
@@ -55,7 +58,8 @@ static int search_records(struct records *records, const struct query *query, st
     return count;
 }
 
-int search_on_device(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+int search_on_device(const char *list, const struct query *query, struct nearest *nearest,
+                     struct device_run *run)
 {
     struct records records;
     if (open_records(&records, list) != 0)

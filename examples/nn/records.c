@@ -1,8 +1,9 @@
 /*
- * records.c - record files in the format of Rodinia's nearest neighbours: see nn.h. A list names the files, one a line, as seen from
- * the current directory.
+ * records.c - record files in the format of Rodinia's nearest neighbours: see nn.h. A list names
+ * the files, one a line, as seen from the current directory.
  *
- * Nothing is passed over in silence: a file of records with another length would otherwise give coordinates from the wrong columns.
+ * Nothing is passed over in silence: a file of records with another length would otherwise give
+ * coordinates from the wrong columns.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +25,7 @@ static int failed(const char *path)
     return -1;
 }
 
-/* ---- made-up records ----------------------------------------------------------------------------------------------- */
+/* ---- made-up records ------------------------------------------------------------------------- */
 
 static int whole_number(uint64_t *random, int least, int most)
 {
@@ -33,16 +34,19 @@ static int whole_number(uint64_t *random, int least, int most)
 
 static int write_record(FILE *file, uint64_t *random)
 {
-    static const char *const names[] = {"ALBERTO", "BERYL",  "CHRIS",  "DEBBY", "ERNESTO", "FLORENCE", "GORDON",
-                                        "HELENE",  "ISAAC",  "JOYCE",  "KEITH", "LESLIE",  "MICHAEL",  "NADINE",
-                                        "OSCAR",   "PATTY",  "RAFAEL", "SANDY", "TONY",    "VALERIE",  "WILLIAM"};
-    int year = whole_number(random, 1950, 2004), month = whole_number(random, 1, 12), day = whole_number(random, 1, 28);
+    static const char *const names[] = {
+        "ALBERTO", "BERYL", "CHRIS",  "DEBBY", "ERNESTO", "FLORENCE", "GORDON",
+        "HELENE",  "ISAAC", "JOYCE",  "KEITH", "LESLIE",  "MICHAEL",  "NADINE",
+        "OSCAR",   "PATTY", "RAFAEL", "SANDY", "TONY",    "VALERIE",  "WILLIAM"};
+    int year = whole_number(random, 1950, 2004), month = whole_number(random, 1, 12),
+        day = whole_number(random, 1, 28);
     int hour = 6 * whole_number(random, 0, 3), number = whole_number(random, 1, 28);
     const char *name = names[next_random(random) % (sizeof names / sizeof names[0])];
-    double latitude = whole_number(random, 70, 699) / 10.0, longitude = whole_number(random, 0, 3589) / 10.0;
+    double latitude = whole_number(random, 70, 699) / 10.0,
+           longitude = whole_number(random, 0, 3589) / 10.0;
     int speed = whole_number(random, 10, 164), pressure = whole_number(random, 0, 899);
-    return fprintf(file, "%4d %2d %2d %2d %2d %-9s %5.1f %5.1f %4d %4d\n", year, month, day, hour, number, name, latitude, longitude,
-                   speed, pressure) == RECORD_LENGTH;
+    return fprintf(file, "%4d %2d %2d %2d %2d %-9s %5.1f %5.1f %4d %4d\n", year, month, day, hour,
+                   number, name, latitude, longitude, speed, pressure) == RECORD_LENGTH;
 }
 
 static void path_of(char path[PATH_LIMIT], const char *folder, int which)
@@ -78,7 +82,8 @@ static int write_files(FILE *list, const char *folder, int64_t count)
 
 static int list_path(char path[PATH_LIMIT], const char *folder)
 {
-    if (snprintf(path, PATH_LIMIT, "%s/filelist_%d", folder, FILES) < PATH_LIMIT - 8) /* the others' names are shorter than that */
+    if (snprintf(path, PATH_LIMIT, "%s/filelist_%d", folder, FILES) <
+        PATH_LIMIT - 8) /* the others' names are shorter than that */
         return 0;
     fprintf(stderr, "nn: %s: the folder's name is too long\n", folder);
     return -1;
@@ -109,7 +114,7 @@ void remove_records(const char *folder)
     rmdir(folder);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 int open_records(struct records *records, const char *path)
 {
@@ -142,7 +147,8 @@ static int next_file(struct records *records)
         records->line++;
         length = strcspn(records->path, "\r\n");
         if (length == sizeof records->path - 1) {
-            fprintf(stderr, "nn: %s:%lld: is too long for a file's name\n", records->list_path, (long long)records->line);
+            fprintf(stderr, "nn: %s:%lld: is too long for a file's name\n", records->list_path,
+                    (long long)records->line);
             return -1;
         }
         records->path[length] = '\0';
@@ -151,7 +157,8 @@ static int next_file(struct records *records)
     records->file = fopen(records->path, "r");
     if (records->file != NULL)
         return 1;
-    fprintf(stderr, "nn: %s:%lld: %s: %s\n", records->list_path, (long long)records->line, records->path, strerror(errno));
+    fprintf(stderr, "nn: %s:%lld: %s: %s\n", records->list_path, (long long)records->line,
+            records->path, strerror(errno));
     return -1;
 }
 
@@ -184,7 +191,7 @@ static void close_file(struct records *records)
     records->file = NULL;
 }
 
-/* The next bytes of the list's files: those of at most one window, of one file. Returns their number, 0 at the end, or -1. */
+/* The next bytes, of one window and one file at most. Their number, 0 at the end, or -1. */
 static int read_bytes(struct records *records, char *text)
 {
     size_t bytes = 0;

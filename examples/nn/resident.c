@@ -1,14 +1,15 @@
 /*
- * resident.c - nn's device run with --queue and --graph: all records are read first and mapped once, and the launches, still one for each
- * window of at most ten, are not waited for.
+ * resident.c - nn's device run with --queue and --graph: all records are read first and mapped
+ * once, and the launches, still one for each window of at most ten, are not waited for.
  *
  * Look at launch_windows(). A launch here brings nothing and fetches nothing. So the host is
  * through with it in the two microseconds that a launch takes, and waits once for all launches. As
- * a graph they take half of that each, if the same distances are computed again. The price is
- * memory for all records.
+ * a graph they take half of that each, if the same distances are computed again. It takes memory
+ * for all.
  *
- * With --resident 0 the copies of a window go through the queue before and behind its launch: two copies for a launch cost more than the
- * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_host_register().
+ * With --resident 0 the copies of a window go through the queue before and behind its launch: two
+ * copies for a launch cost more than the launch, and still nobody waits for any of them. Copies
+ * that nobody waits for want pinned memory, hence rex_host_register().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -45,8 +46,10 @@ static int launch_window(struct search *search, int64_t first, int64_t count)
         result = update(&search->run->ways, search->run->device, &there);
     }
     if (result == 0)
-        result = REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count), REX_VALUE(search->query->latitude),
-                                 REX_VALUE(search->query->longitude), REX_ALLOC(places, count), REX_ALLOC(squared, count));
+        result =
+            REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count),
+                            REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
+                            REX_ALLOC(places, count), REX_ALLOC(squared, count));
     if (result == 0 && !search->run->resident) {
         REX_MAP(back, REX_FROM(squared, count));
         result = update(&search->run->ways, search->run->device, &back);
@@ -71,7 +74,8 @@ static int launch_windows(void *context)
 static int measure(struct search *search)
 {
     struct all *all = &search->all;
-    int64_t there = search->run->resident ? REX_MAP_TO : REX_MAP_ALLOC, back = search->run->resident ? REX_MAP_FROM : REX_MAP_ALLOC;
+    int64_t there = search->run->resident ? REX_MAP_TO : REX_MAP_ALLOC,
+            back = search->run->resident ? REX_MAP_FROM : REX_MAP_ALLOC;
     int result;
     double began = seconds_now();
     REX_DATA_REGION(&result, search->run->device, REX_SECTION(there, all->places, 0, all->count),
@@ -82,13 +86,14 @@ static int measure(struct search *search)
     return result;
 }
 
-/* Pinned memory is for copies alone; where it cannot be had, they are slower. To pin it takes time, which counts. */
+/* Pinned memory makes copies faster. To pin it takes time, which counts. */
 static int measure_pinned(struct search *search)
 {
     struct all *all = &search->all;
     size_t count = (size_t)all->count;
     double began = seconds_now();
-    int places = rex_host_register(all->places, count * sizeof *all->places) == 0, squared = rex_host_register(all->squared, count * sizeof *all->squared) == 0;
+    int places = rex_host_register(all->places, count * sizeof *all->places) == 0,
+        squared = rex_host_register(all->squared, count * sizeof *all->squared) == 0;
     int result = measure(search);
     if (places)
         rex_host_unregister(all->places);
@@ -110,7 +115,8 @@ static int search_all(struct search *search)
     return result;
 }
 
-int search_resident(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+int search_resident(const char *list, const struct query *query, struct nearest *nearest,
+                    struct device_run *run)
 {
     struct search search = {.query = query, .run = run};
     int result = read_all(&search.all, list);

@@ -1,6 +1,6 @@
 /*
- * serial.c - nn on the host: the reference for the check. It shares nothing with the device run: it reads the files with stdio's own
- * idea of a number, takes all distances, and sorts them.
+ * serial.c - nn on the host: the reference for the check. It shares nothing with the device run: it
+ * reads the files with stdio's own idea of a number, takes all distances, and sorts them.
  *
  * The host and the device may choose different records of equal distance, so distances are
  * compared. Each record that the device run chose must exist and be as far away as it says.
@@ -101,7 +101,8 @@ static int count_wrong(const struct nearest *nearest, struct distances *distance
     return nearest->count == expected ? wrong : wrong + 1;
 }
 
-int check_nearest(const char *list, const struct query *query, const struct nearest *nearest, struct check *check)
+int check_nearest(const char *list, const struct query *query, const struct nearest *nearest,
+                  struct check *check)
 {
     struct distances distances = {0};
     double began = seconds_now();

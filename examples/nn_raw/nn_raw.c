@@ -3,13 +3,15 @@
  *
  * This is what a source-to-source compiler makes of
  *
- *     #pragma omp target teams distribute parallel for map(to: lat[0:rec_count], lng[0:rec_count]) map(from: z[0:rec_count])
+ *     #pragma omp target teams distribute parallel for \
+ *             map(to: lat[0:rec_count], lng[0:rec_count]) map(from: z[0:rec_count])
  *     for (int i = 0; i < rec_count; i++)
  *         ...
  *
- * in a loop that reads ten records at a time, with nothing but rex_kmp.h: key and entry as plain objects, columns as braced local arrays,
- * the packet filled by position. It puts rex_offload_init() at the beginning of main, so that the first launch is no slower than
- * the others. examples/nn is the same program in the library's words, and has the parts that are not about offloading.
+ * in a loop that reads ten records at a time, with nothing but rex_kmp.h: key and entry as plain
+ * objects, columns as braced local arrays, the packet filled by position. It puts
+ * rex_offload_init() at the beginning of main, so that the first launch is no slower than the
+ * others. examples/nn is the same program in the library's words, and has all other parts.
  *
  * Run it:  make && $(make -s print-O)/examples/nn_raw/nn_raw --help
  *
@@ -24,10 +26,11 @@ struct __tgt_offload_entry OUT__1__distances__33__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__distances__33__id__, (char *)"OUT__1__distances__33__kernel__", 0, 0, 0};
 
-/* ---- what the compiler made of the function with the directive ----------------------------------------------------- */
+/* ---- what the compiler made of the function with the directive ------------------------------- */
 
 /* Types of rows: 33 to, 34 from, both parameters; 288 a literal that is a parameter. */
-static int distances(int device, int rec_count, double target_lat, double target_long, double *lat, double *lng, double *z)
+static int distances(int device, int rec_count, double target_lat, double target_long, double *lat,
+                     double *lng, double *z)
 {
     int __launched = 0;
     {
@@ -39,27 +42,29 @@ static int distances(int device, int rec_count, double target_lat, double target
         void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&rec_count, sizeof(int));
         void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&target_lat, sizeof(double));
         void *__rex_packed_literal_arg_2 = rex_pack_literal_arg_bytes(&target_long, sizeof(double));
-        void *__args_base[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, __rex_packed_literal_arg_2, lat, lng, z};
-        void *__args[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, __rex_packed_literal_arg_2, lat + 0, lng + 0, z + 0};
-        int64_t __arg_sizes[] = {(int64_t)sizeof(int),
-                                 (int64_t)sizeof(double),
-                                 (int64_t)sizeof(double),
-                                 (int64_t)sizeof(double) * rec_count,
+        void *__args_base[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1,
+                               __rex_packed_literal_arg_2, lat, lng, z};
+        void *__args[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1,
+                          __rex_packed_literal_arg_2, lat + 0, lng + 0, z + 0};
+        int64_t __arg_sizes[] = {(int64_t)sizeof(int), (int64_t)sizeof(double),
+                                 (int64_t)sizeof(double), (int64_t)sizeof(double) * rec_count,
                                  (int64_t)sizeof(double) * rec_count,
                                  (int64_t)sizeof(double) * rec_count};
         int64_t __arg_types[] = {288, 288, 288, 33, 33, 34};
         int __arg_num = 6;
-        struct __tgt_kernel_arguments __kernel_args = {3, __arg_num, __args_base, __args, __arg_sizes, __arg_types, 0, 0,
-                                                       (int64_t)__tripcount, 0, {_num_blocks_, 1, 1},
-                                                       {_threads_per_block_, 1, 1}, 0};
-        __launched = __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+        struct __tgt_kernel_arguments __kernel_args = {
+            3, __arg_num, __args_base, __args, __arg_sizes, __arg_types, 0, 0, (int64_t)__tripcount,
+            0, {_num_blocks_, 1, 1}, {_threads_per_block_, 1, 1}, 0};
+        __launched = __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr,
+                                         &__kernel_args);
     }
     return __launched;
 }
 
-/* ---- the rest of the user's program -------------------------------------------------------------------------------- */
+/* ---- the rest of the user's program ---------------------------------------------------------- */
 
-static int search_records(struct records *records, const struct query *query, struct nearest *nearest, struct device_run *run)
+static int search_records(struct records *records, const struct query *query,
+                          struct nearest *nearest, struct device_run *run)
 {
     char sandbox[WINDOW][RECORD_LENGTH];
     struct place places[WINDOW];
@@ -71,7 +76,8 @@ static int search_records(struct records *records, const struct query *query, st
             lng[i] = places[i].longitude;
         }
         double began = seconds_now();
-        int result = distances(run->device, rec_count, query->latitude, query->longitude, lat, lng, z);
+        int result =
+            distances(run->device, rec_count, query->latitude, query->longitude, lat, lng, z);
         run->seconds += seconds_now() - began;
         run->launches++;
         if (result != 0)
@@ -82,7 +88,8 @@ static int search_records(struct records *records, const struct query *query, st
     return rec_count;
 }
 
-static int search(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+static int search(const char *list, const struct query *query, struct nearest *nearest,
+                  struct device_run *run)
 {
     struct records records;
     if (open_records(&records, list) != 0)
@@ -96,8 +103,8 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "nn_raw",
-        .purpose = "Finds the records that are nearest to a place on the device that libomptarget offers, in the words of generated\n"
-                   "code.",
+        .purpose = "Finds the records that are nearest to a place on the device that libomptarget\n"
+                   "offers, in the words of generated code.",
         .unit = "made-up records",
         .size = 42764,
         .smallest = 1,

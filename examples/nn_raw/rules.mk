@@ -1,2 +1,3 @@
-# What is not about offloading is nn's own: record files, the list of the nearest, the serial run, the frame.
-$(O)/examples/nn_raw/nn_raw: $(call objects,$(addprefix examples/nn/,frame.c nearest.c records.c serial.c))
+# Record files, the list of the nearest, the serial run and the frame are nn's own.
+nn_shared := frame.c nearest.c records.c serial.c
+$(O)/examples/nn_raw/nn_raw: $(call objects,$(addprefix examples/nn/,$(nn_shared)))

@@ -1,6 +1,6 @@
 /*
- * particles, the device side. See particles.c. Teams take swarms, and threads take the coordinates of a swarm's particles: the
- * pointers in a swarm are those of the device's own copies.
+ * particles, the device side. See particles.c. Teams take swarms, and threads take the coordinates
+ * of a swarm's particles: the pointers in a swarm are those of the device's own copies.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -36,7 +36,8 @@ REX_DEVICE_KERNEL(particles_energy, (int64_t) swarms, (struct swarm *) swarm)
     REX_FOR(s, swarms) {
         double energy = 0.0;
         for (int64_t i = 0; i < 3 * swarm[s].count; i++) {
-            double away = swarm[s].position[i] - swarm[s].centre[i % 3], speed = swarm[s].velocity[i];
+            double away = swarm[s].position[i] - swarm[s].centre[i % 3];
+            double speed = swarm[s].velocity[i];
             energy += 0.5 * (speed * speed + swarm[s].stiffness * away * away);
         }
         swarm[s].energy = energy;

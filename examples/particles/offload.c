@@ -1,9 +1,8 @@
 /*
- * offload.c - particles' device run: an array of structs whose pointers have to lead somewhere on the device too.
+ * offload.c - particles' device run: an array of structs with pointers.
  *
  * map_swarm(), the mapper, maps one swarm with all its parts; rex_map_add_mapped() applies it to
- * the whole array; rex_map_build() makes a map of that, for the region. Launches inside name the
- * array alone.
+ * the whole array; rex_map_build() makes a map of that, for the region. Launches name the array.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,10 +17,7 @@ REX_KERNEL(particles_kick);
 REX_KERNEL(particles_drift);
 REX_KERNEL(particles_energy);
 
-enum {
-    THREADS = 128,
-    MOST_TEAMS = 65535
-};
+enum { THREADS = 128, MOST_TEAMS = 65535 };
 
 /* A run that is under way. */
 struct region {
@@ -29,17 +25,19 @@ struct region {
     struct device_run *run;
 };
 
-/* ---- the map ----------------------------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
 
-/* A swarm, and what its two pointers point to. The device's copy of the swarm gets pointers to the device's coordinates. */
+/* A swarm, and what its two pointers point to. The device's pointers get device addresses. */
 static int map_swarm(struct rex_map_builder *builder, void *element)
 {
     struct swarm *swarm = element;
     int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *swarm));
     if (result == 0)
-        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->position, 0, 3 * swarm->count));
+        result =
+            rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->position, 0, 3 * swarm->count));
     if (result == 0)
-        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->velocity, 0, 3 * swarm->count));
+        result =
+            rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->velocity, 0, 3 * swarm->count));
     return result;
 }
 
@@ -50,13 +48,14 @@ static int push_swarms(struct rex_map_builder *builder, void *context)
     return rex_map_add_mapped(builder, map_swarm, section, sizeof *simulation->swarm);
 }
 
-/* ---- the steps --------------------------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 /* The next launch: teams take swarms. */
 static struct rex_launch_config config_of(struct region *region)
 {
     int64_t swarms = region->simulation->swarms;
-    struct rex_launch_config config = rex_launch_config_of(NULL, swarms < MOST_TEAMS ? swarms : MOST_TEAMS, THREADS);
+    struct rex_launch_config config =
+        rex_launch_config_of(NULL, swarms < MOST_TEAMS ? swarms : MOST_TEAMS, THREADS);
     config.device = region->run->device;
     region->run->launches++;
     return config;
@@ -65,15 +64,15 @@ static struct rex_launch_config config_of(struct region *region)
 static int kick(struct region *region, double time)
 {
     const struct simulation *simulation = region->simulation;
-    return REX_LAUNCH_WITH(particles_kick, config_of(region), REX_VALUE(simulation->swarms), REX_VALUE(time),
-                           REX_ALLOC(simulation->swarm, simulation->swarms));
+    return REX_LAUNCH_WITH(particles_kick, config_of(region), REX_VALUE(simulation->swarms),
+                           REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
 }
 
 static int drift(struct region *region, double time)
 {
     const struct simulation *simulation = region->simulation;
-    return REX_LAUNCH_WITH(particles_drift, config_of(region), REX_VALUE(simulation->swarms), REX_VALUE(time),
-                           REX_ALLOC(simulation->swarm, simulation->swarms));
+    return REX_LAUNCH_WITH(particles_drift, config_of(region), REX_VALUE(simulation->swarms),
+                           REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
 }
 
 static int find_energies(struct region *region)
@@ -102,7 +101,8 @@ static int run_region(struct region *region)
     struct device_run *run = region->run;
     struct rex_map swarms;
     double began = seconds_now();
-    int result = rex_map_build(&swarms, NULL, push_swarms, (void *)(uintptr_t)region->simulation, NULL);
+    int result =
+        rex_map_build(&swarms, NULL, push_swarms, (void *)(uintptr_t)region->simulation, NULL);
     if (result != 0)
         return result;
     run->building = seconds_now() - began;
@@ -122,6 +122,7 @@ int simulate_on_device(const struct simulation *simulation, struct device_run *r
     run->launches = 0;
     int result = run_region(&region);
     if (result != 0)
-        fprintf(stderr, "particles: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "particles: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     return result;
 }

@@ -1,9 +1,9 @@
 /*
  * particles - swarms of particles on springs: structs with pointers on the device.
  *
- * An array of swarms, each with arrays of its own, goes to the device in one data region through a mapper, a C function that maps
- * one swarm. Three kernels move the particles and sum up their energies. See particles.h for what is in which file; particles_raw is
- * the same program as a compiler would write it.
+ * An array of swarms, each with arrays of its own, goes to the device in one data region through a
+ * mapper, a C function that maps one swarm. Three kernels move the particles and sum up their
+ * energies. See particles.h for the files; particles_raw is the same as a compiler writes it.
  *
  * Run it:  make && $(make -s print-O)/examples/particles/particles --help
  *
@@ -17,15 +17,12 @@
 #include "../common/common.h"
 #include "particles.h"
 
-enum {
-    LARGEST_SWARM = 63,
-    MOST_SWARMS = 1 << 20
-};
+enum { LARGEST_SWARM = 63, MOST_SWARMS = 1 << 20 };
 
-/* Tolerance of the check: this share of the largest value for each step, room for some 45 roundings. */
+/* Tolerance: this share of the largest value for each step, room for some 45 roundings. */
 #define TOLERANCE_PER_STEP 1e-14
 
-/* ---- swarms ------------------------------------------------------------------------------------------------------ */
+/* ---- swarms ---------------------------------------------------------------------------------- */
 
 static void free_swarms(struct swarm *swarm, int64_t swarms)
 {
@@ -36,7 +33,7 @@ static void free_swarms(struct swarm *swarm, int64_t swarms)
     free(swarm);
 }
 
-/* From 1 to LARGEST_SWARM particles; the same for the same size, every time. 0, or -1: out of memory. */
+/* 1 to LARGEST_SWARM particles, the same for the same size. 0, or -1: out of memory. */
 static int make_swarm(struct swarm *swarm, uint64_t *random)
 {
     swarm->count = 1 + (int64_t)(next_random(random) % LARGEST_SWARM);
@@ -78,7 +75,7 @@ static int64_t count_particles(const struct simulation *simulation)
     return count;
 }
 
-/* ---- the check --------------------------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 struct check {
     double seconds;
@@ -101,8 +98,9 @@ static void compare(struct check *check, const double *values, const double *exp
     }
 }
 
-/* @before: the swarms as they were; their pointers must have come back from the device as they went. */
-static void check_result(const struct simulation *device, const struct simulation *serial, const struct swarm *before, struct check *check)
+/* @before: the swarms as they were; the device must not have changed their pointers. */
+static void check_result(const struct simulation *device, const struct simulation *serial,
+                         const struct swarm *before, struct check *check)
 {
     double began = seconds_now();
     simulate_serially(serial);
@@ -110,7 +108,8 @@ static void check_result(const struct simulation *device, const struct simulatio
     check->allowed = TOLERANCE_PER_STEP * (device->steps + LARGEST_SWARM);
     for (int64_t i = 0; i < device->swarms; i++) {
         const struct swarm *one = &device->swarm[i], *other = &serial->swarm[i];
-        if (one->position != before[i].position || one->velocity != before[i].velocity || one->count != other->count) {
+        if (one->position != before[i].position || one->velocity != before[i].velocity ||
+            one->count != other->count) {
             check->lost++;
             continue;
         }
@@ -120,9 +119,10 @@ static void check_result(const struct simulation *device, const struct simulatio
     }
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
-static int compute(const struct settings *settings, struct simulation *device, struct simulation *serial, struct swarm *before)
+static int compute(const struct settings *settings, struct simulation *device,
+                   struct simulation *serial, struct swarm *before)
 {
     struct device_run run = {.device = settings->device};
     struct check check = {0};
@@ -131,12 +131,14 @@ static int compute(const struct settings *settings, struct simulation *device, s
         return 1;
     if (settings->verify)
         check_result(device, serial, before, &check);
-    print_line("particles", "%lld in %lld swarms, %d steps", (long long)count_particles(serial), (long long)device->swarms, device->steps);
+    print_line("particles", "%lld in %lld swarms, %d steps", (long long)count_particles(serial),
+               (long long)device->swarms, device->steps);
     print_run(settings, run.launches, run.seconds);
     print_line("map", "%d rows, built in %.6f s", run.rows, run.building);
-    return print_check(settings, check.wrong == 0 && check.lost == 0, check.seconds,
-                       "largest difference %.1e of the largest value, %.0e allowed; %lld pointers lost", check.difference, check.allowed,
-                       (long long)check.lost);
+    return print_check(
+        settings, check.wrong == 0 && check.lost == 0, check.seconds,
+        "largest difference %.1e of the largest value, %.0e allowed; %lld pointers lost",
+        check.difference, check.allowed, (long long)check.lost);
 }
 
 int main(int argc, char **argv)
@@ -149,8 +151,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "particles",
-        .purpose = "Moves swarms of particles on the device that libomptarget offers, through a mapper, and checks the result\n"
-                   "against a serial run.",
+        .purpose = "Moves swarms of particles on the device that libomptarget offers, through a\n"
+                   "mapper, and checks the result against a serial run.",
         .unit = "swarms of 1 to 63 particles",
         .size = 1024,
         .smallest = 1,

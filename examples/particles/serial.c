@@ -1,6 +1,7 @@
 /*
- * serial.c - particles on the host: the reference that the device run is checked against. It shares no code with kernels.cu and
- * goes the other way round: it follows one particle through all its steps before it looks at the next.
+ * serial.c - particles on the host: the reference that the device run is checked against. It shares
+ * no code with kernels.cu and goes the other way round: it follows one particle through all its
+ * steps before it looks at the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,13 +15,15 @@ struct particle {
 static void accelerate(const struct swarm *swarm, struct particle *particle, double time)
 {
     for (int axis = 0; axis < 3; axis++) {
-        double acceleration = swarm->stiffness * swarm->centre[axis] - swarm->stiffness * particle->position[axis] -
+        double acceleration = swarm->stiffness * swarm->centre[axis] -
+                              swarm->stiffness * particle->position[axis] -
                               swarm->drag * particle->velocity[axis];
         particle->velocity[axis] += acceleration * time;
     }
 }
 
-static void follow(const struct simulation *simulation, const struct swarm *swarm, struct particle *particle)
+static void follow(const struct simulation *simulation, const struct swarm *swarm,
+                   struct particle *particle)
 {
     for (int i = 0; i < simulation->steps; i++) {
         accelerate(swarm, particle, simulation->step / 2.0);
@@ -48,7 +51,8 @@ void simulate_serially(const struct simulation *simulation)
         swarm->energy = 0.0;
         for (int64_t i = 0; i < swarm->count; i++) {
             double *position = &swarm->position[3 * i], *velocity = &swarm->velocity[3 * i];
-            struct particle particle = {{position[0], position[1], position[2]}, {velocity[0], velocity[1], velocity[2]}};
+            struct particle particle = {{position[0], position[1], position[2]},
+                                        {velocity[0], velocity[1], velocity[2]}};
             follow(simulation, swarm, &particle);
             for (int axis = 0; axis < 3; axis++) {
                 position[axis] = particle.position[axis];

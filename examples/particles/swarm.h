@@ -1,12 +1,13 @@
 /*
- * swarm.h - a swarm of particles, on host and device alike. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * swarm.h - a swarm of particles, on host and device alike.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef PARTICLES_SWARM_H
 #define PARTICLES_SWARM_H
 
 #include <stdint.h>
 
-/* Particles of one kind, bound to a centre by a spring and slowed down by the air. Swarms differ in size. */
+/* Particles of one kind, bound to a centre by springs and slowed by air. Sizes differ. */
 struct swarm {
     int64_t count;
     double stiffness; /* of the spring, 1/s^2 */

@@ -3,11 +3,13 @@
  *
  * This is what a source-to-source compiler makes of
  *
- *     #pragma omp declare mapper(struct swarm s) map(tofrom: s, s.position[0:s.count], s.velocity[0:s.count])
+ *     #pragma omp declare mapper(struct swarm s) \
+ *             map(tofrom: s, s.position[0:s.count], s.velocity[0:s.count])
  *     #pragma omp target data map(tofrom: swarm[0:n]) map(from: energy[0:n])
  *
- * with nothing but rex_kmp.h: a pass that counts the rows, an allocation for each column, an index that fills them, begin, the body
- * with its kernels, end, and the columns freed after it. examples/particles is the same in the library's words, on a larger model.
+ * with nothing but rex_kmp.h: a pass that counts the rows, an allocation for each column, an index
+ * that fills them, begin, the body with its kernels, end, and the columns freed after it.
+ * examples/particles is the same in the library's words, on a larger model.
  *
  * Run it:  make && $(make -s print-O)/examples/particles_raw/particles_raw --help
  *
@@ -54,9 +56,9 @@ static int device = -1;
 static int verify = 1;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ---------------------------------------------------- */
+/* ---- what the compiler made of the function with the directives ------------------------------ */
 
-/* Types of rows: 3 tofrom, 0 alloc, 2 from; 16 attached pointer; 1 << 48 member of row 0; 32 parameter; 256 literal. */
+/* 3 tofrom, 0 alloc, 2 from; 16 attached; 1 << 48 member of row 0; 32 parameter; 256 literal */
 static int simulate(struct swarm *swarm, int64_t n, double *energy)
 {
     int __launched = 0;
@@ -108,7 +110,8 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
     __arg_types[__arg_index] = 2;
     __arg_index++;
 
-    __tgt_target_data_begin(__device_id, (int32_t)__arg_num, __args_base, __args, __arg_sizes, __arg_types);
+    __tgt_target_data_begin(__device_id, (int32_t)__arg_num, __args_base, __args, __arg_sizes,
+                            __arg_types);
     {
         int __threads_per_block = 128;
         int __num_blocks = (int)((n + 127) / 128);
@@ -116,29 +119,37 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
             {
                 void *__host_ptr = (void *)&OUT__1__simulate__34__id__;
                 void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
-                void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&step, sizeof(double));
-                void *__args_base_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, swarm};
+                void *__rex_packed_literal_arg_1 =
+                    rex_pack_literal_arg_bytes(&step, sizeof(double));
+                void *__args_base_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1,
+                                         swarm};
                 void *__args_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, swarm};
-                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(struct swarm) * n};
+                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                           (int64_t)sizeof(struct swarm) * n};
                 int64_t __arg_types_1[] = {288, 288, 32};
-                struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_1, __args_1, __arg_sizes_1, __arg_types_1, 0, 0,
-                                                               (int64_t)n, 0, {__num_blocks, 1, 1},
-                                                               {__threads_per_block, 1, 1}, 0};
-                __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
+                struct __tgt_kernel_arguments __kernel_args = {
+                    3, 3, __args_base_1, __args_1, __arg_sizes_1, __arg_types_1, 0, 0, (int64_t)n,
+                    0, {__num_blocks, 1, 1}, {__threads_per_block, 1, 1}, 0};
+                __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block,
+                                                  __host_ptr, &__kernel_args);
                 launches++;
             }
             {
                 void *__host_ptr = (void *)&OUT__2__simulate__39__id__;
                 void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
-                void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&step, sizeof(double));
-                void *__args_base_2[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, swarm};
+                void *__rex_packed_literal_arg_1 =
+                    rex_pack_literal_arg_bytes(&step, sizeof(double));
+                void *__args_base_2[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1,
+                                         swarm};
                 void *__args_2[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, swarm};
-                int64_t __arg_sizes_2[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(struct swarm) * n};
+                int64_t __arg_sizes_2[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double),
+                                           (int64_t)sizeof(struct swarm) * n};
                 int64_t __arg_types_2[] = {288, 288, 32};
-                struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_2, __args_2, __arg_sizes_2, __arg_types_2, 0, 0,
-                                                               (int64_t)n, 0, {__num_blocks, 1, 1},
-                                                               {__threads_per_block, 1, 1}, 0};
-                __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
+                struct __tgt_kernel_arguments __kernel_args = {
+                    3, 3, __args_base_2, __args_2, __arg_sizes_2, __arg_types_2, 0, 0, (int64_t)n,
+                    0, {__num_blocks, 1, 1}, {__threads_per_block, 1, 1}, 0};
+                __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block,
+                                                  __host_ptr, &__kernel_args);
                 launches++;
             }
         }
@@ -147,16 +158,19 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
             void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
             void *__args_base_3[] = {__rex_packed_literal_arg_0, swarm, energy};
             void *__args_3[] = {__rex_packed_literal_arg_0, swarm, energy};
-            int64_t __arg_sizes_3[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(struct swarm) * n, (int64_t)sizeof(double) * n};
+            int64_t __arg_sizes_3[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(struct swarm) * n,
+                                       (int64_t)sizeof(double) * n};
             int64_t __arg_types_3[] = {288, 32, 32};
-            struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_3, __args_3, __arg_sizes_3, __arg_types_3, 0, 0,
-                                                           (int64_t)n, 0, {__num_blocks, 1, 1},
-                                                           {__threads_per_block, 1, 1}, 0};
-            __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
+            struct __tgt_kernel_arguments __kernel_args = {
+                3, 3, __args_base_3, __args_3, __arg_sizes_3, __arg_types_3, 0, 0, (int64_t)n, 0,
+                {__num_blocks, 1, 1}, {__threads_per_block, 1, 1}, 0};
+            __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block,
+                                              __host_ptr, &__kernel_args);
             launches++;
         }
     }
-    __tgt_target_data_end(__device_id, (int32_t)__arg_num, __args_base, __args, __arg_sizes, __arg_types);
+    __tgt_target_data_end(__device_id, (int32_t)__arg_num, __args_base, __args, __arg_sizes,
+                          __arg_types);
     free(__arg_types);
     free(__arg_sizes);
     free(__args);
@@ -164,7 +178,7 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
     return __launched;
 }
 
-/* ---- the rest of the user's program -------------------------------------------------------------------------------- */
+/* ---- the rest of the user's program ---------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -178,9 +192,10 @@ static int64_t number_option(const char *option, const char *text, int64_t least
     char *end;
     errno = 0;
     long long value = text != NULL ? strtoll(text, &end, 10) : 0;
-    if (text == NULL || end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        fprintf(stderr, "particles_raw: %s wants a whole number from %lld to %lld, not '%s'\n", option, (long long)least,
-                (long long)most, text != NULL ? text : "");
+    if (text == NULL || end == text || *end != '\0' || errno != 0 || value < least ||
+        value > most) {
+        fprintf(stderr, "particles_raw: %s wants a whole number from %lld to %lld, not '%s'\n",
+                option, (long long)least, (long long)most, text != NULL ? text : "");
         exit(WRONG_USAGE);
     }
     return value;
@@ -188,13 +203,15 @@ static int64_t number_option(const char *option, const char *text, int64_t least
 
 static void print_help(void)
 {
-    printf("usage: particles_raw [options]\n\n"
-           "Moves particles on springs on the device that libomptarget offers, in the words of generated code.\n\n"
-           "  --size N          swarms, 1 to %d (%d)\n"
-           "  --device D        device number (-1, the default device)\n"
-           "  --verify          check against a serial run (always, unless --no-verify)\n"
-           "  --help            this text\n",
-           MOST_SWARMS, DEFAULT_SWARMS);
+    printf(
+        "usage: particles_raw [options]\n\n"
+        "Moves particles on springs on the device that libomptarget offers, in the words of "
+        "generated code.\n\n"
+        "  --size N          swarms, 1 to %d (%d)\n"
+        "  --device D        device number (-1, the default device)\n"
+        "  --verify          check against a serial run (always, unless --no-verify)\n"
+        "  --help            this text\n",
+        MOST_SWARMS, DEFAULT_SWARMS);
 }
 
 static int64_t parse_options(char **argv)
@@ -272,7 +289,8 @@ static int check(const struct swarm *swarm, const double *energy, int64_t swarms
         for (int64_t i = 0; i < swarms; i++)
             wrong += count_wrong(swarm[i].position, expected[i].position, swarm[i].count) +
                      count_wrong(swarm[i].velocity, expected[i].velocity, swarm[i].count);
-        printf("check        %s: %lld values wrong\n", wrong == 0 ? "passed" : "FAILED", (long long)wrong);
+        printf("check        %s: %lld values wrong\n", wrong == 0 ? "passed" : "FAILED",
+               (long long)wrong);
     }
     free_swarms(expected, swarms);
     free(energies);
@@ -288,9 +306,12 @@ static int run(int64_t swarms)
         double began = seconds_now();
         status = simulate(swarm, swarms, energy) == 0 ? 0 : 1;
         printf("particles_raw %lld swarms, %d steps\n", (long long)swarms, STEPS);
-        printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device" : "NVIDIA GPU",
+        printf("device       %s, LLVM %d\n",
+               rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device"
+                                                    : "NVIDIA GPU",
                rex_runtime_release());
-        printf("launches     %lld, with the copies %.6f s\n", (long long)launches, seconds_now() - began);
+        printf("launches     %lld, with the copies %.6f s\n", (long long)launches,
+               seconds_now() - began);
     }
     if (status == 0 && verify)
         status = check(swarm, energy, swarms);
@@ -308,7 +329,9 @@ int main(int argc, char **argv)
     if (rex_offload_init() != 0)
         return 1;
     if (device >= rex_device_count()) {
-        fprintf(stderr, "particles_raw: there is no device %d: librex has found %d, numbered from 0\n", device, rex_device_count());
+        fprintf(stderr,
+                "particles_raw: there is no device %d: librex has found %d, numbered from 0\n",
+                device, rex_device_count());
         return 1;
     }
     return run(swarms);

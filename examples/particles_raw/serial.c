@@ -22,6 +22,7 @@ void simulate_serially(struct swarm *swarm, int64_t swarms, int steps, double st
     for (int64_t i = 0; i < swarms; i++) {
         energy[i] = 0.0;
         for (int64_t k = 0; k < swarm[i].count; k++)
-            energy[i] += follow(&swarm[i].position[k], &swarm[i].velocity[k], swarm[i].stiffness, steps, step);
+            energy[i] += follow(&swarm[i].position[k], &swarm[i].velocity[k], swarm[i].stiffness,
+                                steps, step);
     }
 }

@@ -19,7 +19,8 @@ int make_grid(struct grid *grid, int64_t rows, int64_t columns)
     int64_t cells = rows * columns;
     *grid = (struct grid){rows, columns, malloc((size_t)cells * sizeof *grid->cost)};
     if (grid->cost == NULL) {
-        fprintf(stderr, "pathfinder: out of memory for %lld x %lld cells\n", (long long)rows, (long long)columns);
+        fprintf(stderr, "pathfinder: out of memory for %lld x %lld cells\n", (long long)rows,
+                (long long)columns);
         return -1;
     }
     for (int64_t i = 0; i < cells; i++)

@@ -6,8 +6,8 @@
 #include <rex/kernel.h>
 
 /* `now` has the cheapest ways to the row before `row`; `next` receives those to it. */
-REX_DEVICE_KERNEL(pathfinder_step, (int64_t) row, (int64_t) columns, (const int32_t *) cost, (const int32_t *) now,
-                  (int32_t *) next)
+REX_DEVICE_KERNEL(pathfinder_step, (int64_t) row, (int64_t) columns, (const int32_t *) cost,
+                  (const int32_t *) now, (int32_t *) next)
 {
     const int32_t *here = cost + row * columns;
     REX_FOR(i, columns) {

@@ -1,12 +1,13 @@
 /*
- * offload.c - pathfinder's device run: a loop of launches on the host, and one data region around it.
+ * offload.c - pathfinder's device run: a loop of launches in one data region.
  *
  * Look at step(). Each launch names the two rows of results in the order that it wants them. Each
  * of its arrays is REX_ALLOC: the region has mapped them, so the launch copies nothing and only
  * looks up the device's address. The grid goes to the device once, 100 000 numbers come back.
  *
- * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or capture them in a
- * graph: step() is the same, and the queue in its config, or none, says whether it waits.
+ * No launch needs the host to have seen the one before it, so walk_down() may as well put all of
+ * them in a queue, or capture them in a graph: step() is the same, and the queue in its config, or
+ * none, says whether it waits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,7 +21,7 @@
 
 REX_KERNEL(pathfinder_step);
 
-/* A walk that is under way. All pointers are host addresses, which stand for the device's copies in every row of a map. */
+/* A walk. All pointers are host addresses, which stand for the device's copies in every row. */
 struct walk {
     const struct grid *grid;
     struct device_run *run;
@@ -36,7 +37,8 @@ static int step(struct walk *walk, int64_t row)
     config.device = walk->run->device;
     config.queue = walk->run->ways.queue; /* NULL: wait for it */
     walk->run->launches++;
-    return REX_LAUNCH_WITH(pathfinder_step, config, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
+    return REX_LAUNCH_WITH(pathfinder_step, config, REX_VALUE(row), REX_VALUE(columns),
+                           REX_ALLOC(grid->cost, grid->rows * columns),
                            REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
 }
 
@@ -67,8 +69,8 @@ static int run_region(struct walk *walk)
     const struct grid *grid = walk->grid;
     int result;
     double began = seconds_now();
-    REX_DATA_REGION(&result, walk->run->device, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
-                    REX_ALLOC(walk->next, grid->columns)) {
+    REX_DATA_REGION(&result, walk->run->device, REX_TO(grid->cost, grid->rows * grid->columns),
+                    REX_TO(walk->now, grid->columns), REX_ALLOC(walk->next, grid->columns)) {
         result = walk_down(walk);
     }
     walk->run->seconds = seconds_now() - began;
@@ -91,7 +93,8 @@ int walk_on_device(const struct grid *grid, int32_t *cheapest, struct device_run
         result = run_region(&walk);
     close_ways(&run->ways);
     if (result != 0)
-        fprintf(stderr, "pathfinder: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "pathfinder: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     else if (walk.now != cheapest)
         memcpy(cheapest, walk.now, bytes);
     free(other);

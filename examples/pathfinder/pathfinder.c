@@ -1,8 +1,10 @@
 /*
- * pathfinder - the cheapest way from the top of a grid to its bottom, one row down and at most one column aside in a step.
+ * pathfinder - the cheapest way from the top of a grid to its bottom, one row down and at most one
+ * column aside in a step.
  *
- * Dynamic programming, of the Rodinia suite, on librex: a launch for each row, and all of them in one data region. See pathfinder.h for
- * what is in which file; examples/pathfinder_raw is the same in the words of generated code.
+ * Dynamic programming, of the Rodinia suite, on librex: a launch for each row, and all of them in
+ * one data region. See pathfinder.h for what is in which file; examples/pathfinder_raw is the same
+ * in the words of generated code.
  *
  * Run it:  make && $(make -s print-O)/examples/pathfinder/pathfinder --help
  *
@@ -22,12 +24,13 @@ static int compute(const struct settings *settings, const struct grid *grid, int
         return 1;
     if (settings->verify && check_against_serial(grid, cheapest, &check) != 0)
         return 1;
-    print_line("pathfinder", "%lld columns, %lld rows, costs made up", (long long)grid->columns, (long long)grid->rows);
+    print_line("pathfinder", "%lld columns, %lld rows, costs made up", (long long)grid->columns,
+               (long long)grid->rows);
     print_run(settings, run.launches, run.seconds);
     print_ways(&run.ways);
     print_line("result", "the cheapest way costs %d", least_cost(cheapest, grid->columns));
-    return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong", (long long)check.wrong,
-                       (long long)grid->columns);
+    return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong",
+                       (long long)check.wrong, (long long)grid->columns);
 }
 
 static int run_all(const struct settings *settings, int64_t rows)
@@ -53,8 +56,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "pathfinder",
-        .purpose = "Finds the cheapest ways down a grid, to each cell of its last row, on the device that libomptarget\n"
-                   "offers, and checks the result against a serial run.",
+        .purpose = "Finds the cheapest ways down a grid, to each cell of its last row, on the\n"
+                   "device that libomptarget offers, and checks the result against a serial run.",
         .unit = "columns of the grid",
         .size = DEFAULT_COLUMNS,
         .smallest = 1,

@@ -41,7 +41,9 @@ struct device_run {
     double seconds;   /* out: launches and copies */
 };
 
-/* @cheapest receives, for each cell of the last row, the cost of the cheapest way to it. 0, or -1 with a line on stderr. */
+/*
+ * @cheapest: cost of the cheapest way to each cell of the last row. 0, or -1 and a line on stderr.
+ */
 int walk_on_device(const struct grid *grid, int32_t *cheapest, struct device_run *run);
 
 /* ---- serial.c ---- */
@@ -51,7 +53,7 @@ int walk_serially(const struct grid *grid, int32_t *cheapest);
 
 /* ---- grid.c ---- */
 
-/* A grid of random costs, the same for the same size every time. 0, or -1 with a line on stderr. Free the costs. */
+/* Random costs, the same for the same size. 0, or -1 with a line on stderr. Free the costs. */
 int make_grid(struct grid *grid, int64_t rows, int64_t columns);
 
 struct check {

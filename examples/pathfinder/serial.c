@@ -1,6 +1,6 @@
 /*
- * serial.c - pathfinder on the host: the reference for the check. Where the kernel looks up from each cell, to find the cheapest of
- * the three above, this looks down: each cell makes an offer to the three below it.
+ * serial.c - pathfinder on the host: the reference for the check. Where the kernel looks up from
+ * each cell, to find the cheapest of the three above, each cell makes an offer to those below it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,11 +1,12 @@
 /*
- * pathfinder_raw, the device side, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * pathfinder_raw, the device side, by the names of generated code.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
 /* One row further down: the cheapest of the three cells above, and the cell's own cost. */
-REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, (int32_t) t, (int32_t) columns, (const int32_t *) wall, (const int32_t *) src,
-                       (int32_t *) dst)
+REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, (int32_t) t, (int32_t) columns, (const int32_t *) wall,
+                       (const int32_t *) src, (int32_t *) dst)
 {
     int64_t count = columns, row = t + 1;
     REX_FOR(n, count) {

@@ -3,7 +3,8 @@
  *
  * This is what a source-to-source compiler makes of
  *
- *     #pragma omp target data map(to: wall[0:rows * columns]) map(tofrom: src[0:columns], dst[0:columns])
+ *     #pragma omp target data map(to: wall[0:rows * columns]) \
+ *             map(tofrom: src[0:columns], dst[0:columns])
  *     for (int t = 0; t < rows - 1; t++) {
  *     #pragma omp target teams distribute parallel for
  *         for (int n = 0; n < columns; n++)
@@ -11,8 +12,9 @@
  *         int *swap = src; src = dst; dst = swap;
  *     }
  *
- * with nothing but rex_kmp.h: key and entry as plain objects, columns as braced local arrays, the packet filled by position.
- * examples/pathfinder is the same program in the library's words, and has the parts that are not about offloading.
+ * with nothing but rex_kmp.h: key and entry as plain objects, columns as braced local arrays, the
+ * packet filled by position. examples/pathfinder is the same program in the library's words, and
+ * has the parts that are not about offloading.
  *
  * Run it:  make && $(make -s print-O)/examples/pathfinder_raw/pathfinder_raw --help
  *
@@ -36,9 +38,12 @@ struct __tgt_offload_entry OUT__1__walk__41__omp_offload_entry__
 static int device;
 static int64_t launches;
 
-/* ---- what the compiler made of the function with the directives ---------------------------------------------------- */
+/* ---- what the compiler made of the function with the directives ------------------------------ */
 
-/* Types of rows: 1 to, 3 to and from; 32 parameter; 288 a literal that is a parameter. The row of results is in *src afterwards. */
+/*
+ * Types of rows: 1 to, 3 to and from; 32 parameter; 288 a literal that is a parameter. The row of
+ * results is in *src afterwards.
+ */
 static int walk(int32_t *wall, int32_t **src_and_result, int32_t *dst, int rows, int columns)
 {
     int32_t *src = *src_and_result;
@@ -47,11 +52,13 @@ static int walk(int32_t *wall, int32_t **src_and_result, int32_t *dst, int rows,
         int64_t __device_id = device;
         void *__args_base[] = {wall, src, dst};
         void *__args[] = {wall + 0, src + 0, dst + 0};
-        int64_t __arg_sizes[] = {(int64_t)sizeof(int32_t) * rows * columns, (int64_t)sizeof(int32_t) * columns,
+        int64_t __arg_sizes[] = {(int64_t)sizeof(int32_t) * rows * columns,
+                                 (int64_t)sizeof(int32_t) * columns,
                                  (int64_t)sizeof(int32_t) * columns};
         int64_t __arg_types[] = {1, 3, 3};
         int __arg_num = 3;
-        __tgt_target_data_begin(__device_id, __arg_num, __args_base, __args, __arg_sizes, __arg_types);
+        __tgt_target_data_begin(__device_id, __arg_num, __args_base, __args, __arg_sizes,
+                                __arg_types);
         for (int t = 0; t < rows - 1 && __launched == 0; t++) {
             {
                 int64_t __tripcount = columns;
@@ -59,31 +66,37 @@ static int walk(int32_t *wall, int32_t **src_and_result, int32_t *dst, int rows,
                 int _num_blocks_ = (int)((__tripcount + 127) / 128);
                 void *__host_ptr = (void *)&OUT__1__walk__41__id__;
                 void *__rex_packed_literal_arg_0 = rex_pack_literal_arg_bytes(&t, sizeof(int));
-                void *__rex_packed_literal_arg_1 = rex_pack_literal_arg_bytes(&columns, sizeof(int));
-                void *__args_base_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, wall, src, dst};
-                void *__args_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, wall, src, dst};
-                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int), (int64_t)sizeof(int), (int64_t)sizeof(int32_t) * rows * columns,
-                                           (int64_t)sizeof(int32_t) * columns, (int64_t)sizeof(int32_t) * columns};
+                void *__rex_packed_literal_arg_1 =
+                    rex_pack_literal_arg_bytes(&columns, sizeof(int));
+                void *__args_base_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1,
+                                         wall, src, dst};
+                void *__args_1[] = {__rex_packed_literal_arg_0, __rex_packed_literal_arg_1, wall,
+                                    src, dst};
+                int64_t __arg_sizes_1[] = {(int64_t)sizeof(int), (int64_t)sizeof(int),
+                                           (int64_t)sizeof(int32_t) * rows * columns,
+                                           (int64_t)sizeof(int32_t) * columns,
+                                           (int64_t)sizeof(int32_t) * columns};
                 int64_t __arg_types_1[] = {288, 288, 32, 32, 32};
                 int __arg_num_1 = 5;
-                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
-                                                               __arg_types_1, 0, 0, (int64_t)__tripcount, 0,
-                                                               {_num_blocks_, 1, 1},
-                                                               {_threads_per_block_, 1, 1}, 0};
-                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
+                struct __tgt_kernel_arguments __kernel_args = {
+                    3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1, __arg_types_1, 0, 0,
+                    (int64_t)__tripcount, 0, {_num_blocks_, 1, 1}, {_threads_per_block_, 1, 1}, 0};
+                __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_,
+                                                  __host_ptr, &__kernel_args);
                 launches++;
             }
             int32_t *swap = src;
             src = dst;
             dst = swap;
         }
-        __tgt_target_data_end(__device_id, __arg_num, __args_base, __args, __arg_sizes, __arg_types);
+        __tgt_target_data_end(__device_id, __arg_num, __args_base, __args, __arg_sizes,
+                              __arg_types);
     }
     *src_and_result = src;
     return __launched;
 }
 
-/* ---- the rest of the user's program -------------------------------------------------------------------------------- */
+/* ---- the rest of the user's program ---------------------------------------------------------- */
 
 static int run(const struct settings *settings, const struct grid *grid, int32_t *buffers)
 {
@@ -97,10 +110,11 @@ static int run(const struct settings *settings, const struct grid *grid, int32_t
     double seconds = seconds_now() - began;
     if (settings->verify && check_against_serial(grid, result, &check) != 0)
         return 1;
-    print_line("pathfinder_raw", "%lld columns, %lld rows, costs made up", (long long)grid->columns, (long long)grid->rows);
+    print_line("pathfinder_raw", "%lld columns, %lld rows, costs made up", (long long)grid->columns,
+               (long long)grid->rows);
     print_run(settings, launches, seconds);
-    return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong", (long long)check.wrong,
-                       (long long)grid->columns);
+    return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong",
+                       (long long)check.wrong, (long long)grid->columns);
 }
 
 static int run_all(const struct settings *settings, int64_t rows)
@@ -126,7 +140,8 @@ int main(int argc, char **argv)
     };
     struct settings settings = {
         .program = "pathfinder_raw",
-        .purpose = "Finds the cheapest ways down a grid on the device that libomptarget offers, in the words of generated code.",
+        .purpose = "Finds the cheapest ways down a grid on the device that libomptarget offers,\n"
+                   "in the words of generated code.",
         .unit = "columns of the grid",
         .size = DEFAULT_COLUMNS,
         .smallest = 1,

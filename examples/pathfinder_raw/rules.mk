@@ -1,2 +1,3 @@
-# What is not about offloading is pathfinder's own: its grids, its serial run, and the comparison.
-$(O)/examples/pathfinder_raw/pathfinder_raw: $(call objects,examples/pathfinder/grid.c examples/pathfinder/serial.c)
+# Its grids, its serial run and the comparison are pathfinder's own.
+pathfinder_shared := $(addprefix examples/pathfinder/,grid.c serial.c)
+$(O)/examples/pathfinder_raw/pathfinder_raw: $(call objects,$(pathfinder_shared))

@@ -1,20 +1,20 @@
 /*
  * srad, the device side: how much each pixel may flow, and the flow itself. See srad.c.
  *
- * Teams take rows and threads take the columns of a row: neighbouring threads read neighbouring addresses, and the grid
- * has one dimension, all that some LLVM releases launch.
+ * Teams take rows and threads take the columns of a row: neighbouring threads read neighbouring
+ * addresses, and the grid has one dimension, all that some LLVM releases launch.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
 /*
- * The diffusion coefficient of each pixel: 1 where the neighbourhood varies as speckle does, 0 at an edge of the picture's
- * content. `speckle` is the square of the speckle's coefficient of variation. Beyond the picture's border lies a copy of
- * the border's pixels.
+ * The diffusion coefficient of each pixel: 1 where the neighbourhood varies as speckle does, 0 at
+ * an edge of the picture's content. `speckle` is the square of the speckle's coefficient of
+ * variation. Beyond the picture's border lies a copy of the border's pixels.
  */
-REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) speckle, (const float *) image,
-                  (float *) coefficient)
+REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) speckle,
+                  (const float *) image, (float *) coefficient)
 {
     float scale = 1.0f / (speckle * (1.0f + speckle));
 
@@ -29,8 +29,9 @@ REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) 
             float to_west = here[column > 0 ? column - 1 : column] - own;
             float to_east = here[column < columns - 1 ? column + 1 : column] - own;
 
-            float gradient = (to_north * to_north + to_south * to_south + to_west * to_west + to_east * to_east) *
-                             inverse * inverse;
+            float squares = to_north * to_north + to_south * to_south + to_west * to_west +
+                            to_east * to_east;
+            float gradient = squares * inverse * inverse;
             float laplacian = (to_north + to_south + to_west + to_east) * inverse;
             float slope = 1.0f + 0.25f * laplacian;
             float variation = (0.5f * gradient - 0.0625f * laplacian * laplacian) / (slope * slope);
@@ -43,11 +44,11 @@ REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) 
 }
 
 /*
- * One time step: each pixel receives from its neighbours, weighted with the coefficient at the border between the two:
- * its own towards north and west, the neighbour's towards south and east, as Rodinia has it.
+ * One time step: each pixel receives from its neighbours, weighted with the coefficient at the
+ * border between the two: its own towards north and west, the neighbour's towards south and east.
  */
-REX_DEVICE_KERNEL(srad_diffuse, (int64_t) rows, (int64_t) columns, (float) rate, (const float *) now,
-                  (const float *) coefficient, (float *) next)
+REX_DEVICE_KERNEL(srad_diffuse, (int64_t) rows, (int64_t) columns, (float) rate,
+                  (const float *) now, (const float *) coefficient, (float *) next)
 {
     float quarter_rate = 0.25f * rate;
 
@@ -62,7 +63,8 @@ REX_DEVICE_KERNEL(srad_diffuse, (int64_t) rows, (int64_t) columns, (float) rate,
             int64_t east = column < columns - 1 ? column + 1 : column;
             float own = here[column];
             float divergence = flow[column] * (north[column] - own + here[west] - own) +
-                               flow_south[column] * (south[column] - own) + flow[east] * (here[east] - own);
+                               flow_south[column] * (south[column] - own) +
+                               flow[east] * (here[east] - own);
             next[row * columns + column] = own + quarter_rate * divergence;
         }
     }

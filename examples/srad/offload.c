@@ -18,12 +18,9 @@
 REX_KERNEL(srad_coefficients);
 REX_KERNEL(srad_diffuse);
 
-enum {
-    THREADS = 128,
-    MOST_TEAMS = 65535
-};
+enum { THREADS = 128, MOST_TEAMS = 65535 };
 
-/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
+/* A run. All pointers are host addresses, which stand for the device's copies in every row. */
 struct region {
     const struct diffusion *diffusion;
     struct device_run *run;
@@ -34,7 +31,7 @@ struct region {
     struct rex_map *other;  /* the same for `next` */
 };
 
-/* ---- the sample -------------------------------------------------------------------------------------------------- */
+/* ---- the sample ------------------------------------------------------------------------------ */
 
 struct rectangle {
     float *field;
@@ -44,13 +41,15 @@ struct rectangle {
 static int push_sample(struct rex_map_builder *builder, void *context)
 {
     struct rectangle *rectangle = context;
-    return rex_map_add_strided(builder, rectangle->field, sizeof(float), rectangle->dimensions, 2, REX_MAP_FROM);
+    return rex_map_add_strided(builder, rectangle->field, sizeof(float), rectangle->dimensions, 2,
+                               REX_MAP_FROM);
 }
 
 static int build_sample_map(struct rex_map *map, const struct diffusion *diffusion, float *field)
 {
-    struct rectangle rectangle = {
-        field, {{diffusion->rows, 0, diffusion->sample_rows, 1}, {diffusion->columns, 0, diffusion->sample_columns, 1}}};
+    struct rectangle rectangle = {field,
+                                  {{diffusion->rows, 0, diffusion->sample_rows, 1},
+                                   {diffusion->columns, 0, diffusion->sample_columns, 1}}};
     return rex_map_build(map, NULL, push_sample, &rectangle, NULL);
 }
 
@@ -58,7 +57,8 @@ static int build_sample_map(struct rex_map *map, const struct diffusion *diffusi
 static int take_sample(struct region *region, float *speckle)
 {
     const struct diffusion *diffusion = region->diffusion;
-    double sum = 0.0, squares = 0.0, count = (double)(diffusion->sample_rows * diffusion->sample_columns);
+    double sum = 0.0, squares = 0.0,
+           count = (double)(diffusion->sample_rows * diffusion->sample_columns);
     int result = rex_data_update(region->run->device, region->sample);
     for (int64_t row = 0; row < diffusion->sample_rows; row++)
         for (int64_t column = 0; column < diffusion->sample_columns; column++) {
@@ -72,13 +72,14 @@ static int take_sample(struct region *region, float *speckle)
     return result;
 }
 
-/* ---- the steps --------------------------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 /* The next launch: teams take rows. */
 static struct rex_launch_config config_of(struct region *region)
 {
     int64_t rows = region->diffusion->rows;
-    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MOST_TEAMS ? rows : MOST_TEAMS, THREADS);
+    struct rex_launch_config config =
+        rex_launch_config_of(NULL, rows < MOST_TEAMS ? rows : MOST_TEAMS, THREADS);
     config.device = region->run->device;
     region->run->launches++;
     return config;
@@ -86,16 +87,20 @@ static struct rex_launch_config config_of(struct region *region)
 
 static int find_coefficients(struct region *region, float speckle)
 {
-    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
-    return REX_LAUNCH_WITH(srad_coefficients, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(speckle),
-                           REX_ALLOC(region->now, pixels), REX_ALLOC(region->coefficient, pixels));
+    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns,
+            pixels = rows * columns;
+    return REX_LAUNCH_WITH(srad_coefficients, config_of(region), REX_VALUE(rows),
+                           REX_VALUE(columns), REX_VALUE(speckle), REX_ALLOC(region->now, pixels),
+                           REX_ALLOC(region->coefficient, pixels));
 }
 
 static int diffuse(struct region *region)
 {
-    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
-    return REX_LAUNCH_WITH(srad_diffuse, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(region->diffusion->rate),
-                           REX_ALLOC(region->now, pixels), REX_ALLOC(region->coefficient, pixels), REX_ALLOC(region->next, pixels));
+    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns,
+            pixels = rows * columns;
+    return REX_LAUNCH_WITH(srad_diffuse, config_of(region), REX_VALUE(rows), REX_VALUE(columns),
+                           REX_VALUE(region->diffusion->rate), REX_ALLOC(region->now, pixels),
+                           REX_ALLOC(region->coefficient, pixels), REX_ALLOC(region->next, pixels));
 }
 
 static void swap_fields(struct region *region)
@@ -125,11 +130,11 @@ static int run_region(struct region *region)
     int64_t pixels = region->diffusion->rows * region->diffusion->columns;
     int result;
     double began = seconds_now();
-    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels),
-                    REX_ALLOC(region->coefficient, pixels)) {
+    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, pixels),
+                    REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels)) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
-        /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */
+        /* The result is in the field that was written last: an update, and no row copies back. */
         REX_MAP(last, REX_FROM(region->now, pixels));
         if (result == 0)
             result = rex_data_update(region->run->device, &last);
@@ -161,12 +166,13 @@ int diffuse_on_device(const struct diffusion *diffusion, float *values, struct d
         fputs("srad: out of memory\n", stderr);
         return -1;
     }
-    struct region region = {
-        .diffusion = diffusion, .run = run, .now = values, .next = scratch, .coefficient = scratch + pixels};
+    struct region region = {.diffusion = diffusion, .run = run, .now = values, .next = scratch,
+                            .coefficient = scratch + pixels};
     run->launches = 0;
     int result = run_with_maps(&region);
     if (result != 0)
-        fprintf(stderr, "srad: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+        fprintf(stderr, "srad: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     else if (region.now != values)
         memcpy(values, region.now, pixels * sizeof *values);
     free(scratch);

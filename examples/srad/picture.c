@@ -1,7 +1,8 @@
 /*
  * picture.c - srad's pictures: PGM files (netpbm's "portable greymap"), and one that is made up.
  *
- * A header is believed only as far as it can be checked: numbers have limits, and what follows must be as long as it says.
+ * A header is believed only as far as it can be checked: numbers have limits, and lengths must be
+ * right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,7 +22,7 @@ enum {
     MAGIC_RAW = '5'
 };
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {
     FILE *file;
@@ -40,7 +41,8 @@ static int wrong_input(const struct reader *reader, const char *what)
     char message[128];
     if (ferror(reader->file))
         return wrong(reader, strerror(errno));
-    snprintf(message, sizeof message, "%s%s", feof(reader->file) ? "the file ends early: " : "", what);
+    snprintf(message, sizeof message, "%s%s", feof(reader->file) ? "the file ends early: " : "",
+             what);
     return wrong(reader, message);
 }
 
@@ -55,7 +57,7 @@ static int next_visible(struct reader *reader)
     return c;
 }
 
-/* A number from 0 to @most, with the one character behind it; @what, for errors, says what it is. */
+/* A number from 0 to @most, with the one character behind it; @what is for errors. */
 static int read_number(struct reader *reader, int most, const char *what, int *number)
 {
     char message[96];
@@ -152,7 +154,7 @@ int read_picture(const char *path, struct picture *picture)
     return result;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 int write_picture(const char *path, const struct picture *picture)
 {
@@ -172,9 +174,9 @@ int write_picture(const char *path, const struct picture *picture)
     return failed ? -1 : 0;
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
-/* The scene without speckle, 0 to 1: two discs and three bars on grey; the upper left quarter is plain grey. */
+/* The scene without speckle, 0 to 1: two discs and three bars on grey. */
 static double scene_at(double x, double y)
 {
     double to_first = (x - 0.7) * (x - 0.7) + (y - 0.3) * (y - 0.3);
@@ -196,8 +198,9 @@ int draw_picture(struct picture *picture, int64_t size)
         return -1;
     for (int64_t row = 0; row < size; row++)
         for (int64_t column = 0; column < size; column++) {
-            double x = ((double)column + 0.5) / (double)size, y = ((double)row + 0.5) / (double)size;
-            /* Ultrasound's noise multiplies; the sum of four even ones is nearly a bell curve, about 0 and 0.115 wide. */
+            double x = ((double)column + 0.5) / (double)size,
+                   y = ((double)row + 0.5) / (double)size;
+            /* Noise multiplies; the sum of four even ones is nearly a bell curve, 0.115 wide. */
             double noise = 0.0;
             for (int i = 0; i < 4; i++)
                 noise += 0.2 * (next_fraction(&random) - 0.5);

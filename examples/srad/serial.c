@@ -25,7 +25,8 @@ static double square(double x)
 /* The square of the coefficient of variation in the sample. */
 static double speckle_of(const struct diffusion *diffusion, const double *values)
 {
-    double sum = 0.0, squares = 0.0, count = (double)(diffusion->sample_rows * diffusion->sample_columns);
+    double sum = 0.0, squares = 0.0,
+           count = (double)(diffusion->sample_rows * diffusion->sample_columns);
     for (int64_t row = 0; row < diffusion->sample_rows; row++)
         for (int64_t column = 0; column < diffusion->sample_columns; column++)
             sum += values[row * diffusion->columns + column];
@@ -39,9 +40,11 @@ static double speckle_of(const struct diffusion *diffusion, const double *values
 
 static void find_coefficient(struct pixel *pixel, double value, double speckle)
 {
-    double squares = square(pixel->north) + square(pixel->south) + square(pixel->west) + square(pixel->east);
+    double squares =
+        square(pixel->north) + square(pixel->south) + square(pixel->west) + square(pixel->east);
     double laplacian = (pixel->north + pixel->south + pixel->west + pixel->east) / value;
-    double variation = (squares / square(value) / 2.0 - square(laplacian) / 16.0) / square(1.0 + laplacian / 4.0);
+    double variation =
+        (squares / square(value) / 2.0 - square(laplacian) / 16.0) / square(1.0 + laplacian / 4.0);
     double coefficient = 1.0 / (1.0 + (variation - speckle) / (speckle * (1.0 + speckle)));
     if (coefficient < 0.0)
         coefficient = 0.0;
@@ -50,7 +53,8 @@ static void find_coefficient(struct pixel *pixel, double value, double speckle)
     pixel->coefficient = coefficient;
 }
 
-static void look_around(const struct diffusion *diffusion, const double *values, double speckle, struct pixel *pixels)
+static void look_around(const struct diffusion *diffusion, const double *values, double speckle,
+                        struct pixel *pixels)
 {
     int64_t rows = diffusion->rows, columns = diffusion->columns;
     for (int64_t row = 0; row < rows; row++)
@@ -75,7 +79,8 @@ static void flow(const struct diffusion *diffusion, const struct pixel *pixels, 
             double to_east = column < columns - 1 ? pixel[1].coefficient : pixel->coefficient;
             values[row * columns + column] +=
                 (double)diffusion->rate / 4.0 *
-                (pixel->coefficient * pixel->north + to_south * pixel->south + pixel->coefficient * pixel->west + to_east * pixel->east);
+                (pixel->coefficient * pixel->north + to_south * pixel->south +
+                 pixel->coefficient * pixel->west + to_east * pixel->east);
         }
 }
 

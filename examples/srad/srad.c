@@ -1,9 +1,9 @@
 /*
  * srad - what is under the speckle?
  *
- * Speckle-reducing anisotropic diffusion, of the Rodinia suite, on librex: ultrasound and radar pictures are grainy; letting
- * brightness flow between pixels, but not over the edges of what they show, takes the grain away. See srad.h for what is in
- * which file.
+ * Speckle-reducing anisotropic diffusion, of the Rodinia suite, on librex: ultrasound and radar
+ * pictures are grainy; letting brightness flow between pixels, but not over the edges of what they
+ * show, takes the grain away. See srad.h for what is in which file.
  *
  * Run it:  make && $(make -s print-O)/examples/srad/srad --help
  *
@@ -18,13 +18,14 @@
 #include "srad.h"
 
 /*
- * Tolerance of the check, as a share of the largest value. The device computes in single precision, 6e-8 a rounding, and the
- * coefficient of a pixel divides by the speckle, so that errors grow where little of it is left.
+ * Tolerance of the check, as a share of the largest value. The device computes in single precision,
+ * 6e-8 a rounding, and the coefficient of a pixel divides by the speckle, so that errors grow where
+ * that is small.
  */
 #define TOLERANCE 1e-4
 
 enum {
-    /* The sample is so many times less wide and high than the picture: wide rows, because each is a copy of its own. */
+    /* How much smaller the sample is: its rows are wide, because each is a copy of its own. */
     WIDTHS_OF_SAMPLE = 4,
     HEIGHTS_OF_SAMPLE = 16
 };
@@ -40,7 +41,8 @@ struct inputs {
 static void parse(struct settings *settings, struct inputs *inputs, int argc, char **argv)
 {
     const struct extra_option extra[] = {
-        {"input", "FILE", "a PGM picture, P5 or P2, instead of a made-up one", &inputs->input, NULL, 0, 0},
+        {"input", "FILE", "a PGM picture, P5 or P2, instead of a made-up one", &inputs->input, NULL,
+         0, 0},
         {"output", "FILE", "write the result as a PGM picture, P5", &inputs->output, NULL, 0, 0},
         {"generate", "FILE", "write the made-up picture", &inputs->drawn, NULL, 0, 0},
         {"iterations", "I", "time steps (100)", NULL, &inputs->iterations, 1, 1000000},
@@ -56,7 +58,8 @@ static void parse(struct settings *settings, struct inputs *inputs, int argc, ch
         wrong_usage(settings, "--input reads a picture, --generate makes one up: one or the other");
 }
 
-static int load(const struct settings *settings, const struct inputs *inputs, struct picture *picture)
+static int load(const struct settings *settings, const struct inputs *inputs,
+                struct picture *picture)
 {
     if (inputs->input != NULL)
         return read_picture(inputs->input, picture);
@@ -70,8 +73,10 @@ static struct diffusion diffusion_of(const struct picture *picture, const struct
     return (struct diffusion){
         .rows = picture->rows,
         .columns = picture->columns,
-        .sample_rows = picture->rows / HEIGHTS_OF_SAMPLE > 0 ? picture->rows / HEIGHTS_OF_SAMPLE : 1,
-        .sample_columns = picture->columns / WIDTHS_OF_SAMPLE > 0 ? picture->columns / WIDTHS_OF_SAMPLE : 1,
+        .sample_rows =
+            picture->rows / HEIGHTS_OF_SAMPLE > 0 ? picture->rows / HEIGHTS_OF_SAMPLE : 1,
+        .sample_columns =
+            picture->columns / WIDTHS_OF_SAMPLE > 0 ? picture->columns / WIDTHS_OF_SAMPLE : 1,
         .iterations = (int)inputs->iterations,
         .rate = (float)inputs->rate / 100.0f,
     };
@@ -100,7 +105,8 @@ struct check {
     int passed;
 };
 
-static int check_result(const struct diffusion *diffusion, const float *values, double *expected, struct check *check)
+static int check_result(const struct diffusion *diffusion, const float *values, double *expected,
+                        struct check *check)
 {
     double largest = 0.0;
     int64_t wrong = 0, pixels = diffusion->rows * diffusion->columns;
@@ -123,8 +129,8 @@ static int check_result(const struct diffusion *diffusion, const float *values, 
 }
 
 /* Everything between reading and writing; @values is the result. */
-static int compute(const struct settings *settings, const struct inputs *inputs, struct picture *picture, float *values,
-                   double *expected)
+static int compute(const struct settings *settings, const struct inputs *inputs,
+                   struct picture *picture, float *values, double *expected)
 {
     struct diffusion diffusion = diffusion_of(picture, inputs);
     struct device_run run = {.device = settings->device};
@@ -136,10 +142,12 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
     picture_of(values, picture);
     if (inputs->output != NULL && write_picture(inputs->output, picture) != 0)
         return 1;
-    print_line("srad", "%lld x %lld pixels, %d iterations, picture %s", (long long)picture->columns, (long long)picture->rows,
-               diffusion.iterations, inputs->input != NULL ? inputs->input : "made up");
+    print_line("srad", "%lld x %lld pixels, %d iterations, picture %s", (long long)picture->columns,
+               (long long)picture->rows, diffusion.iterations,
+               inputs->input != NULL ? inputs->input : "made up");
     print_run(settings, run.launches, run.seconds);
-    return print_check(settings, check.passed, check.seconds, "largest difference %.1e of the largest value, %.0e allowed",
+    return print_check(settings, check.passed, check.seconds,
+                       "largest difference %.1e of the largest value, %.0e allowed",
                        check.difference, TOLERANCE);
 }
 
@@ -166,8 +174,8 @@ int main(int argc, char **argv)
 {
     struct settings settings = {
         .program = "srad",
-        .purpose = "Takes the speckle out of a picture on the device that libomptarget offers, and checks the result\n"
-                   "against a serial run.",
+        .purpose = "Takes the speckle out of a picture on the device that libomptarget offers,\n"
+                   "and checks the result against a serial run.",
         .unit = "edge of the made-up picture in pixels",
         .size = 512,
         .smallest = 1,

@@ -30,7 +30,7 @@ struct picture {
 struct diffusion {
     int64_t rows;
     int64_t columns;
-    int64_t sample_rows;    /* the part, from the upper left corner, that holds speckle and nothing else */
+    int64_t sample_rows; /* the upper left part holds speckle and nothing else */
     int64_t sample_columns;
     int iterations;
     float rate;             /* of the flow, above 0 and at most 1 */
@@ -41,7 +41,7 @@ struct diffusion {
 
 /* ---- picture.c ---- */
 
-/* Reads a PGM file of either kind, P5 or P2. 0, or -1 with a line on stderr that names file and cause. */
+/* Reads a PGM file, P5 or P2. 0, or -1 with a line on stderr. */
 int read_picture(const char *path, struct picture *picture);
 
 /* Writes P5. 0, or -1 with a line on stderr. */

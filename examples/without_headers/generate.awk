@@ -1,7 +1,8 @@
 # generate.awk - a function that launches a kernel, in C that includes no header of librex, out of
 # `rex-info --abi --json`.
 #
-#     rex-info --abi --json | awk -f generate.awk -v kernel=axpy -v parameters='value:int64_t:n value:double:a to:double:x:n tofrom:double:y:n'
+#     rex-info --abi --json | awk -f generate.awk -v kernel=axpy -v parameters="value:int64_t:n \
+#         value:double:a to:double:x:n tofrom:double:y:n"
 #
 # A parameter is value:TYPE:NAME, or to, from or tofrom:TYPE:NAME:COUNT. What is written is `int
 # launch_KERNEL(NAMES...)`, which returns 0 or one of librex's errors. A code generator in another
@@ -11,7 +12,11 @@
 
 # ---- reading: sizes, offsets, prototypes and constants by name
 
-function text(token) { token = substr(token, 2, length(token) - 2); gsub(/\\"/, "\"", token); return token }
+function text(token) {
+    token = substr(token, 2, length(token) - 2)
+    gsub(/\\"/, "\"", token)
+    return token
+}
 
 function value(token) {
     if (list == "structs" && depth == 3 && key == "name") struct = text(token)
@@ -31,7 +36,12 @@ function value(token) {
         rest = substr(rest, RSTART + RLENGTH)
         if (token ~ /^[[{]$/) { depth++; held = "" }
         else if (token ~ /^[]}]$/) depth--
-        else if (token == ":") { key = text(held); behind_key = 1; if (depth == 1) list = key; continue }
+        else if (token == ":") {
+            key = text(held)
+            behind_key = 1
+            if (depth == 1) list = key
+            continue
+        }
         else if (token != "," && behind_key) value(token)
         else held = token
         behind_key = 0
@@ -40,17 +50,26 @@ function value(token) {
 
 # ---- writing
 
+function lacks(name) {
+    print "generate.awk: no " name > "/dev/stderr"
+    failed = 1
+    exit 1
+}
+
 # A store into the struct at BASE: C does not care what it is called.
 function store(base, struct, field, what) {
-    if (!((struct, field) in offset)) { print "generate.awk: no " struct "." field > "/dev/stderr"; failed = 1; exit 1 }
-    printf "    { %s v = (%s)(%s); memcpy(%s + %s, &v, sizeof v); }\n", integer(width[struct, field]), integer(width[struct, field]), what, base,
+    if (!((struct, field) in offset)) lacks(struct "." field)
+    printf "    { %s v = (%s)(%s); memcpy(%s + %s, &v, sizeof v); }\n",
+        integer(width[struct, field]), integer(width[struct, field]), what, base,
         offset[struct, field]
 }
 function integer(bytes) { return bytes == 4 ? "uint32_t" : "uintptr_t" }
-function room(name, struct, count) { printf "static unsigned char %s[%d] __attribute__((aligned(8)));\n", name, size[struct] * count }
+function room(name, struct, count) {
+    printf "static unsigned char %s[%d] __attribute__((aligned(8)));\n", name, size[struct] * count
+}
 
 function declare(function_name) {
-    if (!(function_name in prototype)) { print "generate.awk: no " function_name > "/dev/stderr"; failed = 1; exit 1 }
+    if (!(function_name in prototype)) lacks(function_name)
     print prototype[function_name] ";"
 }
 
@@ -59,11 +78,12 @@ function columns(count,   i, part, bits) {
         split(parameter[i], part, ":")
         bits = constant["REX_MAP_TARGET_PARAM"]
         if (part[1] == "value") {
-            printf "    memcpy(&base[%d], &%s, sizeof %s);\n    size[%d] = sizeof %s;\n", i - 1, part[3], part[3], i - 1, part[3]
+            printf "    memcpy(&base[%d], &%s, sizeof %s);\n    size[%d] = sizeof %s;\n",
+                i - 1, part[3], part[3], i - 1, part[3]
             bits += constant["REX_MAP_LITERAL"]
         } else {
-            printf "    base[%d] = (void *)(uintptr_t)%s;\n    size[%d] = (int64_t)((size_t)%s * sizeof *%s);\n", i - 1, part[3], i - 1, part[4],
-                part[3]
+            printf "    base[%d] = (void *)(uintptr_t)%s;\n", i - 1, part[3]
+            printf "    size[%d] = (int64_t)((size_t)%s * sizeof *%s);\n", i - 1, part[4], part[3]
             bits += constant["REX_MAP_" toupper(part[1])]
         }
         printf "    type[%d] = %d;\n", i - 1, bits
@@ -73,7 +93,8 @@ function columns(count,   i, part, bits) {
 function head(count,   i, part, arguments) {
     for (i = 1; i <= count; i++) {
         split(parameter[i], part, ":")
-        arguments = arguments (i > 1 ? ", " : "") (part[1] == "to" ? "const " : "") part[2] " " (part[1] == "value" ? "" : "*") part[3]
+        arguments = arguments (i > 1 ? ", " : "") (part[1] == "to" ? "const " : "") part[2] " " \
+            (part[1] == "value" ? "" : "*") part[3]
     }
     return "int launch_" kernel "(" arguments ")"
 }
@@ -99,7 +120,8 @@ END {
     store("module", "struct rex_module", "host_image_name", "(uintptr_t)\"rex_lib_host.so\"")
     print "}\n\n" head(count) ";\n" head(count) "\n{"
     printf "    void *base[%d] = {0};\n    int64_t size[%d], type[%d];\n", count, count, count
-    printf "    unsigned char packet[%d] __attribute__((aligned(8))) = {0};\n", size["struct __tgt_kernel_arguments"]
+    printf "    unsigned char packet[%d] __attribute__((aligned(8))) = {0};\n",
+        size["struct __tgt_kernel_arguments"]
     columns(count)
     store("packet", "struct __tgt_kernel_arguments", "Version", 3)
     store("packet", "struct __tgt_kernel_arguments", "NumArgs", count)
@@ -109,5 +131,6 @@ END {
     store("packet", "struct __tgt_kernel_arguments", "ArgTypes", "(uintptr_t)type")
     print "    int result = rex_module_register((struct rex_module *)module, NULL);"
     print "    return result != " constant["REX_OK"] " ? result"
-    print "        : rex_module_launch((struct rex_module *)module, -1, 8, 128, &key, (struct __tgt_kernel_arguments *)packet);\n}"
+    print "        : rex_module_launch((struct rex_module *)module, -1, 8, 128, &key, " \
+        "(struct __tgt_kernel_arguments *)packet);\n}"
 }

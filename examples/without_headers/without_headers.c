@@ -1,6 +1,6 @@
 /*
- * Offload code without a header of librex: generate.awk writes launch_axpy() from what `rex-info --abi --json` says of structs, constants
- * and functions, as a code generator in any language can.
+ * Offload code without a header of librex: generate.awk writes launch_axpy() from what `rex-info
+ * --abi --json` says of structs, constants and functions, as a code generator in any language can.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

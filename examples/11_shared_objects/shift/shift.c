@@ -1,6 +1,5 @@
 /*
- * Lesson 11: a plug-in with a kernel of its own, opened by dlopen. As scale.c; only the way it is
- * loaded differs.
+ * Lesson 11: a plug-in with a kernel of its own, opened by dlopen; else it is as scale.c.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

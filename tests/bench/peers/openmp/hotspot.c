@@ -8,25 +8,8 @@
 #include <string.h>
 
 #include "../../../../examples/hotspot/hotspot.h"
-#include "../peer.h"
 
 enum { REPORTS = 20 };
-
-int offload_start(int device)
-{
-    (void)device;
-    return peer_open(NULL);
-}
-
-void offload_stop(void)
-{
-}
-
-void print_device(int device)
-{
-    (void)device;
-    printf("LLVM         %s\n", peer_name());
-}
 
 static void take_step(const struct chip *chip, const double *power, const double *now, double *next)
 {
