@@ -44,15 +44,13 @@ static int open_share(int device)
     return error == 0 ? rex_data_enter(device, &begin) : error;
 }
 
-/* Waits for the device, brings back what it has computed, and ends the mapping. */
+/* Brings back what the device has computed, and ends the mapping. */
 static int close_share(int device)
 {
     struct share *share = &shares[device];
     REX_MAP(end, REX_SECTION(REX_MAP_FROM, cells[STEPS % 2], share->first, share->count),
             REX_SECTION(REX_MAP_ALLOC, cells[(STEPS + 1) % 2], share->first, share->count));
-    int error = rex_queue_sync(share->queue);
-    if (error == 0)
-        error = rex_data_exit(device, &end);
+    int error = rex_data_exit(device, &end);
     rex_event_destroy(share->event);
     return error == 0 ? rex_queue_destroy(share->queue) : error;
 }
@@ -96,6 +94,8 @@ static int smooth_on_devices(void)
                 error = fetch(device, device + 1, own + shares[device].count);
         }
     }
+    for (int device = 0; device < devices && error == 0; device++)
+        error = rex_queue_sync(shares[device].queue); /* all: they read each other's memory */
     for (int device = 0; device < devices && error == 0; device++)
         error = close_share(device);
     return error;
