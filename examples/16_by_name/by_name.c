@@ -10,7 +10,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <rex.h>
 #include <rex/library.h>
 
 #include <stdio.h>
