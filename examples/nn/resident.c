@@ -16,8 +16,6 @@
 #include <rex.h>
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nn.h"
 
