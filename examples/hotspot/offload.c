@@ -46,9 +46,8 @@ struct region {
 /* A launch of either kernel, in the run's queue if there is one: teams take rows. */
 static struct rex_launch_config config_of(const struct region *region)
 {
-    int64_t size = region->chip->size;
-    struct rex_launch_config config =
-        rex_launch_config_of(NULL, size < MAX_TEAMS ? size : MAX_TEAMS, THREADS);
+    int64_t size = region->chip->size, teams = size < MAX_TEAMS ? size : MAX_TEAMS;
+    struct rex_launch_config config = rex_launch_config_of(NULL, teams, THREADS);
     config.device = region->run->device;
     config.queue = region->run->ways.queue;
     return config;
@@ -121,7 +120,7 @@ static int take_captured_steps(void *context)
     return 0;
 }
 
-/* COUNT steps: as many of them as may be by the graph. */
+/* @count steps: as many of them as may be by the graph. */
 static int run_block(struct region *region, int count)
 {
     double began = seconds_now();
