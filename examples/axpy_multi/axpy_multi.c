@@ -1,5 +1,5 @@
 /*
- * axpy_multi - three kernels over the same vectors, called again and again without a data region.
+ * axpy_multi - three kernels over the same vectors, called again and again.
  *
  * See axpy_multi.h for what is in which file.
  *
@@ -47,7 +47,7 @@ static int compute(const struct settings *settings, int rounds, double *memory)
         return 1;
     if (settings->verify)
         wrong = count_wrong(vectors, expected, rounds, &serial_seconds);
-    print_line("axpy_multi", "%lld elements, %d rounds of four launches", (long long)count, rounds);
+    print_line(program_name, "%lld elements, %d rounds of four launches", (long long)count, rounds);
     print_run(settings, run.launches, run.seconds);
     return print_check(settings, wrong == 0, serial_seconds, "%lld of %lld elements wrong",
                        (long long)wrong, (long long)count);
@@ -62,10 +62,9 @@ int main(int argc, char **argv)
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct settings settings = {
-        .program = "axpy_multi",
+        .program = program_name,
         .purpose = "Scales a vector, adds multiples of it to another, and shifts that one, on the\n"
-                   "device that libomptarget offers; each launch copies what it needs. Checks the\n"
-                   "result against a serial run.",
+                   "device that libomptarget offers. Checks the result against a serial run.",
         .unit = "elements of a vector",
         .size = 1000000,
         .smallest = 1,
@@ -77,7 +76,7 @@ int main(int argc, char **argv)
         return 1;
     double *memory = malloc(4 * (size_t)settings.size * sizeof *memory);
     if (memory == NULL)
-        fputs("axpy_multi: out of memory\n", stderr);
+        fprintf(stderr, "%s: out of memory\n", program_name);
     int status = memory != NULL ? compute(&settings, (int)rounds, memory) : 1;
     free(memory);
     return status;

@@ -33,7 +33,9 @@ struct vectors {
     double *y;
 };
 
-/* ---- offload.c ---- */
+/* ---- offload.c, or examples/axpy_multi_raw ---- */
+
+extern const char program_name[];
 
 struct device_run {
     int device;       /* in: number, -1 for the default */

@@ -15,6 +15,8 @@
 #include "../common/common.h"
 #include "axpy_multi.h"
 
+const char program_name[] = "axpy_multi";
+
 REX_KERNEL(multi_scale);
 REX_KERNEL(multi_axpy);
 REX_KERNEL(multi_bias);

@@ -4,28 +4,21 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL_STEM(OUT__1__rounds__31__, (int64_t) n, (double) scale, (double *) x)
+REX_DEVICE_KERNEL_STEM(OUT__1__scale_like__31__, (int64_t) n, (double) a, (double *) x)
 {
     REX_FOR(i, n)
-        x[i] *= scale;
+        x[i] *= a;
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__2__rounds__35__, (int64_t) n, (double) first, (const double *) x,
+REX_DEVICE_KERNEL_STEM(OUT__2__axpy_like__38__, (int64_t) n, (double) a, (const double *) x,
                        (double *) y)
 {
     REX_FOR(i, n)
-        y[i] += first * x[i];
+        y[i] += a * x[i];
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__3__rounds__39__, (int64_t) n, (double) second, (const double *) x,
-                       (double *) y)
+REX_DEVICE_KERNEL_STEM(OUT__3__bias_like__45__, (int64_t) n, (double) b, (double *) y)
 {
     REX_FOR(i, n)
-        y[i] += second * x[i];
-}
-
-REX_DEVICE_KERNEL_STEM(OUT__4__rounds__43__, (int64_t) n, (double) bias, (double *) y)
-{
-    REX_FOR(i, n)
-        y[i] += bias;
+        y[i] += b;
 }
