@@ -132,7 +132,7 @@ two_embedded() {
 awk '/^\.EX/ { text = ""; inside = 1; next }
     /^\.EE/ { inside = 0 }
     inside { text = text $0 "\n" }
-    END { printf "%s", text }' librex/man/rex-codegen.7 | sed 's/\\-/-/g' >"$work/one.c"
+    END { printf "%s", text }' librex/man/rex-codegen.7 | sed 's/\\-/-/g; s/\\e/\\/g' >"$work/one.c"
 grep -q 'rex_module_launch' "$work/one.c" || fail 'rex-codegen(7) has no program'
 sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" \
     >"$work/two.c"
