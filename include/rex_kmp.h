@@ -233,8 +233,8 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  * @args          the packet; it is not modified and may be used again.
  *
  * Returns 0; REX_EHOST (-1) only where the caller has to run its host version; or less than -1, an
- * error that rex_last_error() describes. It is one of rex_launch() or of rex_module_register(); the
- * launch's own are
+ * error that rex_last_error() describes: an error of rex_launch(), an error of
+ * rex_module_register(), or:
  *
  * REX_EHOST         the device is the host, or OMP_TARGET_OFFLOAD is disabled.
  * REX_EINVAL        @module or @args is NULL, or a column while there are rows; the number of rows

@@ -136,8 +136,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * elements that is not mapped is NULL for the kernel. REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE
  * are REX_EINVAL. The CUDA driver launches, on each release with all three dimensions of the grid.
  *
- * Returns 0 or an error: one of rex_module_register(), or one of those below. On an error nothing
- * was launched, but for a kernel that failed (REX_ECUDA).
+ * Returns 0, an error of rex_module_register(), or one of those below. On an error nothing was
+ * launched, but for a kernel that failed (REX_ECUDA).
  *
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
