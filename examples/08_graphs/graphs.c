@@ -1,8 +1,8 @@
 /*
  * Lesson 8: graphs, launches that are sent again together.
  *
- * What a queue is given between rex_graph_begin() and rex_graph_end() is captured: checked and
- * kept, and nothing runs. The CUDA driver prepares a graph once; then one call sends all its
+ * Launches and copies between rex_graph_begin() and rex_graph_end() are captured: they are checked
+ * and kept, and nothing runs. The CUDA driver prepares a graph once; then one call sends all its
  * launches. Making it costs as much as some launches, so it pays where the same launches come again
  * and again. Their values may change: rex_graph_set_args() gives a launch other arguments.
  *

@@ -3,7 +3,7 @@
  *
  * A file has, in this order and separated by white space: the number of nodes; for each node the
  * number of its first edge and how many it has; the source; the number of edges; for each edge the
- * node that it leads to and its cost, which nobody reads. What a kernel will use as an index is
+ * node that it leads to and its cost, which nobody reads. Numbers that a kernel uses as indices are
  * checked here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

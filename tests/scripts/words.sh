@@ -9,7 +9,7 @@ import glob
 import re
 import sys
 
-MOST_RIDDLES, MOST_LONG, WORDS = 10, 105, 30
+MOST_RIDDLES, MOST_LONG, WORDS = 5, 75, 30
 RIDDLE = re.compile(r"(What|Who|Whoever|Nobody|Others|Of (?!course))\b")
 
 
@@ -41,7 +41,7 @@ for folder in ("librex", "include", "tools", "examples"):
 riddles, long = [], []
 count = 0
 for path in sorted(files):
-    if not re.search(r"\.(c|h|cu|md|[1-7])$", path):
+    if not re.search(r"\.(c|h|cu|md|roff|[1-7])$", path):
         continue
     for where, words in sentences(path):
         count += 1
