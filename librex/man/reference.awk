@@ -1,7 +1,7 @@
 # reference.awk - the reference pages, made of the comments in the public headers: one page for each
 # header, one for each part of it that has a title, and one for each error.
 #
-#     awk -v folder=FOLDER -f reference.awk librex.7 errors.roff HEADER... GUIDE...
+#     awk -v folder=FOLDER -f reference.awk errors.roff GUIDE... HEADER...
 #
 # A header has, as its own comments say to a reader:
 #
@@ -42,7 +42,49 @@ function entry_title(text)
     return substr(text, 1, RLENGTH)
 }
 
-function add_entry(   title, bare, list, count, k, name, rank)
+# A page is called after its header's struct, else its first function, else its first macro that
+# has parameters.
+function rank_of_name(title, name)
+{
+    if (name == "rex_" own_name)
+        return 3
+    if (name ~ /_STEM$/)
+        return 0
+    return index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
+}
+
+# False if an earlier entry has documented it.
+function add_name(title, name,   rank)
+{
+    if (name in page_of)
+        return entry_of[name] == entry
+    page_of[name] = current
+    entry_of[name] = entry
+    names[current, ++name_count[current]] = name
+    rank = rank_of_name(title, name)
+    if (name_of[current] !~ /\.h$/ && rank > best_rank[current]) {
+        best_rank[current] = rank
+        name_of[current] = name
+    }
+    return 1
+}
+
+function add_names(title,   bare, list, count, k)
+{
+    bare = title
+    sub(/^(struct|union|enum) /, "", bare)
+    while (gsub(/\([^()]*\)/, "", bare)) # a parameter may have parentheses, too
+        ;
+    count = split(bare, list, ", ")
+    for (k = 1; k <= count; k++) {
+        sub(/ .*/, "", list[k])
+        if (list[k] ~ /^[A-Za-z_]/ && !add_name(title, list[k]))
+            repeated[entry] = 1
+    }
+}
+
+# The comment as an entry, unless it is of a name that no program uses.
+function add_entry(   title, k)
 {
     title = entry_title(comment[1])
     if (title == "" || title ~ /^(rex_detail_|REX_DETAIL_)/ || comment[1] == title ": " title "().")
@@ -57,30 +99,7 @@ function add_entry(   title, bare, list, count, k, name, rank)
     for (k = 1; k <= comment_lines; k++)
         text_of[entry, k] = comment[k]
     lines_of[entry] = comment_lines
-    bare = title
-    sub(/^(struct|union|enum) /, "", bare)
-    while (gsub(/\([^()]*\)/, "", bare)) # a parameter may have parentheses, too
-        ;
-    count = split(bare, list, ", ")
-    for (k = 1; k <= count; k++) {
-        name = list[k]
-        sub(/ .*/, "", name)
-        if (name ~ /^[A-Za-z_]/ && !(name in page_of)) {
-            page_of[name] = current
-            first[name] = entry
-            names[current, ++name_count[current]] = name
-            rank = index(title, name "()") ? 2 : index(title, name "(") ? 1 : 0
-            if (name == "rex_" own_name)
-                rank = 3
-            else if (name ~ /_STEM$/)
-                rank = 0
-            if (name_of[current] !~ /\.h$/ && rank > rank_of[current]) {
-                rank_of[current] = rank
-                name_of[current] = name
-            }
-        } else if (name in page_of && first[name] != entry)
-            repeated[entry] = 1
-    }
+    add_names(title)
     return 1
 }
 
@@ -333,7 +352,7 @@ function item(line,   tag)
 }
 
 # source[1] to source[count], the lines of a comment.
-function prose(count,   k, line, in_item, code)
+function prose(count,   k, line, in_item)
 {
     buffer = ""
     in_item = 0
@@ -378,7 +397,7 @@ function entry_prose(n,   k)
 }
 
 # The members of a struct, each with its comment.
-function members(body,   piece, pending, count, k, member, about, list)
+function members(body,   piece, pending, count, k, member, about)
 {
     sub(/^[^{]*\{/, "", body)
     sub(/\}[^}]*$/, "", body)
@@ -482,8 +501,7 @@ function page_errors(   k, n, e, count, name, text)
             put(".SH ERRORS")
         put(".TP")
         put(".BR " name " (3)")
-        fill(error_about[name] ":")
-        fill(text)
+        fill(error_about[name] " (" text ")")
         returned_by[name] = returned_by[name] name_of[current] "\n"
     }
 }
