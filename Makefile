@@ -257,8 +257,9 @@ $(O)/tested/librex.a: $(lib_objects:$(O)/obj/%=$(O)/tested/%)
 
 # ---- The man pages of sections 3 and 7
 
-$(MANUAL): librex/man/reference.awk librex/man/errors.roff $(GUIDES) $(REFERENCE)
-	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && awk -v folder=$(@D) -f $^ && touch $@
+$(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c librex/man/reference.awk
+	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
+	    awk -v folder=$(@D) -f librex/man/reference.awk - $(filter %.roff %.7 %.h,$^) && touch $@
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@

@@ -1,7 +1,8 @@
 # reference.awk - the reference pages, made of the comments in the public headers: one page for each
 # header, one for each part of it that has a title, and one for each error.
 #
-#     awk -v folder=FOLDER -f reference.awk errors.roff GUIDE... HEADER...
+#     cc -E librex/omp/release.c |
+#         awk -v folder=FOLDER -f reference.awk - errors.roff GUIDE... HEADER...
 #
 # A header has, as its own comments say to a reader:
 #
@@ -13,7 +14,8 @@
 # `@name  text`, `NAME  text`, `- text` or `1. text`. @name, `code`, **bold**, *italics*, name() and
 # name(3) are printed so.
 # The pages of errors have their texts in errors.roff. In a guide the line `.\" @VARIABLES@` becomes
-# the list of variables, out of the comment of `enum rex_option`.
+# the list of variables, out of the comment of `enum rex_option`, and `.\" @RELEASES@` the table of
+# releases, out of the rows of facts in librex/omp/release.c.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -156,7 +158,13 @@ BEGIN { a_type = "^(typedef )?(struct|union|enum)[^;(]*[{]" }
 function open_paren(text) { return gsub(/\(/, "", text) > gsub(/\)/, "", text) }
 
 FNR == 1 {
-    kind = FILENAME ~ /\.h$/ ? "header" : FILENAME ~ /errors\.roff$/ ? "errors" : "guide"
+    kind = "releases"
+    if (FILENAME ~ /\.h$/)
+        kind = "header"
+    else if (FILENAME ~ /\.roff$/)
+        kind = "errors"
+    else if (FILENAME ~ /\.7$/)
+        kind = "guide"
     header = own_name = FILENAME
     sub(/.*include\//, "", header)
     sub(/.*\//, "", own_name)
@@ -165,6 +173,11 @@ FNR == 1 {
         sub(/^rex_?/, "", own_name)
     top_wanted = kind == "header"
     in_comment = in_declaration = 0
+}
+
+kind == "releases" {
+    releases = releases $0 " "
+    next
 }
 
 kind == "guide" {
@@ -640,6 +653,70 @@ function variables(   n, k, count)
     prose(count)
 }
 
+# What the braces behind `.NAME =` hold in @row.
+function field(row, name)
+{
+    if (!match(row, "[.]" name " = *[{][^}]*"))
+        return ""
+    return substr(row, RSTART, RLENGTH)
+}
+
+function number_of(text, name)
+{
+    return match(text, "[.]" name " = [(]*[0-9]+") ? last_number(substr(text, RSTART, RLENGTH)) : 0
+}
+
+function last_number(text)
+{
+    sub(/.*[^0-9]/, "", text)
+    return text + 0
+}
+
+function grid(form) { return number_of(form, "dimensions") == 3 ? "x, y, z" : "x" }
+function has_memory(form) { return form ~ /dynamic_memory = [(]*(1|true)/ }
+
+# What libomptarget of a release launches: plain, env, grid on a GPU, dynamic shared memory.
+function facts(row,   plain, env, driver, grids, memory, most)
+{
+    plain = field(row, "plain")
+    env = field(row, "env")
+    driver = plain ~ /refused/
+    grids = grid(env)
+    if (!driver && grid(plain) != grids)
+        grids = "plain " grid(plain) "; env " grids
+    if (number_of(row, "most_teams"))
+        grids = grids ", at most " number_of(row, "most_teams") " blocks"
+    most = number_of(row, "most_dynamic_memory")
+    if (!has_memory(env))
+        memory = "no"
+    else if (most)
+        memory = "less than " (most + 1) / 1024 " KiB"
+    else
+        memory = row ~ /shared_memory_fixed/ ? "up to 48 KiB" : "yes"
+    if (has_memory(env) && !driver && !has_memory(plain))
+        memory = "env only, " memory
+    return (driver ? "driver" : "yes") "\tyes\t" grids "\t" memory
+}
+
+# A line for releases with the same facts.
+function release_table(   row, count, k, same, before)
+{
+    count = split(releases, row, /[{] *[.]number = /)
+    put(".TS")
+    put("l l l l l.")
+    put("LLVM\tplain\tenv\tgrid on a GPU\tdynamic shared memory")
+    for (k = 2; k <= count; k++) {
+        if (k > 2 && facts(row[k]) != before) {
+            put(same "\t" before)
+            same = ""
+        }
+        same = same (same == "" ? "" : ", ") (row[k] + 0)
+        before = facts(row[k])
+    }
+    put(same "\t" before)
+    put(".TE")
+}
+
 END {
     for (k = 1; k <= entries; k++)
         for (n = 1; n <= lines_of[k]; n++)
@@ -656,6 +733,8 @@ END {
         sub(/.*\//, folder "/", out)
         if (guide_of[g] == ".\\\" @VARIABLES@")
             variables()
+        else if (guide_of[g] == ".\\\" @RELEASES@")
+            release_table()
         else
             put(guide_of[g])
     }

@@ -68,7 +68,7 @@ done <"$work/fields"
 
 # ---- librex(7) says the same of each release: its table, and which host images run
 
-page=librex/man/librex.7
+page=$build/man/librex.7
 "$info" --abi --json >"$work/abi"
 for release in $(jq -r '.releases | keys[]' "$work/abi"); do # those that are not here, too
     jq -r ".releases[\"$release\"] | to_entries[] | \"\(.key): \(.value)\"" "$work/abi" >"$work/adapted"
