@@ -1,4 +1,3 @@
-#!/bin/sed -Ef
 # Rename what librex 0.2 calls otherwise than 0.1, in a program's sources, and give its kernels'
 # parameters their types:
 #
