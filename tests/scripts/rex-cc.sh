@@ -17,13 +17,13 @@ done <<WRONG
 1|--frobnicate|--frobnicate app.c
 2|--arch=: its value is missing|--arch= app.c
 2|-o: its value is missing|app.c -o
-1||--host --no-check --$(letters 50000) $top/examples/13_raw_packet/raw_macros.c
+1||--host --no-check --$(letters 50000) $top/examples/13_raw_packet/raw_packet.c
 2|-o with -c and several files|-c -o both.o a.c b.cu
 2|--arch: 90 is no architecture|--arch=90 a.cu
 2|--arch: |--arch=sm_90;>injected; -c a.cu
 2|--arch: |--arch=sm_90\$(>injected) -c a.cu
 2|--arch: |--arch=sm_a -c a.cu
-1||--host -Og;>injected; -c $top/examples/13_raw_packet/raw_macros.c -o $work/injected.o
+1||--host -Og;>injected; -c $top/examples/13_raw_packet/raw_packet.c -o $work/injected.o
 2|--arch needs nvcc|--host --arch=sm_90 a.cu
 2|--device-compiler: gcc is neither nvcc nor clang|--device-compiler=gcc a.cu
 2|true does not compile for NVIDIA GPUs|--device-compiler=clang a.cu
