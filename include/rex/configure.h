@@ -60,16 +60,17 @@ extern "C" {
  *                          `:FILE` at the level `warn`, appends to FILE instead of standard error.
  *                          %p in its name is the number of the process, %% a percent sign. If FILE
  *                          cannot be opened or written, one line says so, and the log continues on
- *                          standard error. So it does for a pipe that nobody reads. Takes effect
- *                          at once.
+ *                          standard error. So it does for a pipe that nobody reads. Takes effect at
+ *                          once. The variable is read with the first line of the log.
  * REX_OPTION_WAIT          REX_WAIT: how a thread waits for an NVIDIA GPU. `auto`, the default: the
  *                          CUDA driver chooses between spin and yield. `spin`: the thread polls;
  *                          this is fastest and keeps a processor busy. `yield`: it polls, and gives
  *                          way to other threads. `block`: it sleeps, and to wake it takes longer
  *                          than a short launch. `runtime`: librex sets nothing, and libomptarget
- *                          blocks. Takes effect at the first registration of an image for a GPU,
- *                          or at rex_host_alloc() or rex_host_register() before it. A context that
- *                          is active already stays as it is.
+ *                          blocks. Takes effect for a GPU when librex starts it: at the first
+ *                          registration of an image for it (LLVM 14 to 17: at its first use after
+ *                          that), or at an earlier rex_host_alloc() or rex_host_register(). A
+ *                          context that is active already stays as it is.
  * REX_OPTION_ADOPT         REX_ADOPT: `on` or `off` (the default). On, librex adopts offload code
  *                          that another compiler built and that registers through librex's
  *                          __tgt_register_lib. libomptarget gets a copy that is adapted to its
@@ -77,8 +78,9 @@ extern "C" {
  *                          entries and images are not written. Such code registers before main()
  *                          begins, so set the variable; rex-run(1) does.
  * REX_OPTION_UNFINISHED    REX_UNFINISHED: `error` (the default) or `wait`. If a queue still works
- *                          with what rex_data_exit() and its like or rex_offload_fini() would end,
- *                          they return REX_EBUSY and end nothing, or wait for the queue.
+ *                          with what rex_data_exit() and its like, rex_offload_fini() or
+ *                          rex_library_unload() would end, they return REX_EBUSY and end nothing,
+ *                          or wait for the queue.
  * REX_OPTION_TRACE         REX_TRACE: a file for a timeline of launches, data calls and queues,
  *                          which rex-report(1) reads and describes. %p in its name is the number of
  *                          the process, %% a percent sign. `-`: a summary on standard error when
@@ -211,8 +213,9 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
  * takes one that is in the process already, else $REX_OMPTARGET, else the newest release that
  * opens: librex(7). A bound libomptarget is kept until the process ends. Any thread.
  *
- * Returns 0; REX_ENORUNTIME (the message lists those tried, and why not); or REX_EFORK: the process
- * was forked while another thread of its parent loaded libomptarget. Once bound, always 0.
+ * Returns 0; REX_ENORUNTIME (the message lists those tried, and why not); REX_ENOMEM; or REX_EFORK:
+ * the process was forked while another thread of its parent loaded libomptarget. Once a
+ * libomptarget is bound, always 0.
  */
 REX_API int rex_runtime_bind(void);
 

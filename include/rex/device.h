@@ -41,7 +41,8 @@ REX_API int rex_device_count(void);
  * number of GPUs. The rank is what the launcher has put into the environment, so that the answer is
  * the same before MPI_Init() and after it. GPUs that CUDA_VISIBLE_DEVICES hides do not count. 0 for
  * a process alone, and where there is no GPU. It starts the driver and makes no context.
- * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU.
+ * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU,
+ * or offloading is disabled.
  */
 REX_API int rex_device_for_rank(void);
 
@@ -84,8 +85,8 @@ REX_API int rex_gpu_count(void);
  * *@gpu; that much is written, so that a program that was compiled with an earlier librex gets the
  * struct that it knows. It starts the driver as rex_gpu_count() does. Where there is no GPU at all
  * the message says why: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device
- * file that is missing or not permitted, a driver of another version than the kernel module's.
- * rex-info says what helps.
+ * file that is missing or not permitted, a driver of another version than the kernel module's. This
+ * is not logged. rex-info says what helps.
  *
  *     for (int number = 0; rex_gpu_get(&gpu, sizeof gpu, number) == 0; number++)
  *         printf("%d: %s\n", number, gpu.name);
@@ -100,10 +101,10 @@ REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
  * rex_device_gpu(): the GPU, as the CUDA driver counts, that is libomptarget's device @device (-1:
  * the default device). The two numbers may differ. The device is asked for 4 bytes of memory, which
  * makes its context.
- * Returns the number; REX_ENODEVICE if the device is no NVIDIA GPU; REX_EDEVICE if there is no such
- * device (there is none before the first registration); REX_EUNSUPPORTED (the driver is older than
- * CUDA 11.4); REX_ENOMEM (the device has no memory left); or REX_ECUDA (also where the device is
- * lost).
+ * Returns the number; REX_ENODEVICE if the device is no NVIDIA GPU, which is not logged;
+ * REX_EDEVICE if there is no such device (there is none before the first registration);
+ * REX_EUNSUPPORTED (the driver is older than CUDA 11.4); REX_ENOMEM (the device has no memory
+ * left); or REX_ECUDA (also where the device is lost).
  */
 REX_API int rex_device_gpu(int64_t device);
 
@@ -117,15 +118,15 @@ REX_API int rex_device_gpu(int64_t device);
 /**
  * rex_target_is_present(): whether @size bytes (0: one) at @address are mapped on @device: the
  * first and the last of them, in one mapping. A global is mapped once the image is loaded, which
- * rex_offload_init() or the first launch does. False for NULL, and, with REX_EDEVICE as the last
- * error, for a device number out of range.
+ * rex_offload_init() or the first launch does. On the host all memory counts as mapped. False for
+ * NULL, and, with REX_EDEVICE as the last error, for a device number out of range.
  */
 REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
 /**
  * rex_mapped_ptr(): the device address of the mapped host @address. It belongs to the mapping and
- * is valid until that ends. NULL if @address is not mapped, and, with REX_EDEVICE as the last
- * error, for a device number out of range.
+ * is valid until that ends. On the host it is @address. NULL if @address is not mapped, and, with
+ * REX_EDEVICE as the last error, for a device number out of range.
  */
 REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
@@ -150,8 +151,8 @@ REX_API void rex_device_free(void *memory, int64_t device);
 /**
  * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to
  * (rex_device_alloc(), rex_mapped_ptr()), and returns when that is done. Returns 0; REX_EINVAL (@to
- * or @from is NULL, or no module is registered); REX_EDEVICE; REX_ECUDA (the device is lost) or
- * REX_ERUNTIME (libomptarget could not copy).
+ * or @from is NULL, no module is registered, or offloading is disabled); REX_EDEVICE; REX_ECUDA
+ * (the device is lost) or REX_ERUNTIME (libomptarget could not copy).
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
 

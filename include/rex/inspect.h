@@ -230,10 +230,11 @@ REX_API const char *rex_kind_name(unsigned kind);
 
 /**
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
- * if none is near. A name is near if at most a third of its letters differ. The ending that two
- * names have in common does not count, since names of kernels all end alike. Two million steps
- * suffice for a few thousand names; no more are compared. The result is one of @names. NULL with
- * REX_EINVAL as the last error if @name is NULL, or @names is and @count is not 0. Any thread.
+ * if none is near. The ending that two names have in common does not count, since names of kernels
+ * all end alike. A name is near if of the other letters at most a third, and one more, differ. Two
+ * million steps suffice for a few thousand names; no more are compared. The result is one of
+ * @names. NULL with REX_EINVAL as the last error if @name is NULL, or if @names is and @count is
+ * not 0. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 
@@ -281,13 +282,15 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   can be used; and `trouble`: why libomptarget might not use the GPUs that there are. The driver
  *   is too old for the release, say, or the link libcuda.so is missing.
  * - **launch**: `by`: who sends launches that are waited for to a GPU, as far as the whole process
- *   decides it: the CUDA driver; or libomptarget, and why. It is missing without a libomptarget.
- *   rex-launches(7) has the reasons of modules and launches.
+ *   decides it: the CUDA driver; or libomptarget, and why; or `nobody`, where REX_LAUNCH_BY=driver
+ *   forbids that. It is missing without a libomptarget. rex-launches(7) has the reasons of modules
+ *   and launches.
  * - **setting**: each option of rex_configure() under the name of its environment variable: the
  *   value, and where it is from.
  *
- * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind(). Call it from
- * one thread at a time.
+ * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind(). The CUDA driver
+ * is started, so that a child that is forked afterwards has no GPU. Call it from one thread at a
+ * time.
  *
  * With the number of an LLVM release in @release, 14 to 24, it says of that release, whether it is
  * here or not, from any thread:

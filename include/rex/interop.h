@@ -78,8 +78,8 @@ static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device
  * (rex_queue_wait_event()). The memory of both devices must last until the copy is done; regions on
  * both know of it as of other copies. Returns 0; REX_EINVAL; REX_EDEVICE (there is no such device,
  * or none of the two is the queue's); REX_ENODEVICE (the other one is no NVIDIA GPU);
- * REX_EUNSUPPORTED (a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or
- * REX_EFORK.
+ * REX_EUNSUPPORTED (on a GPU, a copy to another device in a graph); REX_ECUDA, REX_ERUNTIME,
+ * REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
                                 const void *from, int64_t from_device, size_t size);
@@ -88,8 +88,9 @@ REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_de
  * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
  * memory of device @to_device: the same device or another, over NVLink or PCI Express where the two
  * reach each other, through the host where not. It returns when the copy is done. Any thread.
- * Returns 0; REX_EINVAL (@to or @from is NULL, or no module is registered); REX_EDEVICE; REX_ECUDA
- * (one of the devices is lost) or REX_ERUNTIME (libomptarget could not copy).
+ * Returns 0; REX_EINVAL (@to or @from is NULL, no module is registered, or offloading is disabled);
+ * REX_EDEVICE; REX_ECUDA (one of the devices is lost) or REX_ERUNTIME (libomptarget could not
+ * copy).
  */
 REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                                  size_t size);

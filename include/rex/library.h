@@ -56,7 +56,8 @@ struct rex_library;
  * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
  * REX_ENODEVICE (no image in it suits); REX_ENOKERNEL (it has no kernel); REX_EDEVICE,
  * REX_ENORUNTIME, REX_ERUNTIME; REX_EUNSUPPORTED (the device is of another kind than the image, or
- * than those of registered modules; or as rex_module_register() says), REX_ECUDA or REX_EFORK.
+ * than those of registered modules; or as rex_module_register() says), REX_ECUDA, REX_EFORK or
+ * REX_EBUSY (as rex_module_register() says).
  */
 REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
                              size_t size, const char *name);

@@ -15,9 +15,10 @@
  * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard
  * output; on failure no output parameter is changed.
  *
- * Unless REX_LOG=off, each error is also written to standard error, with its name in brackets
- * behind it; one that repeats the one before it is not. Lines are lost if standard error is closed
- * or not open for writing.
+ * Unless REX_LOG=off, an error is also written to the log, which is standard error by default
+ * (rex/configure.h), with its name in brackets behind it. REX_EHOST is not, nor an error that
+ * repeats the one before it, nor one of which the function says so. Lines are lost if standard
+ * error is closed or not open for writing.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
@@ -144,7 +145,7 @@ REX_API const char *rex_error_name(int error);
  * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
  *                   the host: the caller runs its host version. The wrappers of rex_kmp.h return -1
  *                   for nothing else, and set no message. REX_EHOST is not printed.
- * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
+ * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each
  *                   was rejected.
@@ -160,8 +161,9 @@ REX_API const char *rex_error_name(int error);
  *                   owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the
  *                   message lists them. Or REX_REQUIRE_GPU forbids the host device.
- * REX_EENTRIES      the entry table is empty or malformed.
- * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
+ * REX_EENTRIES      the entry table is empty, misaligned or malformed.
+ * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there. Or
+ *                   the image does not tell a kernel's parameters.
  * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound
  *                   release misplaces.
  * REX_EKEY          a host key is in no registered table, twice in one, or in two modules.
@@ -254,9 +256,9 @@ struct rex_module {
  *
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a
  * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
- * executable, then in the current directory. Where `image_name` is missing, or is for a GPU and the
+ * executable, then in the current directory. Where the image is missing, or is for a GPU and the
  * process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same
- * way; never instead of $REX_CUBIN.
+ * way; never instead of $REX_CUBIN or @image_name.
  *
  * A name may be a list of files, separated by ':', of which those that do not exist are passed
  * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
@@ -270,23 +272,25 @@ struct rex_module {
  *
  * Returns 0 or
  *
- * REX_EINVAL        @module is NULL, or its `struct_size` is too small.
+ * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the log's function calls
+ *                   this while @module is being registered or ended.
  * REX_ENOMEM        there is no memory.
  * REX_ENORUNTIME    no libomptarget can be used; the message lists those tried, and why not.
  * REX_ERUNTIME      libomptarget has no device for the image.
  * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
- *                   LLVM 18 to 20;
- *                   on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did not make; on 18,
- *                   an image after a device was used. On every release: a host image beside a CUBIN
- *                   of another registered module, or the other way round; a compressed fatbin
- *                   without libzstd or liblz4, which unpack it.
+ *                   LLVM 18 to 20; on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did
+ *                   not make; on 18, an image after a device was used, or another image for a
+ *                   module that has ended. On every release: a host image beside a CUBIN of another
+ *                   registered module, or the other way round; a compressed fatbin without libzstd
+ *                   or liblz4, which unpack it.
  * REX_ENOIMAGE      no file of that name is in the folders searched, or @module names no image.
  * REX_EREAD         the file cannot be read: no permission, a directory, an input error.
  * REX_EIMAGE        it is empty, truncated, or no image that a device here could run; or PTX that
  *                   the CUDA driver refuses, with its reason.
  * REX_EUNSAFE       a host image found by a name without a slash could have been written by others.
  * REX_ENODEVICE     no image is for the GPU, or all are for GPUs and there is none. The message
- *                   lists every image.
+ *                   lists every image. Or REX_REQUIRE_GPU is on, and there is no GPU, the image is
+ *                   a host image, or offloading is disabled.
  * REX_ECUDA         the CUDA driver failed while it compiled PTX.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or the global has another
@@ -310,9 +314,9 @@ REX_API int rex_module_init(struct rex_module *module);
 
 /**
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another
- * image. No other thread may be inside a launch or data call of this module, and its data regions
- * must have ended. A module that is not registered is left alone. Returns 0, or, and then nothing
- * has ended,
+ * image; on LLVM 18 with the same alone. No other thread may be inside a launch or data call of
+ * this module, and its data regions must have ended. A module that is not registered is left alone.
+ * Returns 0, or, and then nothing has ended,
  *
  * REX_EINVAL  @module is NULL, or its `struct_size` is too small.
  * REX_EBUSY   a queue (rex/queue.h) still works with the module; or the call was made inside of a

@@ -22,16 +22,18 @@
  * rex_device_alloc() or rex_mapped_ptr(). Mappings, host memory that is copied, and the modules of
  * kernels must last until the queue has been waited for.
  *
- * **Errors** of the device come later: the next call that waits returns them. After a kernel has
- * failed on a GPU, every later call of the process for that GPU is REX_ECUDA.
+ * **Errors** of the device come later: the next call that waits returns them, or a call for the
+ * queue before it. After a kernel has failed on a GPU, every later call of the process that would
+ * use that GPU is REX_ECUDA.
  *
  * **Without an NVIDIA GPU** a queue does everything at once, by the same rules and with the same
- * results. If offloading is disabled or the device is the host, launches of kernels and graphs are
- * REX_EHOST.
+ * results. If offloading is disabled or the device is the host, launches of kernels, and of graphs
+ * with kernels, are REX_EHOST, and an update copies nothing. If offloading is disabled, copies and
+ * fills are REX_EINVAL.
  *
  * Threads: any number of threads may use a queue, an event or a graph; each call is one step. None
- * of them may be destroyed while another thread uses it. In a child of fork() every call for a
- * GPU's queue is REX_EFORK. Only the calls that destroy work, and free the child's memory alone.
+ * of them may be destroyed while another thread uses it. In a child of fork() every call that would
+ * use a GPU's queue is REX_EFORK. The calls that destroy work, and free the child's memory alone.
  *
  * An argument that is NULL is REX_EINVAL, if the function does not say otherwise.
  *
@@ -69,8 +71,9 @@ struct rex_graph;
 #define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: a flag of rex_queue_create(). The queue launches kernels of modules with
- * device globals, and they use a copy of the globals that queues have: rex_queue_global(). Without
- * the flag such a launch is REX_EUNSUPPORTED.
+ * REX_GLOBAL(), and they use a copy of the globals that queues have: rex_queue_global(). On a GPU
+ * such a launch is REX_EUNSUPPORTED without the flag. A `__device__` variable without REX_GLOBAL()
+ * needs no flag, and has a copy for queues, too.
  */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 
@@ -132,8 +135,8 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
  * memory (rex_host_alloc()) the copy runs beside the program and beside kernels of other queues.
  * With other memory the call may wait for part of the copy, and from 4 MiB on for all of it. @from
- * must not be changed or freed until the copy is done. Returns 0, REX_EINVAL, REX_ECUDA,
- * REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * must not be changed or freed until the copy is done. With a @size of 0 both may be NULL. Returns
+ * 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 
@@ -230,8 +233,9 @@ REX_API void rex_mappings_changed(void);
 /*
  * ---- Events: places in queues, to wait for ----------------------------------------------------
  *
- * An event that is recorded in a queue that is being captured belongs to that graph. Only queues of
- * the same capture can wait for it.
+ * An event that is recorded in a queue that is being captured belongs to that graph. A queue of the
+ * same device that waits for it takes part in the capture from then on. No other queue, and no
+ * thread, can wait for it.
  */
 
 /**
@@ -257,7 +261,8 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
  * rex_queue_wait_event(): what is put in @queue from now on waits for what @event stands for. That
  * may be in another queue, and of another device. The calling thread does not wait, unless @queue
  * does everything at once. Returns 0, REX_EINVAL (@event was never recorded, or in a graph that
- * @queue cannot take part in), REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * @queue cannot take part in; or @queue is being captured, and @event is not of that capture),
+ * REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
@@ -300,14 +305,14 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  * is launched.
  *
  * While a queue is being captured, rex_queue_sync(), rex_queue_query(), rex_queue_destroy(),
- * rex_queue_stream() and rex_graph_launch() are REX_EINVAL for it. A copy to another device cannot
- * be captured: REX_EUNSUPPORTED.
+ * rex_queue_stream() and rex_graph_launch() are REX_EINVAL for it. On a GPU a copy to another
+ * device cannot be captured: REX_EUNSUPPORTED.
  */
 
 /**
  * rex_graph_begin(): captures what is put in @queue from now on instead of doing it: launches,
- * copies, updates, fills, calls of functions, and events. Each is checked at once. Returns 0,
- * REX_EINVAL (also where @queue is being captured), REX_ENOMEM or REX_EFORK.
+ * copies, updates, fills, calls of functions, and events. Launches and updates are checked at once.
+ * Returns 0, REX_EINVAL (also where @queue is being captured), REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_begin(struct rex_queue *queue);
 
@@ -315,15 +320,17 @@ REX_API int rex_graph_begin(struct rex_queue *queue);
  * rex_graph_end(): ends the capture that rex_graph_begin() began on @queue, for all queues that
  * take part, and makes a graph of it. Nothing has been done yet.
  * @graph  where the graph is stored; destroy it with rex_graph_destroy().
- * Returns 0; or, with no graph made, REX_EINVAL (@queue has not begun a capture; one that it takes
- * part in goes on), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK.
+ * Returns 0; or, with no graph made, REX_EINVAL (@graph is NULL, or @queue has not begun a
+ * capture), REX_ENOMEM, REX_EABSENT, REX_ECUDA or REX_EFORK. After REX_EINVAL the capture goes on,
+ * after the other errors it has ended.
  */
 REX_API int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue);
 
 /**
  * rex_graph_launch(): puts all of @graph in @queue: any queue of the same device that is not being
- * captured. Returns 0; REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped: the message
- * names kernel and row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * captured. A queue that does everything at once stops at the first command that fails. Returns 0;
+ * REX_EINVAL; REX_EABSENT (memory of a launch is no longer mapped: the message names kernel and
+ * row); REX_EHOST, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
@@ -338,8 +345,8 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
  * the next rex_graph_launch() on; those under way are not touched.
  * @map  all arguments of the launch (REX_MAP()): as many as before, and values and pointers in the
  *       same places. NULL: the kernel has no parameters.
- * Returns 0, REX_EINVAL, REX_EPARAMS, REX_EABSENT, REX_ECUDA, REX_ENOMEM or REX_EFORK; on failure
- * the launch stays as it was.
+ * Returns 0, REX_EINVAL (also where there is no such launch), REX_EPARAMS, REX_EABSENT, REX_ECUDA,
+ * REX_ENOMEM or REX_EFORK; on failure the launch stays as it was.
  */
 REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map);
 
