@@ -317,7 +317,7 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 
 #ifndef REX_BUILDING_LIBRARY
 
-/** struct rex_data_scope: an open region of REX_DATA_REGION_MAP(). */
+/** struct rex_data_scope: a region of REX_DATA_REGION() or REX_DATA_REGION_MAP(). */
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< its device. */

@@ -68,7 +68,7 @@ template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
 /** An enum's is that of its integer type. */
 template <class type> struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
 };
-/** A qualifier of the parameter itself changes nothing. */
+/** const on the parameter itself changes nothing. */
 template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
 };
 /** Of a pointer. */

@@ -55,8 +55,9 @@ extern "C" {
  */
 #define REX_LAUNCH_NOWAIT 0x1u
 /**
- * REX_LAUNCH_STRICT: flag: 0 teams or threads in x are REX_EINVAL instead of a default. LLVM 23 and
- * later are told not to change the grid.
+ * REX_LAUNCH_STRICT: flag: 0 teams or threads in x are REX_EINVAL instead of a default, also with
+ * REX_LAUNCH_GRID_STRIDE. LLVM 23 and later are told in each launch, with the flag or without, not
+ * to change the grid.
  */
 #define REX_LAUNCH_STRICT 0x2u
 /**
@@ -78,12 +79,12 @@ struct rex_launch_config {
     struct rex_queue *queue;
     /**
      * blocks in x, y, z. 0 in x: enough for @trip_count, or 128 if that is 0; with
-     * REX_LAUNCH_GRID_STRIDE 1 if that is 0. 0 in y or z: 1.
+     * REX_LAUNCH_GRID_STRIDE 1 if that is 0. 0 in y or z: 1. A GPU has at most 65535 in y and in z.
      */
     uint32_t teams[3];
     /**
      * threads of a block in x, y, z. 0 in x: 128; 0 in y or z: 1. A block of a GPU has at most 1024
-     * threads, and no more than __launch_bounds__ of the kernel.
+     * threads, at most 64 in z, and no more than the kernel's __launch_bounds__ or registers allow.
      */
     uint32_t threads[3];
     uint64_t trip_count;     /**< iterations of the kernel's loop, 0 if unknown. */
@@ -132,9 +133,10 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * Memory of a row that is not mapped is mapped for this launch alone.
  *
- * In a queue nothing is copied, and each row of memory must be mapped whole; a section of no
- * elements that is not mapped is NULL for the kernel. REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE
- * are REX_EINVAL. The CUDA driver launches, on each release with all three dimensions of the grid.
+ * In a queue nothing is copied, and each row of memory must be mapped whole. REX_ALWAYS,
+ * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, on each
+ * release with all three dimensions of the grid. A section of no elements that is not mapped is
+ * NULL for the kernel then.
  *
  * Returns 0, an error of rex_module_register(), or one of those below. On an error nothing was
  * launched, but for a kernel that failed (REX_ECUDA).
@@ -142,19 +144,25 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  * REX_EHOST         offloading is disabled, the device is the host, or libomptarget launched
  *                   nothing: run the host version.
  * REX_EINVAL        @launch is NULL; a column of @map is NULL; a row is one that no release
- *                   accepts, and the message has its number; a strict launch with a 0; a block that
- *                   is too large for the GPU or the kernel.
+ *                   accepts, and the message has its number; a strict launch with a 0; a grid or a
+ *                   block that is too large for the GPU or the kernel (in a queue: REX_ECUDA); a
+ *                   value of more than 8 bytes, if libomptarget has to launch.
  * REX_EKEY          the key belongs to no registered module, or to a global.
  * REX_EPARAMS       the rows do not fit the kernel's parameters. If libomptarget has to launch:
  *                   also a parameter of more than 8 bytes, or of less on LLVM 19 to 22.
  * REX_EDEVICE       the device number is out of range, or not the queue's.
- * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). In a queue: the module has
- *                   device globals, or on the host device a value has more than 8 bytes.
+ * REX_EUNSUPPORTED  the release cannot do it ("Releases" in librex(7)). A block of the GPU has less
+ *                   shared memory (in a queue: REX_EINVAL). In a queue: the module has device
+ *                   globals, and the queue lacks REX_QUEUE_OWN_GLOBALS; or on the host device a
+ *                   value has more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole; in a queue, any row.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
- * REX_ENOMEM        no memory, of the host or of the device.
+ *                   On LLVM 14 also a row of no elements that lies in a later row.
+ * REX_ENOMEM        no memory, of the host or of the device. If libomptarget maps the rows, and the
+ *                   device has too little, it aborts the process.
  * REX_ECUDA         the driver or the kernel failed, or the device is lost since an earlier call.
- * REX_EFORK         the process is a child of one that used the GPU.
+ * REX_EFORK         the process is a child of one that used the GPU, or it was forked while another
+ *                   thread was inside libomptarget.
  */
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
@@ -276,6 +284,7 @@ static inline bool rex_on_host(void)
  * REX_ENOMEM        no host memory to compare many rows, or to keep addresses that are given
  *                   back. If the device has too little, libomptarget aborts the process.
  * REX_ECUDA         the device is lost: a queue, a launch or another call has found it so.
+ * REX_EFORK         the process was forked while another thread was inside libomptarget.
  */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 {
@@ -286,10 +295,11 @@ static inline int rex_data_enter(int64_t device, const struct rex_map *map)
  * rex_data_exit(): target exit data: drops a reference to each row of @map. If it is the last one,
  * rows of REX_FROM() and REX_TOFROM() are copied back and the mapping ends. The map is equal to
  * that of rex_data_enter(), or has rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Rows that are
- * not mapped are passed over, but for those of REX_PRESENT(). Bases that rex_data_enter() has
- * replaced by addresses are put back.
+ * not mapped, or only in part, are passed over, but for those of REX_PRESENT(), and of
+ * REX_IMPLICIT() in part. Bases that rex_data_enter() has replaced by addresses are put back.
  *
- * Returns what rex_data_enter() returns, or:
+ * Returns what rex_data_enter() returns, with these differences. A row of REX_DELETE() is no error,
+ * and neither is one that is mapped in part.
  *
  * REX_EOVERLAP      a row of REX_IMPLICIT() that is copied back is larger than its mapping.
  * REX_EBUSY         a queue, which the message names, has unfinished work with the memory
@@ -310,7 +320,9 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
  *                   neither to nor from.
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row is not mapped, or not whole.
+ * REX_ENOMEM        no host memory to compare many rows.
  * REX_ECUDA         the device is lost.
+ * REX_EFORK         as for rex_data_enter().
  */
 static inline int rex_data_update(int64_t device, const struct rex_map *map)
 {
@@ -319,8 +331,9 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 
 /**
  * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins a region, runs the block and
- * ends the region, also if the block is left by return, goto, break or continue. The last two leave
- * the region, and no loop around it. exit() and longjmp() do not end the region.
+ * ends the region, also if the block is left by return, goto, break, continue or, in C++, an
+ * exception. break and continue leave the region, and no loop around it. exit() and longjmp() do
+ * not end the region.
  * @error   address of an int, or NULL. The int gets 0 or the error of the beginning, and then the
  *          block does not run. An error of the end replaces what the block has stored there. The
  *          end writes to the int: declare it before the block.
@@ -379,8 +392,9 @@ struct rex_dimension {
  *
  * If a length is 0, there are no rows. Any thread.
  *
- * Returns 0, or REX_EINVAL: a pointer is NULL, the part leaves the array, or a size is not
- * representable.
+ * Returns 0, or REX_EINVAL: a pointer is NULL, @count or @element_size is out of range, an extent
+ * or a stride is not positive, the part leaves the array, a size is not representable, or the map
+ * would have more rows than an int32_t counts.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);

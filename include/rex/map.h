@@ -18,7 +18,8 @@
  * value is taken when the row is made.
  *
  * Making a row reports no error. A row that no release of LLVM accepts is REX_EINVAL of the call
- * that gets the map; the message has the row's number, from 0, and its text.
+ * that gets the map. The message has the row's number, from 0. It also has the text of a row that a
+ * launch, a region or REX_MAP() was given, if the text begins with REX_.
  *
  * All of this may be used in any thread. A map must not be changed while a call uses it. Names that
  * begin with rex_detail_ are librex's: its macros declare variables of such names beside a
@@ -109,9 +110,12 @@ extern "C" {
 
 /** struct rex_row: one row of a map. */
 struct rex_row {
-    /** base address; of REX_MAP_LITERAL the value, of REX_MAP_PTR_AND_OBJ where the pointer is. */
+    /**
+     * base address; of REX_MAP_LITERAL the value, or where it is if it has more than 8 bytes; of
+     * REX_MAP_PTR_AND_OBJ where the pointer is.
+     */
     void *base;
-    void *begin;  /**< first byte; of REX_MAP_LITERAL the value. */
+    void *begin;  /**< first byte; of REX_MAP_LITERAL as @base. */
     int64_t size; /**< bytes. */
     int64_t type; /**< REX_MAP_ bits. */
 };
@@ -174,8 +178,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  *
  * @pointer is an array or a pointer to a complete type; @lower and @length count its elements.
  * Memory that is mapped already is not copied: only its reference count changes. If @length is 0,
- * nothing is mapped, and the kernel gets what REX_POINTER() tells; in a queue it gets NULL for
- * memory that is not mapped. A negative length is REX_EINVAL of the call.
+ * nothing is mapped, and the kernel gets what REX_POINTER() tells; in a queue on a GPU it gets NULL
+ * for memory that is not mapped. A negative length is REX_EINVAL of the call.
  *
  * Guide: rex-maps(7).
  */
@@ -265,10 +269,11 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 
 /**
  * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: integers, bool,
- * char, enums, floating point, small structs, pointers taken as they are; no arrays. An integer is
- * sign- or zero-extended to 8 bytes, anything else filled up with zeros. The row has the size of
- * the expression's type, and its kind: REX_MAP_KIND(). An integer fits an integer parameter that is
- * at least as wide; any other value, a parameter of its own type.
+ * char, enums, floating point, small structs, pointers taken as they are; no arrays, for which C++
+ * passes the host's address. An integer is sign- or zero-extended to 8 bytes, anything else filled
+ * up with zeros. The row has the size of the expression's type, and its kind: REX_MAP_KIND(). An
+ * integer fits an integer parameter that is at least as wide; any other value, a parameter of its
+ * own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -297,7 +302,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: when the region has begun, column 1 of the row
  * holds the device address of what @pointer points to: rex_map_address(). That must be mapped, by
- * an earlier row or before.
+ * an earlier row or before. If it is not, that is no error: the address is NULL, or the host's
+ * (LLVM 22 on).
  */
 #define REX_USE_DEVICE_PTR(pointer) \
     REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
@@ -455,8 +461,9 @@ REX_API int32_t rex_map_next_row(const struct rex_map_builder *builder);
  *           first row; librex adapts the numbers.
  *
  * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL or their
- * number of rows negative, the two passes disagree, there are more rows than an int32_t counts, or
- * a parent's number exceeds REX_PARENT_MAX; or what @rows returned.
+ * number of rows negative, rex_map_add() refuses a row of them, the two passes disagree, there are
+ * more rows than an int32_t counts, or a parent's number exceeds REX_PARENT_MAX; or what @rows
+ * returned.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows,
                           void *context, const struct rex_map *suffix);
@@ -504,9 +511,9 @@ typedef int rex_mapper(struct rex_map_builder *builder, void *element);
  * A call that maps the section is REX_EOVERLAP where only some elements are mapped already: the
  * other ones would not lie beside them on the device.
  *
- * Returns 0; REX_EINVAL where the builder, the mapper or the section's begin is NULL; REX_EINVAL
- * where the section is no whole number of elements, its row comes after REX_PARENT_MAX, or mappers
- * nest deeper than 64; or an error of rex_map_add() or @mapper.
+ * Returns 0; REX_EINVAL where the builder, the mapper or the begin of a section with elements is
+ * NULL; REX_EINVAL where the section is no whole number of elements, its row comes after
+ * REX_PARENT_MAX, or mappers nest deeper than 64; or an error of rex_map_add() or @mapper.
  */
 REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper,
                                struct rex_row section, int64_t element_size);
@@ -514,7 +521,13 @@ REX_API int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapp
 /**
  * REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a static mapper function of the
  * runtime's kind, from @mapper, a rex_mapper of elements of @element_type. At file scope. Its
- * address goes into the `mappers` of a struct rex_map; libomptarget then calls it for the row.
+ * address goes into the `mappers` of a struct rex_map; libomptarget then calls it for the row:
+ *
+ *     REX_RUNTIME_MAPPER(list_mapper, map_list, struct list)
+ *     ... // in a function:
+ *     void *mappers[] = {(void *)list_mapper}; // one for each row
+ *     REX_MAP(map, REX_TOFROM(lists, n));
+ *     map.mappers = mappers;
  */
 #define REX_RUNTIME_MAPPER(name, mapper, element_type)                                            \
     static void name(void *rex_detail_handle, void *rex_detail_base, void *rex_detail_begin,      \

@@ -32,14 +32,14 @@ extern "C" {
 #ifndef REX_CUBIN_NAME
 /**
  * REX_CUBIN_NAME: file name of the device image, or several with ':' between; a program may define
- * it before the include.
+ * it before the include, alike in all files of the binary.
  */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
 /**
  * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; a program may define
- * it before the include.
+ * it before the include, alike in all files of the binary.
  */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
@@ -160,13 +160,18 @@ REX_PER_BINARY int rex_offload_init(void)
 /**
  * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
  * thread may be in a launch or data call of this binary. A module that is not registered is left
- * alone. The same image or another one may be registered afterwards. Any thread.
+ * alone. The same image or another one may be registered afterwards; on LLVM 18 only the same one.
+ * Any thread.
  *
  * Returns 0, or with nothing ended:
  *
- * REX_EBUSY  a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
- *            made inside of a launch, or beside launches that have not ended in a minute.
- * REX_ECUDA  a queue has found a device lost since the process began, even if it is destroyed.
+ * REX_EINVAL  the program's function for the log has called it while this module is registered or
+ *             ended.
+ * REX_EBUSY   a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
+ *             made inside of a launch or data call, or beside those of other threads that have not
+ *             ended in a minute.
+ * REX_ECUDA   a launch or a queue, even one that is destroyed, has found a device lost since the
+ *             process began.
  */
 int rex_offload_fini(void) __asm__("rex_offload_fini");
 REX_PER_BINARY int rex_offload_fini(void)
