@@ -307,8 +307,8 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
  * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
  * device, so that neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib`
  * alone does not load. Returns as rex_module_register(); REX_EDEVICE if the default device number
- * is out of range; or REX_ECUDA if a queue (rex/queue.h) has found that device lost. In these two
- * cases the module is registered.
+ * is out of range; or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In
+ * these two cases the module is registered.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
@@ -318,10 +318,11 @@ REX_API int rex_module_init(struct rex_module *module);
  * this module, and its data regions must have ended. A module that is not registered is left alone.
  * Returns 0, or, and then nothing has ended,
  *
- * REX_EINVAL  @module is NULL, or its `struct_size` is too small.
+ * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the log's function of the
+ *             program calls it during that module's registration or end.
  * REX_EBUSY   a queue (rex/queue.h) still works with the module; or the call was made inside of a
- *             launch or beside launches that have not ended in a minute.
- * REX_ECUDA   a queue, even one that is destroyed, has found a device lost since the process began.
+ *             launch or data call, or beside launches that have not ended in a minute.
+ * REX_ECUDA   a queue, even one that is destroyed, or a launch has found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 
