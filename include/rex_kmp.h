@@ -238,15 +238,17 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  *
  * REX_EHOST         the device is the host, or OMP_TARGET_OFFLOAD is disabled.
  * REX_EINVAL        @module or @args is NULL, or a column while there are rows; the number of rows
- *                   is negative; the grid does not fit in 31 bits.
+ *                   is negative; the release does not know a bit of the packet's Flags; a row has
+ *                   the bit 0x40, or is a wrong member; the grid does not fit in 31 bits, or is
+ *                   larger than a GPU's limits.
  * REX_EKEY          @host_key is in no entry of @module, or is that of a global.
  * REX_EPARAMS       the kernel has another number of parameters than the packet has rows for; or,
  *                   where libomptarget launches it, one that is wider than 8 bytes or, on LLVM 19
  *                   to 22, narrower.
  * REX_EDEVICE       @device is below -1 or above the number of devices.
- * REX_EUNSUPPORTED  the release cannot do it: a plain kernel on LLVM 18, a grid with y or z,
- *                   dynamic shared memory, or more than 65536 blocks; or the GPU has less shared
- *                   memory.
+ * REX_EUNSUPPORTED  the CUDA driver does not launch it, and libomptarget of the release cannot: a
+ *                   plain kernel on LLVM 18, a grid with y or z, dynamic shared memory, or on LLVM
+ *                   14 more than 65536 blocks; or the GPU has less shared memory.
  * REX_ENOMEM        there is no memory for the rows.
  *
  * libomptarget aborts the process on an error that it finds after that.
@@ -267,8 +269,8 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  * @types   the column of map types.
  *
  * Returns 0; REX_EHOST where there is nothing to do, because @module has no kernels and offloading
- * is disabled; REX_EINVAL where @module or a column is NULL, or a count or size is negative;
- * REX_EDEVICE; or an error of rex_module_register().
+ * is disabled; REX_EINVAL where @module or a column is NULL, a count or size is negative, or a
+ * member does not lie in its parent; REX_EDEVICE; or an error of rex_module_register().
  */
 REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
                                  void **base, void **begin, const int64_t *sizes,

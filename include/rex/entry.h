@@ -16,8 +16,8 @@
  * two files of a binary is an error of the linker. A kernel or global that is missing in the image,
  * or a global of another size, is found at registration: REX_ENOKERNEL.
  *
- * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect
- * garbage, drop sections that only the linker's own symbols reach.
+ * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it). Without it lld under --gc-sections, and GNU ld
+ * under -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
  *
  * All macros here stand at file scope with a semicolon behind them, but for REX_KERNEL_ID() and
  * REX_KERNEL_STEM_ID(), which are expressions.
@@ -171,9 +171,10 @@
 
 /**
  * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
- * device's global of the same name and size: an entry of its address, name and size. Mapping it
- * then copies to and from the device's one. The device side is REX_DEVICE_GLOBAL(type, variable) of
- * rex/kernel.h.
+ * device's global of the same name and size: an entry of its address, name and size. It is mapped
+ * from the load of the image on, so that only rex_data_update() and rows of REX_ALWAYS() copy it.
+ * Its value is not copied at the start: the image has the device's own. The device side is
+ * REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
 #define REX_GLOBAL(variable) \
     REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
@@ -193,7 +194,7 @@
 
 /**
  * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and
- * `symbol_end` in read-only data. Both are weak, as rex_kmp.h declares them. A third symbol,
+ * `symbol_end` in read-only data. Both are weak, as rex/module.h declares them. A third symbol,
  * `symbol_once`, makes a second REX_EMBED() of the same symbol an error of the linker.
  */
 #define REX_EMBED(symbol, file)                                                                 \

@@ -162,13 +162,15 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * defined, and threads run indices at once: variables that the body writes belong inside it.
  *
  * The body must not leave the loop with break, goto or return; -fopenmp refuses that. On a grid of
- * one dimension every thread runs the loops over the others from start to end. A compiler refuses a
- * loop over the grid inside of another one, unless it is in a function that the body calls.
+ * one dimension every thread runs the loops over the others from start to end. A compiler refuses
+ * REX_FOR() and its like inside of each other, unless one is in a function that the body calls.
+ * `continue` goes on with the next index.
  */
 
 /**
  * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension @d:
- * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, which OpenMP does not share.
+ * 0, 1 or 2 for x, y or z. On the host device it is a plain loop, which OpenMP does not share. It
+ * may stand inside of the other loops: no compiler refuses it.
  */
 #define REX_GRID_STRIDE(i, n, d)                                            \
     REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
@@ -220,7 +222,8 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
 #else
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a global of the device image; an initialiser may follow.
- * The host side is REX_GLOBAL(name), with as many bytes.
+ * The host side is REX_GLOBAL(name), with as many bytes. @type stands in front of @name: an array
+ * needs a typedef.
  */
 #define REX_DEVICE_GLOBAL(type, name)           \
     REX_DEVICE_LINKAGE type name;               \

@@ -31,7 +31,8 @@
 
 /**
  * REX_DEVICE_BODY(S, parameters...): head of the inline function that a kernel consists of. The
- * parameter `rex_environment` is the runtime's in an env kernel, and NULL in a plain one.
+ * parameter `rex_environment` is the runtime's in an env kernel. In a plain one it is NULL, or -1
+ * where REX_DEVICE_CALL() runs it.
  */
 #define REX_DEVICE_BODY(S, ...)                                                 \
     REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
@@ -72,8 +73,8 @@ template <unsigned... numbers> struct rex_kinds;
  * REX_SIGNATURE(kernel, form, parameters...): the signature of @kernel: its form, 2 for plain and 3
  * for env, and the REX_KIND_OF_TYPE() of each parameter. For a GPU it is the mangled name of an
  * empty kernel, `rex_signature_KERNEL`, which stays with the other kernels whatever compiles and
- * links them. In a host image it is an array of numbers of that name. It takes no memory of a
- * device. A signature that has a parameter wider than the image's own is not used, which a warning
+ * links them. In a host image it is an array of numbers of that name. A device has no variable of
+ * it. A signature that has a parameter wider than the image's own is not used, which a warning
  * says.
  */
 #define REX_SIGNATURE(kernel, form, ...)                                         \

@@ -7,8 +7,9 @@
  * REX_DETAIL_WORTH on one thread stays on the calling thread.
  *
  * A loop has as many threads as OpenMP would start, which is what the process's mask of processors
- * and OMP_NUM_THREADS allow, and not more than rex_detail_processors. librex writes the limit of
- * the control groups there when it loads the image, unless OMP_NUM_THREADS is set. In a child of
+ * and OMP_NUM_THREADS allow, and not more than rex_detail_processors. librex writes there how many
+ * processors the mask, the control groups and the share of an MPI job leave to the process. It does
+ * so before the image is loaded, unless OMP_NUM_THREADS is set. In a child of
  * the process that loaded the image a loop has one thread: the library of OpenMP may wait for
  * threads that the child does not have.
  *

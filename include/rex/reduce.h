@@ -225,9 +225,10 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
  * With -fopenmp several such teams run at once, as threads of OpenMP.
  *
  * The grid has one dimension. All threads of the team come to a barrier. A compiler refuses a
- * barrier, a sum, minimum or maximum inside of REX_FOR() or REX_FOR_THREADS(), whose indices belong
- * to one thread each. Inside of REX_FOR_TEAMS(), where the other teams do not come, it refuses sums
- * and their like and every loop over the grid. It does not look into functions that the body calls.
+ * barrier, a sum, minimum or maximum, memory of a team and these loops inside of REX_FOR() or
+ * REX_FOR_THREADS(), whose indices belong to one thread each. Inside of REX_FOR_TEAMS(), where the
+ * other teams do not come, it refuses sums and their like and every loop over the grid. It does not
+ * look into functions that the body calls.
  */
 
 /**
@@ -278,9 +279,10 @@ REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
 /**
  * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
- * the team shares, where REX_SHARED may stand, and once in a kernel. They have no values at first
- * and begin at a multiple of 16 bytes. On a GPU the launch gives the memory: `dynamic_memory` of
- * struct rex_launch_config is at least @count * sizeof(type). On the CPU it is on the stack.
+ * the team shares, where REX_SHARED may stand, and once in a kernel: a second one would be the same
+ * memory. They have no values at first and begin at a multiple of 16 bytes. On a GPU the launch
+ * gives the memory: `dynamic_memory` of struct rex_launch_config is at least @count * sizeof(type).
+ * On the CPU it is on the stack.
  */
 #define REX_SHARED_DYNAMIC(type, name, count)                                                    \
     REX_DETAIL_SHARED                                                                            \
