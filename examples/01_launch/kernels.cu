@@ -2,10 +2,11 @@
  * Lesson 1, the device side: one kernel.
  *
  * The Makefile compiles this file twice: a C compiler makes rex_lib_host.so, which libomptarget's
- * host device runs, and nvcc, where there is one, makes rex_lib_nvidia.cubin for a GPU. By hand:
+ * host device runs, and nvcc, where there is one, makes rex_lib_nvidia.cubin for a GPU. By hand, in
+ * the folder of this file:
  *
- *     cc -x c -shared -fPIC -Iinclude -o rex_lib_host.so kernels.cu
- *     nvcc -cubin -arch=sm_90 -Iinclude -o rex_lib_nvidia.cubin kernels.cu
+ *     cc -x c -shared -fPIC -I../../include -o rex_lib_host.so kernels.cu
+ *     nvcc -cubin -arch=sm_90 -I../../include -o rex_lib_nvidia.cubin kernels.cu
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

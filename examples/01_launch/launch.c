@@ -27,7 +27,7 @@ static int axpy(int64_t n, double a, const double *x, double *y)
     return REX_LAUNCH(axpy, 64, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 
-/* The same on the host, for where there is no device: every kernel has such a version, or fails. */
+/* The same on the host, for where there is no device. A program may do without, and fails there. */
 static void axpy_on_the_host(int64_t n, double a, const double *x, double *y)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,9 +1,9 @@
 /*
  * Lesson 2: data that stays on the device from one launch to the next.
  *
- * A row of cells, each alive or not; what it is next follows from itself and its two neighbours. A
- * launch makes one generation out of the one before it. In a data region the cells are copied to
- * the device once, at the beginning, and back once, at the end.
+ * A row of cells, each alive or not. The next state of a cell follows from its own and its two
+ * neighbours'. A launch makes one generation out of the one before it. A data region copies the
+ * cells to the device once, at the beginning, and back once, at the end.
  *
  * Run it:  make && $(make -s print-O)/examples/02_data/02_data
  *
@@ -17,7 +17,7 @@ enum { CELLS = 10000, GENERATIONS = 500 };
 
 REX_KERNEL(generation);
 
-/* The cells, in two buffers: generations go from one to the other and back. */
+/* The cells, in two buffers: the first has the even generations, the second the odd ones. */
 static int32_t cells[2][CELLS];
 
 static int count_alive(const int32_t *row)

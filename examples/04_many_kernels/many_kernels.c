@@ -19,7 +19,7 @@ enum { BODIES = 4096, COARSE_STEPS = 100, FINE_STEPS = 100 };
 /*
  * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size; from
  * registration on, the host variable's address stands for the device's variable of that name in
- * every data call. Nothing is copied until somebody asks for it.
+ * every data call. Only updates copy it: the two variables have values of their own.
  */
 double time_step = 0.0;
 double elapsed = 0.0;
@@ -66,10 +66,10 @@ static int simulate(int64_t count, double *position, double *velocity, double *e
     return error;
 }
 
-/* The same motion on the host, and the largest difference from what the device computed. */
-static double largest_difference(const double *position, const double *velocity)
+/* The same motion on the host: how many bodies differ from that by more than a rounding. */
+static int count_wrong(const double *position, const double *velocity, const double *each)
 {
-    double largest = 0.0;
+    int wrong = 0;
     for (int i = 0; i < BODIES; i++) {
         double x = 1.0 + (double)i / (double)BODIES, v = 0.0;
         for (int step = 0; step < COARSE_STEPS + FINE_STEPS; step++) {
@@ -77,9 +77,10 @@ static double largest_difference(const double *position, const double *velocity)
             v -= dt * x;
             x += dt * v;
         }
-        largest = fmax(largest, fmax(fabs(x - position[i]), fabs(v - velocity[i])));
+        wrong += !(fabs(x - position[i]) < 1e-12 && fabs(v - velocity[i]) < 1e-12 &&
+                   fabs(0.5 * (x * x + v * v) - each[i]) < 1e-12); /* also if one is no number */
     }
-    return largest;
+    return wrong;
 }
 
 static double sum(const double *values, int count)
@@ -103,12 +104,12 @@ int main(void)
         return 1;
 
     /* A GPU may fuse multiply and add, and round once: the last bits may differ. */
-    double difference = largest_difference(position, velocity);
+    int wrong = count_wrong(position, velocity, each);
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
     printf("%d launches over %d bodies, %g time units on the %s\n", launches, BODIES, elapsed,
            rex_on_host() ? "CPU" : "GPU");
     printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));
-    printf("largest difference from the host's own run: %.1e\n", difference);
-    return !(difference < 1e-12 && fabs(elapsed - expected) < 1e-12);
+    printf("%d of %d bodies wrong\n", wrong, BODIES);
+    return wrong != 0 || !(fabs(elapsed - expected) < 1e-12);
 }

@@ -8,7 +8,7 @@
 /*
  * Entries from all files end up in one table, in any order: keys and names do the matching.
  *
- * With a kernel's parameters the compiler knows what its launches have to pass. Leave out a row of
+ * With a kernel's parameters the compiler knows the rows of its launches. Leave out the last row of
  * `pull` below, and gcc says
  *
  *     error: too few arguments to function 'pull__arguments__'

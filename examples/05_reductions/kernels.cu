@@ -5,7 +5,7 @@
  */
 #include <rex/kernel.h>
 
-/* Each thread adds up its own products, and at the end to *sum what it has. */
+/* Each thread adds up its own products. At the end the threads add these sums to *sum. */
 REX_DEVICE_KERNEL(dot, (int64_t) count, (const double *) x, (const double *) y, (double *) sum)
 {
     REX_FOR_SUM(i, count, sum, x[i] * y[i]);

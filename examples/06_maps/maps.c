@@ -88,12 +88,12 @@ static int many_lists(rex_rows *rows, struct list *lists, double *sums)
     return error;
 }
 
-/* List i has i % LONGEST + 1 values, all of them i. */
+/* List i has i % LONGEST + 1 values, all of them i + 1. */
 static int is_right(const char *way, int error, int n, const double *sums)
 {
     int wrong = 0;
     for (int i = 0; i < n; i++)
-        wrong += sums[i] != i * (i % LONGEST + 1);
+        wrong += sums[i] != (i + 1) * (i % LONGEST + 1);
     if (error == 0)
         printf("%s: %d of %d sums wrong\n", way, wrong, n);
     return error == 0 && wrong == 0;
@@ -106,7 +106,7 @@ int main(void)
     for (int i = 0; i < LISTS; i++) {
         lists[i] = (struct list){i % LONGEST + 1, values[i]};
         for (int k = 0; k < LONGEST; k++)
-            values[i][k] = i;
+            values[i][k] = i + 1;
     }
     int right = is_right("rows", one_list(lists, sums[0]), 1, sums[0]) &&
                 is_right("counted rows", many_lists(add_rows, lists, sums[1]), LISTS, sums[1]) &&

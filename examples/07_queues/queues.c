@@ -1,19 +1,18 @@
 /*
  * Lesson 7: queues, for launches and copies that do not wait.
  *
- * The lessons before this one waited for every launch. The GPU may be done with a short kernel long
- * before the host knows of it and sends the next. The same thousand steps, in three ways:
+ * The lessons before this one waited for every launch. A GPU idles from the end of a short kernel
+ * until the host knows of it and has sent the next. The same thousand steps, in three ways:
  *
  *   waiting     A launch waits for its kernel. Right where the host has to see each result.
  *   in a queue  A queue takes a launch and returns. Its commands run in order, and the host waits
  *               once. Pays from the second launch that needs nothing of the host.
- *   in halves   Two queues know nothing of each other: one may copy while the other computes. Each
- *               brings half of the cells, computes, and brings them back. Copies run beside the
- *               program from pinned memory alone, hence rex_host_alloc().
+ *   in halves   Two queues have no order between them: one may copy while the other computes. Each
+ *               brings half of the cells, computes, and brings them back. Only copies of pinned
+ *               memory run beside the program, hence rex_host_alloc().
  *
- * The memory of a queue's commands has to be mapped before, and until rex_queue_sync(). librex
- * keeps watch: without the call the region does not end on a GPU, and that is an error, REX_EBUSY.
- * Without a GPU queues do everything at once: the results are the same, and the times say nothing.
+ * The memory of a queue's commands is mapped until rex_queue_sync(): a region that ends earlier on
+ * a GPU is REX_EBUSY. Without a GPU queues do everything at once, and the times say nothing.
  *
  * Run it:  make && $(make -s print-O)/examples/07_queues/07_queues
  *
@@ -104,7 +103,8 @@ static int show(const char *name, int used)
         wrong += !(fabs(population[i] - expected) <= 1e-9);
     }
     long us = 1000000 * (ended.tv_sec - began.tv_sec) + (ended.tv_nsec - began.tv_nsec) / 1000;
-    printf("%-12s %8.2f us a step, %d cells wrong\n", name, (double)us / (double)STEPS, wrong);
+    if (error == 0)
+        printf("%-12s %8.2f us a step, %d cells wrong\n", name, (double)us / STEPS, wrong);
     return error == 0 && wrong == 0;
 }
 

@@ -2,8 +2,8 @@
  * Lesson 10: a solver. Conjugate gradients find x in A x = b, where A is sparse: the differences
  * between the points of a grid and their neighbours.
  *
- * One region keeps the matrix and the vectors on the device. Each step launches five kernels on
- * them. The host gets two numbers of a step, the dot products, and decides when to stop.
+ * One region keeps the matrix and the vectors on the device. Each step is six launches of four
+ * kernels. The host gets two numbers of a step, the dot products, and decides when to stop.
  *
  * Run it:  make && $(make -s print-O)/examples/10_solver/10_solver
  *
@@ -92,8 +92,8 @@ static int take_step(double *square)
 
 int main(void)
 {
-    int error, steps = 0;
-    double square, largest = 0;
+    int error, steps = 0, wrong = 0;
+    double square;
     make_system();
     REX_DATA_REGION(&error, -1, REX_TO(first, ROWS + 1), REX_TO(column, first[ROWS]),
                     REX_TO(value, first[ROWS]), REX_TOFROM(x, ROWS), REX_TO(r, ROWS),
@@ -108,8 +108,8 @@ int main(void)
         return 1; /* the reason of other errors is on standard error already */
 
     for (int i = 0; i < ROWS; i++)
-        largest = fmax(largest, fabs(x[i] - 1));
-    printf("%d unknowns, %d steps on the %s: largest error %.0e\n", ROWS, steps,
-           rex_on_host() ? "CPU" : "GPU", largest);
-    return !(largest < 1e-8);
+        wrong += !(fabs(x[i] - 1) < 1e-8); /* also if it is no number */
+    printf("%d steps on the %s: %d of %d unknowns wrong\n", steps, rex_on_host() ? "CPU" : "GPU",
+           wrong, ROWS);
+    return wrong != 0;
 }

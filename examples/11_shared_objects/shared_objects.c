@@ -4,7 +4,8 @@
  * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs,
  * closed, and opened again. Each of them is a module: librex keeps a table of entries, the name of
  * an image and a state for every linked binary, so that no module needs to know the others. Each is
- * registered by its own first launch, or by a data call.
+ * registered by its own first launch, or by a data call. (LLVM 18 refuses the plug-in, because it
+ * loads no image after a device's first use.)
  *
  * This program has no kernels. It maps the data, and the kernels of both use what it has mapped.
  * The program plain/plain.c does not even know of librex: the plug-in maps the data itself.
@@ -34,7 +35,7 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
     void *symbol = plugin == NULL ? NULL : dlsym(plugin, "shift");
     if (symbol == NULL) {
         fprintf(stderr, "11_shared_objects: %s\n", dlerror());
-        return -1;
+        return 1; /* errors of librex are negative */
     }
     /* ISO C casts no void * to a function pointer; POSIX promises that the bytes are the same. */
     shift_function *shift;

@@ -1,8 +1,8 @@
 /*
  * Lesson 12: where the images of a program are, and how others build with an installed librex.
  *
- *   beside  The images lie beside the program, as in the lessons before this one. Both are moved
- *           together. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
+ *   beside  The images lie beside the program, as in the lessons before this one. They are moved
+ *           with it. REX_CUBIN_NAME and REX_HOST_IMAGE_NAME choose other names (lesson 11).
  *   inside  This program: the assembler puts the bytes of the two files into it. Nothing lies
  *           beside it, and no other program's image is mistaken for its own. `rex-cc --embed` does
  *           it all.
@@ -44,6 +44,7 @@ int main(void)
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         wrong += y[i] != a * x[i] + 1.0;
+    /* "memory" stands for an image that came from no file. */
     printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module),
            rex_on_host() ? "the CPU" : "the GPU");
     printf("axpy:  y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);

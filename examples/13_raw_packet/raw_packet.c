@@ -99,13 +99,14 @@ int main(void)
         x[i] = i;
         y[i] = 1.0;
     }
-    /* Finds LLVM's libomptarget, reads the image beside this program, and registers both. */
+    /* Finds LLVM's libomptarget, and registers and loads the image beside this program. */
     if (rex_offload_init() != 0 || axpy(COUNT, 2.0, x, y) != 0 || scale(COUNT, 3.0, y) != 0)
         return 1;
     printf("LLVM %d: %s\n", rex_runtime_release(), rex_runtime_path());
     printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module),
            rex_on_host() ? "CPU" : "GPU");
-    rex_offload_fini();
+    if (rex_offload_fini() != 0)
+        return 1;
 
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)

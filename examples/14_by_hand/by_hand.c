@@ -30,7 +30,8 @@ struct __tgt_offload_entry scale__omp_offload_entry__
 
 /*
  * The linker makes these two for every section whose name is a C identifier: where this program's
- * table of entries begins and ends. A shared object has its own, which is why they are hidden.
+ * table of entries begins and ends. A shared object has its own, which is why they are hidden. (gcc
+ * forgets that where a declaration names the linker's symbol; rex_kmp.h tells it to the assembler.)
  */
 #define HIDDEN __attribute__((visibility("hidden")))
 extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") HIDDEN;
@@ -63,7 +64,7 @@ static int launch(int64_t n, double *y)
     return rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args);
 }
 
-/* The calls of a region, by their real names: nothing is checked, and an image is registered. */
+/* The calls of a region, by their real names. They check nothing, and need a registered image. */
 static int scale_on_device(int64_t n, double *y)
 {
     void *base[] = {y};
@@ -77,8 +78,11 @@ static int scale_on_device(int64_t n, double *y)
 
 static int use(const char *cubin, const char *host_image, double *y)
 {
-    if (register_images(cubin, host_image) != 0 || scale_on_device(COUNT, y) != 0) {
-        printf("%s: %s\n", host_image, rex_last_error());
+    int error = register_images(cubin, host_image);
+    if (error == 0)
+        error = scale_on_device(COUNT, y);
+    if (error != 0) {
+        fprintf(stderr, "14_by_hand: %s\n", rex_error_name(error));
         return 1;
     }
     printf("%s: y[0] = %g\n", rex_module_on_host(&module) ? host_image : cubin, y[0]);

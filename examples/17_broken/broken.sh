@@ -1,9 +1,10 @@
 #!/bin/sh
 # Lesson 17: five programs, each with one mistake, and what is said of each.
 #
-# `rex-check --source` compares names, of entries, keys and kernels, before anything is compiled.
-# librex refuses the others at the first launch: the image says which parameters its kernels have.
-# The region that does not end shows in the result alone. Each program has to fail.
+# `rex-check --source` compares names, of entries, keys and kernels, before anything is compiled. It
+# finds three of the mistakes. librex refuses four programs at their first launch: also that of the
+# row, because the image says which parameters its kernels have. The region that does not end shows
+# in the result alone. Each program has to fail.
 #
 # Run it:  make && $(make -s print-O)/examples/17_broken/17_broken
 #

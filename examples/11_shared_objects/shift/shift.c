@@ -11,7 +11,7 @@
 
 REX_KERNEL(shift);
 
-shift_function shift;
+shift_function shift; /* as a declaration: int shift(double *, int64_t, double) */
 
 int shift(double *x, int64_t count, double amount)
 {
