@@ -104,7 +104,7 @@ static int show(const char *name, int used)
     }
     long us = 1000000 * (ended.tv_sec - began.tv_sec) + (ended.tv_nsec - began.tv_nsec) / 1000;
     if (error == 0)
-        printf("%-12s %8.2f us a step, %d cells wrong\n", name, (double)us / STEPS, wrong);
+        printf("%-12s %8.2f us a step, %d cells wrong\n", name, (double)us / (double)STEPS, wrong);
     return error == 0 && wrong == 0;
 }
 
