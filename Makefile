@@ -257,9 +257,10 @@ $(O)/tested/librex.a: $(lib_objects:$(O)/obj/%=$(O)/tested/%)
 
 # ---- The man pages of sections 3 and 7
 
-$(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c librex/man/reference.awk
+pages_by := $(addprefix librex/man/,headers.awk roff.awk tables.awk pages.awk)
+$(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(pages_by)
 	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
-	    awk -v folder=$(@D) -f librex/man/reference.awk - $(filter %.roff %.7 %.h,$^) && touch $@
+	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^) && touch $@
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
