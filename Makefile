@@ -144,10 +144,9 @@ TOOLPAGES := $(wildcard tools/*.1)
 GUIDES    := $(wildcard librex/man/*.7)
 INTERNAL  := arguments clang clangmath kernelform openmp parameters
 REFERENCE := $(filter-out $(INTERNAL:%=include/rex/%.h),$(HEADERS))
-MANUAL    := $(O)/man/ready
 MANPAGES   = $(TOOLPAGES) $(O)/man/*.[37]
-# A page is installed under every name of its NAME section: in a shell, the names of $$m.
-man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ *\\-$$//;s/ *\\- .*//;s/\\-/-/g;s/\\%//g;s/,/ /g;p;}' $$m
+# The last of them to be written: a line for each further name of a page, which is installed as a link.
+MANUAL    := $(O)/man/links
 
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
@@ -260,7 +259,7 @@ $(O)/tested/librex.a: $(lib_objects:$(O)/obj/%=$(O)/tested/%)
 pages_by := $(addprefix librex/man/,headers.awk roff.awk tables.awk pages.awk)
 $(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(pages_by)
 	$(call do,PAGES,$(@D))rm -f $(@D)/*.[37] && $(CC) -E -P -Ilibrex -Iinclude librex/omp/release.c | \
-	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^) && touch $@
+	    awk -v folder=$(@D) $(pages_by:%=-f %) - $(filter %.roff %.7 %.h,$^)
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
@@ -397,12 +396,8 @@ install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(pr
 	$(Q)install -d $(call to,$(datadir)) && install -m 644 $(DATA_FILES) $(call to,$(datadir)/)
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(call to,$(bindir))/$${t##*/} || exit 1; done
 	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(call to,$(call installed_completion,$(c))) && ):
-	$(Q)for m in $(MANPAGES); do \
-	    folder=$(call to,$(mandir))/man$${m##*.}; \
-	    install -D -m 644 $$m "$$folder/$${m##*/}" || exit 1; \
-	    for n in $$($(man_names)); do \
-	        [ $$n.$${m##*.} = $${m##*/} ] || ln -sf $${m##*/} "$$folder/$$n.$${m##*.}" || exit 1; \
-	    done; done
+	$(Q)for m in $(MANPAGES); do install -D -m 644 $$m $(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)while read -r page name; do ln -sf $$page $(call to,$(mandir))/man3/$$name || exit 1; done < $(MANUAL)
 	$(call tell,$(installed))
 
 # The loader looks in folders below /usr and nowhere else, unless it is told; rex-cc tells each program.
@@ -417,8 +412,8 @@ uninstall: $(MANUAL)  ## remove what install put there
 	$(Q)for f in $(notdir $(DATA_FILES)); do rm -f $(call to,$(datadir))/$$f || exit 1; done
 	$(Q)for t in $(notdir $(TOOLS)); do rm -f $(call to,$(bindir))/$$t || exit 1; done
 	$(Q)$(foreach c,$(COMPLETIONS),rm -f $(call to,$(call installed_completion,$(c))) && ):
-	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
-	    rm -f $(call to,$(mandir))/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
+	$(Q)for m in $(MANPAGES); do rm -f $(call to,$(mandir))/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)while read -r page name; do rm -f $(call to,$(mandir))/man3/$$name || exit 1; done < $(MANUAL)
 	$(Q)for d in $(call to,$(includedir)/rex) $(call to,$(cmakedir)) $(call to,$(datadir)); do \
 	    [ ! -d "$$d" ] || rmdir --ignore-fail-on-non-empty "$$d" || exit 1; done
 

@@ -7,6 +7,8 @@
 #         awk -v folder=FOLDER -f headers.awk -f roff.awk -f tables.awk -f pages.awk - \
 #             errors.roff GUIDE... HEADER...
 #
+# FOLDER/links has a line for each further name of a page: the page, and the name of a link to it.
+#
 # A header has, as its own comments say to a reader:
 #
 #     /* rex/queue.h - one line. */       the header's page, rex_queue.h(3)
@@ -200,35 +202,27 @@ kind == "errors" {
     next
 }
 
-header == "rex/offload.h" && /^ *X\(REX_[A-Z]+, -?[0-9]+, "/ {
-    split($0, part, /X\(|, -?|"/)
+header == "rex/offload.h" && /^ *X\(REX_E[A-Z]+, -[0-9]+, "/ {
+    split($0, part, /X\(|, /)
     error_name[++errors] = part[2]
-    error_number[part[2]] = "-" part[3]
+    error_number[part[2]] = part[3]
     line = $0
     gsub(/^[^"]*"|"[^"]*$/, "", line)
     error_about[part[2]] = line
 }
 
-in_comment {
-    line = $0
-    ended = sub(/ *\*\/.*/, "", line)
-    sub(/^ \*? ?/, "", line)
-    if (!ended || line != "")
-        comment[++comment_lines] = line
-    if (ended)
-        comment_ends()
-    next
+!in_comment && (/^\/\*\*/ || /^\/\*/ && !in_declaration) {
+    is_doc = /^\/\*\*/
+    in_comment = 1
+    comment_lines = 0
+    sub(/^\/\*+/, " ")
 }
 
-/^\/\*/ && !in_declaration || /^\/\*\*/ {
-    is_doc = /^\/\*\*/
-    comment_lines = 0
-    line = $0
-    sub(/^\/\*+ ?/, "", line)
-    ended = sub(/ *\*\/.*/, "", line)
-    if (line != "")
-        comment[++comment_lines] = line
-    in_comment = 1
+in_comment {
+    ended = sub(/ *\*\/.*/, "")
+    sub(/^ \*? ?/, "")
+    if ($0 != "" || comment_lines)
+        comment[++comment_lines] = $0
     if (ended)
         comment_ends()
     next

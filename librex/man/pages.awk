@@ -33,7 +33,7 @@ function page_errors(   k, n, e, count, name, text)
                 if (all_text[n] ~ name "([^A-Z_]|$)" && text !~ "(^|B)" k "\\\\")
                     text = text (text == "" ? "" : ", ") bold(k) "()"
             }
-        if (text == "" || name == "REX_OK")
+        if (text == "")
             continue
         if (count++ == 0)
             put(".SH ERRORS")
@@ -80,6 +80,13 @@ function sort(list, count,   i, k, moved)
     }
 }
 
+# Another name of this page, which is installed as a link to it.
+function also_called(name)
+{
+    links = links name_of[current] ".3 " name ".3\n"
+    return ", " name
+}
+
 function write_page(   k, n, listed, own)
 {
     out = folder "/" name_of[current] ".3"
@@ -93,10 +100,10 @@ function write_page(   k, n, listed, own)
     listed = name_of[current]
     own = name_of[current]
     if (sub(/\.h$/, "", own) && own != "rex" && !(own in page_of))
-        listed = listed ", " own
+        listed = listed also_called(own)
     for (k = 1; k <= name_count[current]; k++)
         if (names[current, k] != name_of[current])
-            listed = listed ", " names[current, k]
+            listed = listed also_called(names[current, k])
     page_head(name_of[current], title_of[current], listed)
     include_line(header_of[current])
     put(".PP")
@@ -152,16 +159,14 @@ function write_error(name,   list, count, k, text, see)
         put(".SH RETURNED BY")
         put("The functions of these pages, which say when:")
         sort(list, count)
-        for (current = 1; current <= count; current++)
-            put(".BR \\%" list[current] (current == count ? "." : ","))
+        for (k = 1; k <= count; k++)
+            put(".BR \\%" list[k] (k == count ? "." : ","))
     }
     put(".SH HISTORY")
     put("Since librex 0.2.")
     printf "%s", substr(text, see) > out
     close(out)
 }
-
-# The list of variables, out of the comment of enum rex_option.
 
 END {
     for (k = 1; k <= entries; k++)
@@ -171,9 +176,8 @@ END {
         if (name_of[current] != "")
             write_page()
     current = 0
-    for (e = 2; e <= errors; e++)
+    for (e = 1; e <= errors; e++)
         write_error(error_name[e])
-    current = 0
     for (g = 1; g <= guide_lines; g++) {
         out = guide_file[g]
         sub(/.*\//, folder "/", out)
@@ -184,4 +188,5 @@ END {
         else
             put(guide_of[g])
     }
+    printf "%s", links > (folder "/links") # last: with it the pages are complete
 }

@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+# The list of variables, out of the comment of enum rex_option.
 function variables(   n, k, count)
 {
     for (n = 1; heading[n] != "enum rex_option"; n++)
@@ -65,19 +66,20 @@ function facts(row,   plain, env, driver, grids, memory, most)
 }
 
 # A line for releases with the same facts.
-function release_table(   row, count, k, same, before)
+function release_table(   row, count, k, same, now, before)
 {
     count = split(releases, row, /[{] *[.]number = /)
     put(".TS")
     put("l l l l l.")
     put("LLVM\tplain\tenv\tgrid on a GPU\tdynamic shared memory")
     for (k = 2; k <= count; k++) {
-        if (k > 2 && facts(row[k]) != before) {
+        now = facts(row[k])
+        if (k > 2 && now != before) {
             put(same "\t" before)
             same = ""
         }
         same = same (same == "" ? "" : ", ") (row[k] + 0)
-        before = facts(row[k])
+        before = now
     }
     put(same "\t" before)
     put(".TE")
