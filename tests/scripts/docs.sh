@@ -30,13 +30,15 @@ for page in "$manual"/*.[37]; do
     echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
     case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
     sections='NAME SYNOPSIS DESCRIPTION SEE_ALSO'
-    case $page in *.7) sections="$sections EXAMPLES" ;; esac
+    case $page in *.7) sections="$sections EXAMPLES" ;; *) sections="$sections HISTORY" ;; esac
     for section in $sections; do
         grep -qx "\.SH $(echo "$section" | tr _ ' ')" "$page" ||
             fail "$page has no section $section"
     done
 done
 for name in $(sort "$work/pages" | uniq -d); do fail "two man pages are called $name"; done
+{ find "$manual" -name '*.[37]' | sed 's/.*\///; s/\.[37]$//' && sed 's/.* //; s/\.3$//' "$manual/links"; } | LC_ALL=C sort >"$work/installed"
+LC_ALL=C sort "$work/pages" | diff "$work/installed" - || fail 'names under NAME are not those that are installed'
 lines=$(cat librex/man/*.7 | wc -l)
 [ "$lines" -le 3000 ] || fail "the guides have $lines lines, of 3000"
 
@@ -100,15 +102,7 @@ examples=0
 programs=0
 for page in librex/man/*.7; do
     folder=$work/$(basename "$page" .7)
-    mkdir "$folder"
-    sed 's/\\-/-/g; s/\\&//; s/\\(dq/"/g; s/\\e/\\/g' "$page" | awk -v folder="$folder" '
-        /^\.EX$/ { text = ""; inside = 1; next }
-        /^\.EE$/ {
-            inside = 0
-            if (text ~ /^(\/\*[^\n]*\n)?#include/)
-                printf "%s", text >(folder "/" ++count (text ~ /<rex\/kernel.h>/ ? ".cu" : ".c"))
-        }
-        inside { text = text $0 "\n" }'
+    examples_of "$page" "$folder"
     for example in "$folder"/*.c "$folder"/*.cu; do
         [ -e "$example" ] || continue
         gcc -x c -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$example" || fail "$page: an example does not compile"

@@ -129,10 +129,8 @@ two_embedded() {
 # ---- what generators print
 
 # The last example of the page, and the same under another stem.
-awk '/^\.EX/ { text = ""; inside = 1; next }
-    /^\.EE/ { inside = 0 }
-    inside { text = text $0 "\n" }
-    END { printf "%s", text }' librex/man/rex-codegen.7 | sed 's/\\-/-/g; s/\\e/\\/g' >"$work/one.c"
+examples_of librex/man/rex-codegen.7 "$work/page"
+for one in "$work/page"/*.c; do cp "$one" "$work/one.c"; done
 grep -q 'rex_module_launch' "$work/one.c" || fail 'rex-codegen(7) has no program'
 sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" \
     >"$work/two.c"

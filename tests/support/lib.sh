@@ -111,6 +111,18 @@ in_proportion() {
 
 # ---- building
 
+# examples_of PAGE FOLDER: the programs in the man page PAGE, 1.c and so on, or .cu where they are kernels
+examples_of() {
+    mkdir "$2"
+    sed 's/\\-/-/g; s/\\&//; s/\\(dq/"/g; s/\\e/\\/g' "$1" | awk -v folder="$2" '
+        /^\.EX$/ { text = ""; inside = 1; next }
+        /^\.EE$/ {
+            inside = 0
+            if (text ~ /^(\/\*[^\n]*\n)?#include/)
+                printf "%s", text >(folder "/" ++count (text ~ /<rex\/kernel.h>/ ? ".cu" : ".c"))
+        }
+        inside { text = text $0 "\n" }'
+}
 # host_image OUTPUT SOURCE [FLAG...]: kernels for the CPU
 host_image() {
     output=$1 source=$2
