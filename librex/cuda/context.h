@@ -100,9 +100,7 @@ static inline bool rex_any_device_is_lost(void)
 int rex_device_tell_loss(int number, const char *what); /* where any is lost */
 static inline int rex_device_lost(int number, const char *what)
 {
-    return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE)
-               ? rex_device_tell_loss(number, what)
-               : 0;
+    return rex_any_device_is_lost() ? rex_device_tell_loss(number, what) : 0;
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */
