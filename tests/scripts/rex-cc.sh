@@ -100,6 +100,9 @@ sed 's/omp\.so\./onp.so./g' all/rex_lib_host.so >missing.so
 ! REX_CUBIN=$PWD/missing.so on_release all/app 2>errors || fail 'an image ran without its library'
 grep -q 'missing.so needs lib.*onp.so.*, which cannot be loaded: .* \[REX_EIMAGE\]' errors ||
     fail "an image without its library: $(cat errors)"
+mkdir "$work/by_name"
+works "$rex_cc" "$top"/examples/16_by_name/*.c* -o by_name/app
+works on_release by_name/app
 mkdir "$work/plain"
 works env CC="$work/plain-gcc" "$rex_cc" --host app.c kernels.cu -o plain/app
 ! readelf -d plain/rex_lib_host.so | grep -q 'NEEDED.*omp' || fail 'an image without OpenMP needs its library'

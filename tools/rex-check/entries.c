@@ -37,6 +37,10 @@ static void report_none(const struct program *program, struct report *report)
         report_note(
             report, program->path,
             "no entries and no host keys are in this object: those of other files are not seen");
+    else if (program_is_by_name(program))
+        report_note(report, program->path,
+                    "it has no entries, and finds its kernels by name: it calls "
+                    "rex_library_load()");
     else
         report_finding(report, FINDING_NO_ENTRIES, program->path, NULL,
                        "there is no section omp_offloading_entries or llvm_offload_entries with "

@@ -37,13 +37,12 @@ void check_includes(const struct tokens *tokens, struct report *report)
 
 #define MOST_OF_CLOCK 100 /* tokens of a function that tells the time */
 
-enum pass { PASS_NAMES, PASS_COUNT, PASS_REPORT };
+enum pass { PASS_NAMES, PASS_CLOCKS, PASS_REPORT };
 
 struct calls {
-    const struct token *own; /* the name of such a function, or NULL */
-    size_t clocks;
+    const struct token *own;  /* the name of such a function, or NULL */
     struct place clock, init; /* the first clock, and the call of rex_offload_init() before */
-    bool has_main, registers;
+    bool times, has_main, registers;
 };
 
 static bool is_clock(const struct calls *calls, const struct tokens *tokens, size_t index)
@@ -72,6 +71,24 @@ static const struct token *own_clock(const struct tokens *tokens, size_t body)
                : NULL;
 }
 
+/*
+ * Whether a variable keeps the time that the clock at INDEX tells: `long long t0 = clock();`. The
+ * second reading may be in a file that is not given. A seed of random numbers times nothing.
+ */
+static bool is_kept(const struct tokens *tokens, size_t index)
+{
+    size_t at = index - 1;
+    while (token_is(token_at(tokens, at), ":") ||
+           (token_at(tokens, at)->kind == TOKEN_NAME && token_is(token_at(tokens, at + 1), ":")))
+        at--;
+    while (token_is(token_at(tokens, at), ")")) { /* of a cast */
+        while (at > 0 && !token_is(token_at(tokens, at), "("))
+            at--;
+        at--;
+    }
+    return token_is(token_at(tokens, at), "=") && !token_has(token_at(tokens, at - 1), "seed");
+}
+
 /* A second call, and one behind CLOCK in the same function. */
 static void check_call(struct calls *calls, struct place at, const struct token *token,
                        const struct token *clock, struct report *report)
@@ -80,7 +97,7 @@ static void check_call(struct calls *calls, struct place at, const struct token 
         report_finding_at(report, FINDING_INIT, at, NULL,
                           "rex_offload_init() is called a second time; the first is in %s:%zu",
                           calls->init.path, calls->init.line);
-    if (clock != NULL && calls->clocks > 1)
+    if (clock != NULL && calls->times)
         report_finding_at(
             report, FINDING_INIT, at, NULL,
             "rex_offload_init() comes after %.*s() in line %zu: registration is timed too",
@@ -113,8 +130,10 @@ static void read_calls(struct calls *calls, const struct tokens *tokens, enum pa
                 calls->own = own;
             if (own != NULL)
                 continue;
-            if (pass == PASS_COUNT && calls->clocks++ == 0)
-                calls->clock = at;
+            if (pass == PASS_CLOCKS) {
+                calls->times |= calls->clock.path != NULL || is_kept(tokens, i);
+                calls->clock = calls->clock.path != NULL ? calls->clock : at;
+            }
             clock = clock != NULL ? clock : token;
         } else if (pass == PASS_REPORT && token_is(token, "rex_offload_fini"))
             calls->init.path = NULL;
@@ -129,8 +148,7 @@ void check_init(const struct tokens *hosts, size_t count, bool launches, struct 
     for (enum pass pass = PASS_NAMES; pass <= PASS_REPORT; pass++)
         for (size_t i = 0; i < count; i++)
             read_calls(&calls, &hosts[i], pass, report);
-    /* A clock that is read once times nothing: it may be the seed of random numbers. */
-    if (launches && calls.has_main && !calls.registers && calls.clocks > 1)
+    if (launches && calls.has_main && !calls.registers && calls.times)
         report_finding_at(report, FINDING_INIT, calls.clock, NULL,
                           "the program reads a clock here, and calls rex_offload_init() nowhere: "
                           "registration is timed too");

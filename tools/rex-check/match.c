@@ -89,13 +89,16 @@ static struct names own_table_of(const struct image *image)
     return names;
 }
 
-/* A shared object for the CPU has functions that are no kernels. */
+/*
+ * A shared object for the CPU has functions that are no kernels. nvcc links kernels of CUDA's
+ * device runtime into an image whose kernels launch others; no program names them.
+ */
 static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)
 {
     size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
     if (!symbol->kernel || image->view->kind != REX_IMAGE_HOST)
-        return symbol->kernel;
+        return symbol->kernel && strstr(symbol->name, "cuda_device_runtime") == NULL;
     return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) ||
            has_name(own, symbol->name);
 }
@@ -114,27 +117,13 @@ static void check_parameters(const struct image *image, const struct rex_image_s
 
 enum { ENVIRONMENT_18_TO_22 = 48, ENVIRONMENT_23 = 40 }; /* bytes of a KernelEnvironmentTy */
 
-static void check_exec_mode(const struct image *image, const struct rex_image_symbol *kernel,
-                            struct report *report)
-{
-    static const char *const traps[] = {"LLVM 16 and 17 abort when they load the image",
-                                        "LLVM 14 to 17 add 32 threads to every block"};
-    int mode = kernel->exec_mode;
-    if (mode == -1 || mode == 2 || mode == 3)
-        return;
-    report_finding(report, FINDING_EXEC_MODE, image->path, NULL,
-                   "kernel %s: its symbol %s_exec_mode is %d: %s, unless librex hides it",
-                   kernel->name, kernel->name, mode,
-                   mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
-}
-
 static void check_environment(const struct image *image, const struct rex_image_symbol *kernel,
                               struct report *report)
 {
     uint32_t size = kernel->environment_size;
     if (size == 0 || size == ENVIRONMENT_18_TO_22 || size == ENVIRONMENT_23)
         return;
-    report_finding(report, FINDING_EXEC_MODE, image->path, NULL,
+    report_finding(report, FINDING_ENVIRONMENT, image->path, NULL,
                    "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort "
                    "unless it is %d, and 23 unless it is %d",
                    kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23);
@@ -148,7 +137,6 @@ static void check_kernel(const struct image *image, const struct names *names,
             report, FINDING_NO_ENTRY, image->path, names_nearest(names, kernel->name, report),
             "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
-    check_exec_mode(image, kernel, report);
     check_environment(image, kernel, report);
 }
 
@@ -185,7 +173,8 @@ static void check_image(const struct program *program, const struct image *image
     bool whole = !elf_is_object(&program->file);
     struct names own = own_table_of(image);
     check_rows(program, image, report);
-    for (size_t i = 0; i < image->view->symbol_count; i++) {
+    /* Kernels that are found by name need no entry; their parameters may have any width. */
+    for (size_t i = 0; !program_is_by_name(program) && i < image->view->symbol_count; i++) {
         const struct rex_image_symbol *symbol = &image->view->symbols[i];
         if (is_kernel(image, &own, symbol)) {
             check_kernel(image, names, symbol, whole, report);

@@ -57,6 +57,12 @@ bool program_is_image(const struct program *program)
     return false;
 }
 
+bool program_is_by_name(const struct program *program)
+{
+    return program->loads_libraries && program->table_count == 0 &&
+           program->entry_symbol_count == 0 && program->key_count == 0;
+}
+
 size_t table_entry_size(const struct table *table)
 {
     return table->newer ? NEW_SIZE : OLD_SIZE;

@@ -84,6 +84,7 @@ struct program {
     const char *path;
     struct elf_file file;
     bool symbols, all_symbols; /* there are some; also those that are not exported */
+    bool loads_libraries;      /* it calls rex_library_load() */
     bool relocations;          /* launch sites can be seen */
     size_t launch_sites;       /* references to host keys that were seen */
 
@@ -115,6 +116,9 @@ bool row_is_clangs(const struct row *row);
  */
 bool row_is_images(const struct row *row);
 bool program_is_image(const struct program *program);
+
+/* Whether PROGRAM finds all its kernels by name, in libraries: it has no entries and loads some. */
+bool program_is_by_name(const struct program *program);
 
 /* The kind of a program in words: "x86-64 shared object". */
 const char *program_kind(const struct program *program, char buffer[96]);

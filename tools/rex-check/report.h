@@ -33,10 +33,10 @@
     X(SIGNATURE, "signature",                                                                  \
       "a kernel of an image has other parameters than the program, or another image, tells")   \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
-    X(EXEC_MODE, "exec-mode",                                                                  \
-      "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all") \
+    X(ENVIRONMENT, "environment",                                                              \
+      "a symbol KERNEL_kernel_environment has a size at which LLVM 18 to 23 abort")            \
     X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
-    X(INIT, "init", "source: rex_offload_init() is called twice, or behind a clock")           \
+    X(INIT, "init", "source: rex_offload_init() is called twice, or not before a clock")       \
     X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
 
 enum finding {

@@ -13,6 +13,7 @@
 #include "stem.h"
 
 #define MODULE "rex_this_module"
+#define LOADER "rex_library_load" /* in a linked program its version may follow: @REX_0.2 */
 
 static bool all_symbols(const struct program *program, struct elf_symbols *symbols)
 {
@@ -69,9 +70,13 @@ void symbols_read(struct program *program)
     program->symbols = all_symbols(program, &symbols);
     elf_symbol_table(&program->file, &full);
     program->all_symbols = program->symbols && full;
-    while (program->symbols && elf_next_symbol(&symbols, &symbol))
+    while (program->symbols && elf_next_symbol(&symbols, &symbol)) {
+        size_t length = strcspn(symbol.name, "@");
+        program->loads_libraries |=
+            length == strlen(LOADER) && memcmp(symbol.name, LOADER, length) == 0;
         if (symbol.defined && (symbol.type == STT_OBJECT || symbol.type == STT_NOTYPE))
             note_object(program, &symbol);
+    }
     if (program->key_count > 0)
         qsort(program->keys, program->key_count, sizeof *program->keys, compare_keys);
     if (program->entry_symbol_count > 0)

@@ -1,0 +1,12 @@
+/*
+ * Lesson 18, the device side: "shift__kernel__", as the host's entry names it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(shift, (int64_t) n, (double) a, (double *) y)
+{
+    REX_FOR(i, n)
+        y[i] += a;
+}
