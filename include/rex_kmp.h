@@ -6,13 +6,14 @@
  * target_data_update. It has no maps, devices or settings, which code that is written by hand gets
  * from rex.h. It needs no header of LLVM, and works as C11 and C++11 with gcc and clang. It gives:
  *
- * - the structs of libomptarget (rex/abi.h);
- * - declarations of the `__kmpc_*` functions of libomp that outlined host code calls;
+ * - the structs of libomptarget and the bits of map types (rex/abi.h);
  * - `__rex_real___tgt_X`: libomptarget's own entry points, which check nothing;
+ * - the wrappers `rex_direct___tgt_X`, and `rex___tgt_X`, which calls them;
+ * - the rewrite: code that calls `__tgt_X` gets the wrapper;
  * - this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h), and
  *   register_cubin();
- * - the wrappers `rex_direct___tgt_X`, and `rex___tgt_X`, another name of each;
- * - the rewrite: code that calls `__tgt_X` gets the wrapper.
+ * - rex_pack_literal_arg_bytes(): a scalar as the value of a row;
+ * - declarations of the `__kmpc_*` functions of libomp that outlined host code calls (rex/kmpc.h).
  *
  * Macros that a file may define before the include. In all files of a binary the names of images
  * should be the same: of two definitions of the module the linker keeps one.
@@ -20,10 +21,22 @@
  * REX_CUBIN_NAME       file name of the device image, otherwise "rex_lib_nvidia.cubin".
  * REX_HOST_IMAGE_NAME  file name of the host image, otherwise "rex_lib_host.so".
  * REX_PACKET_UNSIGNED  the packet's integers are unsigned: rex/abi.h.
- * REX_KMP_INTERNAL     no rewrite: `__tgt_X` is not declared, and means libomptarget's function.
- *                      `rex___tgt_X` is declared as a function. The file may define it, best as
- *                      hidden; otherwise librex's is called. Files of a binary need not agree.
- * REX_KMP_SAFE         has no effect any more.
+ * REX_KMP_INTERNAL     for a helper, a file of the generator's own that replaces functions of this
+ *                      header: no rewrite, `__tgt_X` is libomptarget's function. The header
+ *                      declares rex_offload_init(), rex_offload_fini(), register_cubin(),
+ *                      `__cubin_desc`, rex_target_kernel_ident and `rex___tgt_X`, and defines none
+ *                      of them. Files of a binary need not agree.
+ * REX_KMP_DEFINE       with REX_KMP_INTERNAL: the header defines them all the same. One file needs
+ *                      it if all files of a binary have REX_KMP_INTERNAL and one uses a name that
+ *                      none of them defines.
+ *
+ * In files without REX_KMP_INTERNAL these names are weak definitions. What a helper defines replaces
+ * them in the whole binary. A helper whose rex_offload_init() returns nothing gives the other files
+ * no result to test.
+ *
+ * Other macros of the program do no harm, whatever their names: fields, parameters and types of
+ * this header are safe from them, and keep their value after it (rex/names.h). They must not be
+ * keywords or names of the C library, nor begin with rex_, REX_, kmp or an underscore.
  *
  * Older versions of REX emit a destructor, a constructor and a definition of `__cubin_desc`. The
  * compiler then reports a second definition of that, or too many arguments of register_cubin():
@@ -37,6 +50,8 @@
  */
 #ifndef REX_KMP_H
 #define REX_KMP_H
+
+#include "rex/names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,124 +67,6 @@ extern "C" {
 #endif
 
 /*
- * ---- libomp: host functions that outlined code calls ------------------------------------------
- *
- * Signatures of libomp (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), the same from LLVM 14 to 23.
- * librex does not define them: code that calls them links libomp. @loc may be NULL; @gtid is the
- * value of __kmpc_global_thread_num().
- */
-
-/**
- * kmpc_micro: an outlined parallel region: (&global thread id, &bound thread id, shared
- * variables...).
- */
-typedef void (*kmpc_micro)(int32_t *global_tid, int32_t *bound_tid, ...);
-/** kmp_critical_name: the lock of a named critical section; zero-initialised, static. */
-typedef int32_t kmp_critical_name[8];
-/** kmp_routine_entry_t: the body of a task: (global thread id, the kmp_task_t). */
-typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
-/**
- * kmp_task_t: head of a task as __kmpc_omp_task_alloc() returns it; the task's private data
- * follows.
- */
-typedef struct kmp_task {
-    void *shareds;               /**< block of pointers to shared variables. */
-    kmp_routine_entry_t routine; /**< body. */
-    int32_t part_id;             /**< for untied tasks. */
-} kmp_task_t;
-
-/** __kmpc_global_thread_num(): the calling thread's global id. */
-int32_t __kmpc_global_thread_num(ident_t *loc);
-/** __kmpc_push_num_threads(): number of threads of the next parallel region. */
-void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
-/**
- * __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. Without
- * REX_KMP_INTERNAL @microtask is a function of any type, or a `void *`, without a cast.
- */
-void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro microtask, ...);
-#ifndef REX_KMP_INTERNAL
-/*
- * __kmpc_fork_call(): generated regions have a parameter for each pointer, and a function that is
- * not variadic is no kmpc_micro.
- */
-#define __kmpc_fork_call(loc, argc, ...) \
-    __kmpc_fork_call(loc, argc, __extension__(kmpc_micro)(void (*)(void)) __VA_ARGS__)
-#endif
-/** __kmpc_serialized_parallel(): begins a parallel region of one thread. */
-void __kmpc_serialized_parallel(ident_t *loc, int32_t gtid);
-/** __kmpc_end_serialized_parallel(): ends it. */
-void __kmpc_end_serialized_parallel(ident_t *loc, int32_t gtid);
-/** __kmpc_for_static_init_4(): this thread's part of a statically scheduled loop, 32-bit signed. */
-void __kmpc_for_static_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
-                              int32_t *lower, int32_t *upper, int32_t *stride, int32_t increment,
-                              int32_t chunk);
-/** __kmpc_for_static_init_4u(): the same, 32-bit unsigned. */
-void __kmpc_for_static_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
-                               uint32_t *lower, uint32_t *upper, int32_t *stride, int32_t increment,
-                               int32_t chunk);
-/** __kmpc_for_static_init_8(): the same, 64-bit signed. */
-void __kmpc_for_static_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
-                              int64_t *lower, int64_t *upper, int64_t *stride, int64_t increment,
-                              int64_t chunk);
-/** __kmpc_for_static_init_8u(): the same, 64-bit unsigned. */
-void __kmpc_for_static_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
-                               uint64_t *lower, uint64_t *upper, int64_t *stride, int64_t increment,
-                               int64_t chunk);
-/** __kmpc_for_static_fini(): ends a statically scheduled loop. */
-void __kmpc_for_static_fini(ident_t *loc, int32_t gtid);
-/** __kmpc_dispatch_init_4(): begins a dynamically scheduled loop, 32-bit signed. */
-void __kmpc_dispatch_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t lower,
-                            int32_t upper, int32_t stride, int32_t chunk);
-/** __kmpc_dispatch_init_4u(): the same, 32-bit unsigned. */
-void __kmpc_dispatch_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, uint32_t lower,
-                             uint32_t upper, int32_t stride, int32_t chunk);
-/** __kmpc_dispatch_init_8(): the same, 64-bit signed. */
-void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_t lower,
-                            int64_t upper, int64_t stride, int64_t chunk);
-/** __kmpc_dispatch_init_8u(): the same, 64-bit unsigned. */
-void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower,
-                             uint64_t upper, int64_t stride, int64_t chunk);
-/** __kmpc_dispatch_next_4(): the next chunk; 0 when there is none. */
-int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
-                               int32_t *upper, int32_t *stride);
-/** __kmpc_dispatch_next_4u(): the same, 32-bit unsigned. */
-int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
-                                uint32_t *upper, int32_t *stride);
-/** __kmpc_dispatch_next_8(): the same, 64-bit signed. */
-int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
-                               int64_t *upper, int64_t *stride);
-/** __kmpc_dispatch_next_8u(): the same, 64-bit unsigned. */
-int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
-                                uint64_t *upper, int64_t *stride);
-/** __kmpc_barrier(): a barrier of the team. */
-void __kmpc_barrier(ident_t *loc, int32_t gtid);
-/** __kmpc_critical(): enters a critical section. */
-void __kmpc_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
-/** __kmpc_end_critical(): leaves it. */
-void __kmpc_end_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
-/** __kmpc_single(): 1 for the thread that runs a single construct. */
-int32_t __kmpc_single(ident_t *loc, int32_t gtid);
-/** __kmpc_end_single(): ends it, called by that thread only. */
-void __kmpc_end_single(ident_t *loc, int32_t gtid);
-/** __kmpc_master(): 1 for the team's first thread. */
-int32_t __kmpc_master(ident_t *loc, int32_t gtid);
-/** __kmpc_end_master(): ends it, called by that thread only. */
-void __kmpc_end_master(ident_t *loc, int32_t gtid);
-/** __kmpc_atomic_start(): begins an atomic update that has no function of its own. */
-void __kmpc_atomic_start(void);
-/** __kmpc_atomic_end(): ends it. */
-void __kmpc_atomic_end(void);
-/** __kmpc_omp_task_alloc(): allocates a task; sizes in bytes, including kmp_task_t. */
-kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
-                                  size_t size_shareds, kmp_routine_entry_t entry);
-/** __kmpc_omp_task(): makes a task ready to run. */
-int32_t __kmpc_omp_task(ident_t *loc, int32_t gtid, kmp_task_t *task);
-/** __kmpc_omp_taskwait(): waits for the current task's children. */
-int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
-/** __kmpc_flush(): a memory fence. */
-void __kmpc_flush(ident_t *loc);
-
-/*
  * ---- libomptarget: its own entry points, which check nothing ----------------------------------
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
@@ -181,8 +78,12 @@ void __kmpc_flush(ident_t *loc);
 
 /** __rex_real___tgt_register_lib: registers a descriptor. */
 void __rex_real___tgt_register_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_register_lib");
+/** __tgt_register_lib(): __rex_real___tgt_register_lib(). */
+extern __typeof__(__rex_real___tgt_register_lib) __tgt_register_lib;
 /** __rex_real___tgt_unregister_lib: takes it back. */
 void __rex_real___tgt_unregister_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_unregister_lib");
+/** __tgt_unregister_lib(): __rex_real___tgt_unregister_lib(). */
+extern __typeof__(__rex_real___tgt_unregister_lib) __tgt_unregister_lib;
 /**
  * __rex_real___tgt_target: launches one team of one thread; LLVM 18 and later abort on it. 0, or
  * -1: run the host version.
@@ -276,61 +177,7 @@ REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int3
                                  void **base, void **begin, const int64_t *sizes,
                                  const int64_t *types);
 
-/**
- * rex_literal_error(): sets why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src:
- * REX_EINVAL. Programs need not call it. Any thread. Returns NULL.
- */
-REX_API void *rex_literal_error(const void *src, size_t size);
-
-/*
- * ---- Literals: a scalar as the 8 bytes of a row -----------------------------------------------
- *
- * A literal is a row whose value travels in the columns of bases and begins themselves, with the
- * map type 0x120.
- */
-
-/**
- * rex_pack_literal_arg_bytes(): the bytes of a scalar as the value that a literal row carries in
- * base and begin; unused bytes are 0. Any thread.
- * @src   the scalar, which is read during the call only; NULL if @size is 0.
- * @size  its size in bytes, at most 8.
- *
- * Returns the value. For a scalar of zeros that is NULL, so NULL alone is no failure. A larger
- * @size, or @src that is NULL with a @size above 0, returns NULL and sets rex_last_error_code() to
- * REX_EINVAL, which stays until the next failing call on the thread.
- */
-static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
-{
-    void *value = NULL;
-    if (size > sizeof value || (src == NULL && size > 0))
-        return rex_literal_error(src, size);
-    if (size > 0)
-        memcpy(&value, src, size);
-    return value;
-}
-
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
-
-/*
- * ---- Registration by the name of a file -------------------------------------------------------
- */
-
-/**
- * register_cubin(): rex_module_register() of this binary's module with an image file. It does not
- * load the image, as rex_offload_init() does. Any thread.
- * @name  the file, which is looked for as rex_module_register() does. NULL, or REX_CUBIN_NAME
- *        however it is spelt: the image that rex_offload_init() registers. It is not kept. While
- *        the module is registered, the name makes no difference.
- *
- * One function for each linked binary: a file of it that includes nothing may declare and call it.
- * Returns the descriptor, which belongs to librex and is also in `__cubin_desc`, or NULL on an
- * error of rex_module_register().
- */
-struct __tgt_bin_desc *register_cubin(const char *name);
-REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
-{
-    return rex_module_register(&rex_this_module, name) == 0 ? __cubin_desc : NULL;
-}
 
 /*
  * ---- Wrappers: launches and data calls that check first ---------------------------------------
@@ -345,6 +192,37 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
  * rex_last_error_code() then: as of rex_module_check_map(). rex_last_error() describes it. The
  * columns belong to the caller.
  */
+
+/**
+ * rex_packet(): a packet of a map and a grid, by the names of its fields. Any thread.
+ * @count        number of rows.
+ * @base         column of base addresses; REX_MAP_ARGUMENTS() of rex/map.h gives count and columns.
+ * @begin        column of begin addresses.
+ * @sizes        column of sizes, in bytes.
+ * @types        column of map types.
+ * @num_teams    blocks in x, 0 if the argument of the launch counts.
+ * @thread_limit threads of a block in x, likewise.
+ *
+ * Returns the packet; the columns are the caller's. Names, mappers, trip count, flags and dynamic
+ * memory are 0, and y and z of the grid 1: set the fields that the launch needs.
+ */
+static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **base, void **begin,
+                                                       int64_t *sizes, int64_t *types,
+                                                       int32_t num_teams, int32_t thread_limit)
+{
+    struct __tgt_kernel_arguments packet;
+    memset(&packet, 0, sizeof packet);
+    packet.Version = 3;
+    packet.NumArgs = (REX_PACKET_INT(32))count;
+    packet.ArgsBase = base;
+    packet.Args = begin;
+    packet.ArgSizes = sizes;
+    packet.ArgTypes = types;
+    packet.Teams[0] = (REX_PACKET_INT(32))num_teams;
+    packet.Threads[0] = (REX_PACKET_INT(32))thread_limit;
+    packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
+    return packet;
+}
 
 /**
  * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: maps the rows of
@@ -368,12 +246,9 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
                                                 int64_t *arg_types, int32_t num_teams,
                                                 int32_t thread_limit)
 {
-    REX_PACKET_INT(32) rows = (REX_PACKET_INT(32))arg_num;
-    REX_PACKET_INT(32) teams = (REX_PACKET_INT(32))(num_teams > 0 ? num_teams : 0);
-    REX_PACKET_INT(32) threads = (REX_PACKET_INT(32))(thread_limit > 0 ? thread_limit : 0);
-    struct __tgt_kernel_arguments packet = {
-        3,    rows, args_base, args,          arg_sizes,       arg_types, NULL,
-        NULL, 0,    0,         {teams, 1, 1}, {threads, 1, 1}, 0};
+    struct __tgt_kernel_arguments packet =
+        rex_packet(arg_num, args_base, args, arg_sizes, arg_types, num_teams > 0 ? num_teams : 0,
+                   thread_limit > 0 ? thread_limit : 0);
     return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
 }
 
@@ -432,22 +307,21 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
 /*
  * ---- Wrappers by their other names ------------------------------------------------------------
  *
- * `rex___tgt_X` is `rex_direct___tgt_X`. librex exports functions `rex___tgt_X`, too, for code that
- * includes no header. The exported launches find the module by the host key: it must be known by
+ * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper of a generator's own may define it for all
+ * files of the binary. librex exports functions `rex___tgt_X`, too, for a binary that defines none
+ * of them. The exported launches find the module by the host key: it must be known by
  * rex_module_add() or rex_module_register(), else the result is REX_EKEY. The exported data calls,
- * which have no key, register every known module that is not registered. A file with
- * REX_KMP_INTERNAL gets these functions where it defines none of its own.
+ * which have no key, register every known module that is not registered.
  */
 
-#ifdef REX_KMP_INTERNAL
-/** rex___tgt_target_kernel(): rex_direct___tgt_target_kernel(). Returns as rex_module_launch(). */
+/** rex___tgt_target_kernel(): rex_direct___tgt_target_kernel(). */
 int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
                             void *host_ptr, struct __tgt_kernel_arguments *args);
-/** rex___tgt_target_teams(): rex_direct___tgt_target_teams(). Returns as rex_module_launch(). */
+/** rex___tgt_target_teams(): rex_direct___tgt_target_teams(). */
 int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                            void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
                            int32_t thread_limit);
-/** rex___tgt_target(): rex_direct___tgt_target(). Returns as rex_module_launch(). */
+/** rex___tgt_target(): rex_direct___tgt_target(). */
 int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                      void **args, int64_t *arg_sizes, int64_t *arg_types);
 /** rex___tgt_target_data_begin(): rex_direct___tgt_target_data_begin(). */
@@ -459,20 +333,73 @@ void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_b
 /** rex___tgt_target_data_update(): rex_direct___tgt_target_data_update(). */
 void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                   int64_t *arg_sizes, int64_t *arg_types);
-#else
-/* rex___tgt_target: rex_direct___tgt_target(). */
-#define rex___tgt_target rex_direct___tgt_target
-/* rex___tgt_target_teams: rex_direct___tgt_target_teams(). */
-#define rex___tgt_target_teams rex_direct___tgt_target_teams
-/* rex___tgt_target_kernel: rex_direct___tgt_target_kernel(). */
-#define rex___tgt_target_kernel rex_direct___tgt_target_kernel
-/* rex___tgt_target_data_begin: rex_direct___tgt_target_data_begin(). */
-#define rex___tgt_target_data_begin rex_direct___tgt_target_data_begin
-/* rex___tgt_target_data_end: rex_direct___tgt_target_data_end(). */
-#define rex___tgt_target_data_end rex_direct___tgt_target_data_end
-/* rex___tgt_target_data_update: rex_direct___tgt_target_data_update(). */
-#define rex___tgt_target_data_update rex_direct___tgt_target_data_update
 
+#if !REX_IS_HELPER
+REX_PER_BINARY int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams,
+                                           int32_t thread_limit, void *host_ptr,
+                                           struct __tgt_kernel_arguments *args)
+{
+    return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args);
+}
+
+REX_PER_BINARY int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                          void **args_base, void **args, int64_t *arg_sizes,
+                                          int64_t *arg_types, int32_t num_teams,
+                                          int32_t thread_limit)
+{
+    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                         arg_types, num_teams, thread_limit);
+}
+
+REX_PER_BINARY int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                    void **args_base, void **args, int64_t *arg_sizes,
+                                    int64_t *arg_types)
+{
+    return rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                   arg_types);
+}
+
+REX_PER_BINARY void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num,
+                                                void **args_base, void **args, int64_t *arg_sizes,
+                                                int64_t *arg_types)
+{
+    rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+REX_PER_BINARY void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base,
+                                              void **args, int64_t *arg_sizes, int64_t *arg_types)
+{
+    rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+REX_PER_BINARY void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num,
+                                                 void **args_base, void **args, int64_t *arg_sizes,
+                                                 int64_t *arg_types)
+{
+    rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+#endif
+
+/*
+ * ---- The rewrite: code that calls __tgt_X gets the wrapper ------------------------------------
+ *
+ * A file with REX_KMP_INTERNAL gets libomptarget's functions.
+ */
+
+#ifdef REX_KMP_INTERNAL
+/** __tgt_target(): __rex_real___tgt_target(). */
+extern __typeof__(__rex_real___tgt_target) __tgt_target;
+/** __tgt_target_teams(): __rex_real___tgt_target_teams(). */
+extern __typeof__(__rex_real___tgt_target_teams) __tgt_target_teams;
+/** __tgt_target_kernel(): __rex_real___tgt_target_kernel(). */
+extern __typeof__(__rex_real___tgt_target_kernel) __tgt_target_kernel;
+/** __tgt_target_data_begin(): __rex_real___tgt_target_data_begin(). */
+extern __typeof__(__rex_real___tgt_target_data_begin) __tgt_target_data_begin;
+/** __tgt_target_data_end(): __rex_real___tgt_target_data_end(). */
+extern __typeof__(__rex_real___tgt_target_data_end) __tgt_target_data_end;
+/** __tgt_target_data_update(): __rex_real___tgt_target_data_update(). */
+extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
+#else
 /** __tgt_target: code that calls it gets the wrapper. */
 #define __tgt_target rex_direct___tgt_target
 /** __tgt_target_teams: code that calls it gets the wrapper. */
@@ -487,10 +414,72 @@ void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **arg
 #define __tgt_target_data_update rex_direct___tgt_target_data_update
 #endif
 
+/*
+ * ---- Registration by the name of a file -------------------------------------------------------
+ */
+
+/**
+ * register_cubin(): rex_module_register() of this binary's module with an image file. It does not
+ * load the image, as rex_offload_init() does. Any thread.
+ * @name  the file, which is looked for as rex_module_register() does. NULL, or REX_CUBIN_NAME
+ *        however it is spelt: the image that rex_offload_init() registers. It is not kept. While
+ *        the module is registered, the name makes no difference.
+ *
+ * One function for each linked binary: a file of it that includes nothing may declare and call it.
+ * Returns the descriptor, which belongs to librex and is also in `__cubin_desc`, or NULL on an
+ * error of rex_module_register().
+ */
+REX_HIDDEN struct __tgt_bin_desc *register_cubin(const char *name);
+
+#if !REX_IS_HELPER
+REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
+{
+    return rex_module_register(&rex_this_module, name) == 0 ? __cubin_desc : NULL;
+}
+#endif
+
 #endif /* REX_BUILDING_LIBRARY */
+
+/*
+ * ---- Literals: a scalar as the 8 bytes of a row -----------------------------------------------
+ *
+ * A literal is a row whose value travels in the columns of bases and begins themselves, with the
+ * map type 0x120.
+ */
+
+/**
+ * rex_literal_error(): sets why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src:
+ * REX_EINVAL. Programs need not call it. Any thread. Returns NULL.
+ */
+REX_API void *rex_literal_error(const void *src, size_t size);
+
+/**
+ * rex_pack_literal_arg_bytes(): the bytes of a scalar as the value that a literal row carries in
+ * base and begin; unused bytes are 0. Any thread.
+ * @src   the scalar, which is read during the call only; NULL if @size is 0.
+ * @size  its size in bytes, at most 8.
+ *
+ * Returns the value. For a scalar of zeros that is NULL, so NULL alone is no failure. A larger
+ * @size, or @src that is NULL with a @size above 0, returns NULL and sets rex_last_error_code() to
+ * REX_EINVAL, which stays until the next failing call on the thread.
+ */
+static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
+{
+    void *value = NULL;
+    if (size > sizeof value || (src == NULL && size > 0))
+        return rex_literal_error(src, size);
+    if (size > 0)
+        memcpy(&value, src, size);
+    return value;
+}
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/kmpc.h"
+
+#define REX_NAMES_RESTORE
+#include "rex/names.h"
 
 #endif

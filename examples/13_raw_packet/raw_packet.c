@@ -54,7 +54,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
     int64_t sizes[] = {sizeof n, sizeof a, bytes, bytes};
     int64_t types[] = {
         REX_MAP_TARGET_PARAM | REX_MAP_LITERAL, REX_MAP_TARGET_PARAM | REX_MAP_LITERAL,
-        REX_MAP_TARGET_PARAM | REX_MAP_TO, REX_MAP_TARGET_PARAM | REX_MAP_TO | REX_MAP_FROM};
+        REX_MAP_TARGET_PARAM | REX_MAP_TO, REX_MAP_TARGET_PARAM | REX_MAP_TOFROM};
 
     /* The packet, filled by position, as generated code does. */
     struct __tgt_kernel_arguments args = {
@@ -87,8 +87,8 @@ REX_KERNEL(scale);
 static int scale(int64_t n, double a, double *y)
 {
     REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(y, n)); /* the same four columns */
-    struct __tgt_kernel_arguments args = {3, REX_MAP_ARGUMENTS(map), NULL, NULL, n, 0,
-                                          {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = rex_packet(REX_MAP_ARGUMENTS(map), TEAMS, THREADS);
+    args.Tripcount = n;
     return __tgt_target_kernel(-1, TEAMS, THREADS, REX_KERNEL_ID(scale), &args);
 }
 

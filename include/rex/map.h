@@ -37,70 +37,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rex/abi.h"
 #include "rex/kinds.h"
 #include "rex/offload.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/*
- * ---- Map types: the bits of a row -------------------------------------------------------------
- *
- * The bits of column 4, the same in LLVM 14 to 24 where a release has them:
- * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
- * releases ignore bits that they do not know. librex refuses bits that are none of these.
- */
-
-/** REX_MAP_TO: copy to the device when the mapping begins. */
-#define REX_MAP_TO INT64_C(0x1)
-/** REX_MAP_FROM: copy from the device when it ends. */
-#define REX_MAP_FROM INT64_C(0x2)
-/** REX_MAP_ALWAYS: copy whatever the reference count. */
-#define REX_MAP_ALWAYS INT64_C(0x4)
-/** REX_MAP_DELETE: end the mapping whatever the reference count; at the end of a mapping only. */
-#define REX_MAP_DELETE INT64_C(0x8)
-/**
- * REX_MAP_PTR_AND_OBJ: PTR_AND_OBJ: an attached pointer: base is the address of a pointer, begin
- * the object that it points to.
- */
-#define REX_MAP_PTR_AND_OBJ INT64_C(0x10)
-/** REX_MAP_TARGET_PARAM: TARGET_PARAM: the row is a parameter of the kernel. */
-#define REX_MAP_TARGET_PARAM INT64_C(0x20)
-/** REX_MAP_RETURN_PARAM: RETURN_PARAM: the device address is written back to column 1. */
-#define REX_MAP_RETURN_PARAM INT64_C(0x40)
-/** REX_MAP_PRIVATE: the kernel gets an instance of its own. */
-#define REX_MAP_PRIVATE INT64_C(0x80)
-/** REX_MAP_LITERAL: base is the value itself. */
-#define REX_MAP_LITERAL INT64_C(0x100)
-/** REX_MAP_IMPLICIT: no clause names it. */
-#define REX_MAP_IMPLICIT INT64_C(0x200)
-/** REX_MAP_CLOSE: near the device; only matters with unified shared memory. */
-#define REX_MAP_CLOSE INT64_C(0x400)
-/** REX_MAP_PRESENT: must be mapped already: else REX_EABSENT; in a raw call libomptarget aborts. */
-#define REX_MAP_PRESENT INT64_C(0x1000)
-/** REX_MAP_OMPX_HOLD: OMPX_HOLD: a reference count of its own, which DELETE leaves alone. */
-#define REX_MAP_OMPX_HOLD INT64_C(0x2000)
-/** REX_MAP_MEMBER_OF(row): a member of the object in row @row, counted from 0. */
-#define REX_MAP_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
-/**
- * REX_PARENT_MAX: the highest row that REX_MAP_MEMBER_OF() can name; 16 bits, counted from 1, all
- * ones kept for compilers.
- */
-#define REX_PARENT_MAX 65533
-/** REX_MAP_MEMBER_OF_MASK: the bits of REX_MAP_MEMBER_OF(). */
-#define REX_MAP_MEMBER_OF_MASK ((int64_t)((uint64_t)0xffff << 48))
-/**
- * REX_MAP_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, which librex compares
- * with the kernel's signature. Bits 32 to 35, which no release reads.
- */
-#define REX_MAP_KIND(kind) ((int64_t)(kind) << 32)
-/** REX_MAP_KIND_MASK: the bits of REX_MAP_KIND(). */
-#define REX_MAP_KIND_MASK INT64_C(0xf00000000)
-/** REX_MAP_TOFROM: both ways. */
-#define REX_MAP_TOFROM (REX_MAP_TO | REX_MAP_FROM)
-/** REX_MAP_ALLOC: neither way. */
-#define REX_MAP_ALLOC INT64_C(0)
 
 /*
  * ---- Rows and maps: tables of four columns ----------------------------------------------------

@@ -8,7 +8,8 @@
  * launch or rex_offload_init() registers it.
  *
  * The objects and functions are weak and hidden: a binary has one of each, however many of its
- * files include this header. rex_binary_module alone is weak and visible.
+ * files include this header. rex_binary_module alone is weak and visible. A generator may have a
+ * helper of its own that defines some of them: rex_kmp.h, REX_KMP_INTERNAL.
  *
  * Everything here is since 0.2 unless it says otherwise.
  *
@@ -77,17 +78,30 @@ extern const char rex_embedded_host_image[] REX_PER_BINARY;
 /** rex_embedded_host_image_end: one past its last byte. */
 extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
 
+/* REX_HIDDEN marks a declaration that a definition of the program's own may follow. */
+#define REX_HIDDEN __attribute__((__visibility__("hidden")))
+
 /**
  * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
  * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
  * a file has its own.
  */
-extern struct __tgt_bin_desc *__cubin_desc;
-REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
-
+extern struct __tgt_bin_desc *__cubin_desc REX_HIDDEN;
 /** rex_target_kernel_ident: the source location that launches pass: unknown. */
-extern ident_t rex_target_kernel_ident;
+extern ident_t rex_target_kernel_ident REX_HIDDEN;
+
+/* REX_IS_HELPER: the file has declarations alone of what a helper may define. */
+#if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
+#define REX_IS_HELPER 1
+#else
+#define REX_IS_HELPER 0
+REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
 REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+#endif
+
+/* Weak references, unlike the declarations above: a weak declaration makes a definition weak. */
+static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
+static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
 
 /** rex_this_module: this binary's module. */
 extern struct rex_module rex_this_module;
@@ -99,12 +113,12 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     REX_HOST_IMAGE_NAME,
                                                     rex_embedded_image,
                                                     0,
-                                                    &__cubin_desc,
+                                                    &rex_found_desc,
                                                     0,
                                                     0,
                                                     NULL,
                                                     NULL,
-                                                    &rex_target_kernel_ident,
+                                                    &rex_found_ident,
                                                     rex_embedded_image_end,
                                                     rex_embedded_host_image,
                                                     rex_embedded_host_image_end};
@@ -129,15 +143,22 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  *     return rex_offload_fini();
  *
  * A file of the binary that does not include this header may declare and call these functions. A
- * file may also declare `void rex_offload_init(void)`, before the include or behind it.
+ * file may also declare them again, as functions that return int or void, before the include or
+ * after it.
  *
  * rex_module_init() and rex_module_fini() do the same for another module.
  */
 
+#if REX_IS_HELPER
+/** rex_offload_init(): the helper's own function; its result, if any, is for the helper alone. */
+REX_HIDDEN void rex_offload_init(void);
+/** rex_offload_fini(): the helper's own function. */
+REX_HIDDEN void rex_offload_fini(void);
+#else
+
 /*
- * The functions have a name of their own in C, and the known one for the linker: a file may have
- * declared `void rex_offload_init(void)` before the include. A declaration behind the include names
- * a function that nothing calls.
+ * The functions have a name of their own in C, and the known one for the linker. So a file may
+ * declare `void rex_offload_init(void)`.
  */
 /* rex_offload_init: its name in C. */
 #define rex_offload_init rex_this_init
@@ -188,15 +209,17 @@ REX_PER_BINARY int rex_offload_fini(void)
 /* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
 #define rex_this_init(...) rex_this_init_##__VA_ARGS__
 /* rex_this_init_: the call. */
-#define rex_this_init_ (rex_this_init)()
-/* rex_this_init_void: the declaration. */
-#define rex_this_init_void rex_declared_init(void)
+#define rex_this_init_ rex_this_init()
+/* rex_this_init_void: the declaration, with a third name in C, since its result may differ. */
+#define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
 /* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
 #define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
 /* rex_this_fini_: the call. */
-#define rex_this_fini_ (rex_this_fini)()
+#define rex_this_fini_ rex_this_fini()
 /* rex_this_fini_void: the declaration. */
-#define rex_this_fini_void rex_declared_fini(void)
+#define rex_this_fini_void rex_declared_fini(void) __asm__("rex_offload_fini")
+
+#endif /* REX_IS_HELPER */
 
 #endif /* REX_BUILDING_LIBRARY */
 

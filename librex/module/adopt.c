@@ -361,6 +361,16 @@ void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
     rex_mapping_ended_unseen();
 }
 
+bool rex_adopted_has(const struct __tgt_offload_entry *begin)
+{
+    bool found = false;
+    rex_registry_lock();
+    for (const struct adopted *each = all; each != NULL && !found; each = each->next)
+        found = each->given->HostEntriesBegin == begin;
+    rex_registry_unlock();
+    return found;
+}
+
 /* ---- a kernel by its host key ---------------------------------------------------------------- */
 
 const char *rex_kernel_name(const void *key)

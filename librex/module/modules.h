@@ -134,4 +134,10 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
  */
 const char *rex_kernel_name(const void *key);
 
+/*
+ * True if code of the program's own has registered the entries at BEGIN. LLVM 14 to 20 end the
+ * process if the same array of entries is registered twice.
+ */
+bool rex_adopted_has(const struct __tgt_offload_entry *begin);
+
 #endif

@@ -260,7 +260,9 @@ static int register_image(struct rex_registration *registration, struct rex_modu
     if (result != REX_OK)
         return result;
     if (!registration->is_kept)
-        result = rex_descriptor_new(registration, image, descriptor != NULL, &descriptor);
+        result = rex_descriptor_new(
+            registration, image, descriptor != NULL || rex_adopted_has(registration->table.entries),
+            &descriptor);
     if (result == REX_OK)
         result = rex_module_image_retain(image);
     if (result == REX_OK)

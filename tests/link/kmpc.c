@@ -167,6 +167,47 @@ static int64_t outlined(void)
     return sum;
 }
 
+/* Tasks, groups and critical sections as the emitter writes them: its own types of a task, `void *` for the lock, results that are used. */
+typedef struct shareds {
+    int64_t *sum;
+} *pshareds;
+typedef struct {
+    pshareds shareds;
+    void *routine;
+    int part_id;
+} *ptask;
+static int xomp_critical_user_[8] __attribute__((aligned(8)));
+
+static void OUT__1__add__14__(int gtid, ptask task)
+{
+    __kmpc_critical(0, gtid, (void *)xomp_critical_user_);
+    *task->shareds->sum += 1;
+    __kmpc_end_critical(0, gtid, (void *)xomp_critical_user_);
+}
+
+static int64_t emitted(void)
+{
+    int64_t sum = 0;
+    int __gtid = __kmpc_global_thread_num(0);
+    kmpc_micro_t region = (kmpc_micro_t)(void (*)(void))one_pointer;
+    int ignored = __kmpc_serialized_parallel(0, __gtid);
+    (void)ignored;
+    __kmpc_taskgroup(0, __gtid);
+    for (int i = 0; i < 2; i++) {
+        ptask task = i == 0
+                         ? (ptask)__kmpc_omp_task_alloc(NULL, __gtid, 1, sizeof(task) * 4, sizeof(pshareds) * 4, &OUT__1__add__14__)
+                         : (ptask)__kmpc_omp_task_alloc(NULL, __gtid, 1, sizeof(task) * 4, sizeof(pshareds) * 4,
+                                                        __extension__(void *) & OUT__1__add__14__);
+        task->shareds->sum = &sum;
+        __kmpc_omp_task(NULL, __gtid, task);
+    }
+    __kmpc_end_taskgroup(0, __gtid);
+    __kmpc_end_serialized_parallel(0, __gtid);
+    __kmpc_push_num_threads(0, __gtid, THREADS);
+    __kmpc_fork_call(0, 1, region, &sum);
+    return sum;
+}
+
 static void fork_call(void (*region)(int32_t *gtid, int32_t *bound, int64_t *shared, ...), int64_t *shared)
 {
     __kmpc_push_num_threads(&here, __kmpc_global_thread_num(&here), THREADS);
@@ -190,6 +231,7 @@ int main(void)
     expect("critical", counts[3], THREADS * N);
     expect("atomic", counts[4], THREADS * N);
     expect("outlined as by REX", outlined(), (int64_t)3 * THREADS);
+    expect("emitted by REX", emitted(), 2 + THREADS);
     fork_call(tasks, &in_tasks);
     expect("tasks", in_tasks, N * (N - 1) / 2);
 

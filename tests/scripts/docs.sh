@@ -62,7 +62,7 @@ sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 {
     cat "$work/public" "$work/variables"
     echo rex_kmp
-    printf "%s\n" REX_KMP_SAFE rex_nvidia __tgt_push_mapper_component # of REX and libomptarget, in no header here
+    printf "%s\n" rex_nvidia __tgt_push_mapper_component # of REX and libomptarget, in no header here
     grep -oE "$identifier" tools/cmake/rexConfig.cmake.in | grep -E '^(rex_static|rex_target_kernels)$'
     for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
 } >"$work/known"

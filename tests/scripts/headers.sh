@@ -13,7 +13,7 @@ link=tests/link/headers
 
 names='target target_teams target_kernel target_data_begin target_data_end target_data_update'
 for language in c c++; do
-    for way in DEFAULT REX_KMP_SAFE REX_KMP_INTERNAL; do
+    for way in DEFAULT REX_KMP_INTERNAL; do
         direct=rex_direct_
         [ $way != REX_KMP_INTERNAL ] || direct=
         for name in $names; do echo "${direct}__tgt_$name"; done >"$work/expected"
@@ -37,20 +37,72 @@ programs="$O/examples/generator/work_host.c $O/examples/without_headers/launch_a
 find include -name '*.h' | grep -vE '/(kernel|kernelform|clang|clangmath|openmp|reduce)\.h$' | sort |
     sed 's|^include/\(.*\)|#include <\1>|' >"$work/headers.h"
 
+# ---- macros of the program
+
+# A program may have a macro of any name that the headers use, but for keywords and names of the language and its library.
+python3 - "$work" <<'PYTHON'
+import re
+import sys
+
+FIELDS = "Version NumArgs ArgsBase Args ArgSizes ArgTypes ArgNames ArgMappers Tripcount Flags Teams Threads DynCGroupMem".split()
+TAKEN = """auto break case char const continue default do double else enum extern float for goto if inline int long return short signed sizeof
+    static struct switch typedef union unsigned void volatile while static_assert bool true false NULL size_t memcpy memset INT64_C
+    define defined include ifdef ifndef endif undef pragma""".split()
+names, seen = set(), ["include/rex_kmp.h"]
+for path in seen:
+    text = re.sub(r'/\*.*?\*/|//[^\n]*', " ", open(path).read(), flags=re.S)
+    found = ["include/" + name for name in re.findall(r'^#include "([\w/]+\.h)"', text, re.M)]
+    seen += [name for name in found if name not in seen]
+    names |= set(re.findall(r"\b[A-Za-z]\w*", re.sub(r'"(?:\\.|[^"\\\n])*"|##\w+|\w+##', " ", text)))
+names = sorted(n for n in names if n not in TAKEN and not re.match(r"rex_|REX_|kmp|u?int(\d+|ptr)_t$", n))
+assert len(seen) >= 5 and set(FIELDS) <= set(names), (seen, names)
+USE = """static inline int use(void)
+{
+    long rex_n = 3;
+    void *rex_base[] = {rex_pack_literal_arg_bytes(&rex_n, sizeof rex_n)};
+    long rex_sizes[] = {8}, rex_types[] = {REX_MAP_TARGET_PARAM | REX_MAP_LITERAL};
+    struct __tgt_kernel_arguments rex_args = rex_packet(1, rex_base, rex_base, rex_sizes, rex_types, 1, 32);
+    rex___tgt_target_data_begin(-1, 0, 0, 0, 0, 0);
+    return rex_offload_init() || __tgt_target_kernel(-1, 1, 32, rex_base, &rex_args) ||
+           __tgt_target_teams(-1, rex_base, 1, rex_base, rex_base, rex_sizes, rex_types, 1, 32) || rex_offload_fini();
+}
+int check(void);
+int check(void)
+{
+    return use();
+}
+"""
+for kind, parameter, argument in ("object", "", ""), ("function", "(x)", "(0)"):
+    for file, which, headers in (("all", names, ["rex_kmp.h"]), ("rex", FIELDS, ["rex.h"]), ("before", FIELDS, ["rex.h", "rex_kmp.h"]),
+                                 ("after", FIELDS, ["rex_kmp.h", "rex.h"])):
+        with open("%s/macros_%s_%s.c" % (sys.argv[1], file, kind), "w") as out:
+            out.writelines("#define %s%s 47%d\n" % (n, parameter, i) for i, n in enumerate(which))
+            out.writelines("#include <%s>\n" % name for name in headers)
+            out.write(USE if file == "all" else "")
+            out.writelines("#if %s%s != 47%d\n#error %s\n#endif\n" % (n, argument, i, n) for i, n in enumerate(which))
+print("%d names of macros" % len(names))
+PYTHON
+
 # The oldest and the newest compiler of each; a plain gcc is always here. Commands are words.
 # shellcheck disable=SC2086
 for compiler in 'gcc -x c -std=c11' 'gcc-14 -x c -std=gnu2x' 'clang-14 -x c -std=c11' 'clang-19 -x c -std=gnu2x' \
     'g++ -x c++ -std=c++11' 'g++-14 -x c++ -std=c++17' 'clang++-14 -x c++ -std=c++11' 'clang++-19 -x c++ -std=c++17'; do
     command -v "${compiler%% *}" >/dev/null || { echo "left out: $compiler, which is not here"; continue; }
     for sign in -DSIGN -DREX_PACKET_UNSIGNED; do compiles $compiler $strict $sign $link/packet.c; done
-    # The three ways to include the header.
-    for way in -DPLAIN -DREX_KMP_SAFE -DREX_KMP_INTERNAL; do compiles $compiler $strict $way $link/names.c; done
+    # The two ways to include the header.
+    for way in -DPLAIN -DREX_KMP_INTERNAL; do compiles $compiler $strict $way $link/names.c; done
     for file in older older_call; do
         ! $compiler -fsyntax-only -Iinclude $link/$file.c 2>"$work/err" || fail "$compiler takes $file.c"
         says 'rex_kmp(3)'
     done
     case $compiler in *++*) compiles $compiler -DLINKAGE -I"$work" -fsyntax-only $link/host.h ;; esac
     for program in $programs; do compiles $compiler -D_GNU_SOURCE -fsyntax-only "$program"; done
+    for file in "$work"/macros_*.c; do
+        for mode in -std=c11 -std=gnu11; do
+            case $compiler in *++*) mode=$(echo "$mode" | sed 's/c*11/++11/; s/=++/=c++/') ;; esac
+            compiles $compiler $strict $mode "$file"
+        done
+    done
 done
 printf '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n' >"$work/forms.h"
 # shellcheck disable=SC2086

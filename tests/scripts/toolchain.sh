@@ -7,7 +7,8 @@
 #   printed    entries as a compiler prints them, with the status and the attributes of the row
 #   embedded   images inside the program, which runs in a folder without image files
 #   codegen    the program of rex-codegen(7) under two stems, and a file that includes the header
-#   wrappers   what REX emits, with wrappers of a helper (script/headers compiles it with those of the header)
+#   wrappers   what REX emits, with the functions of a helper (script/headers compiles it with those of the header)
+#   older      a program of REX's older output, with rex/older.h in front
 #   kmpc       the __kmpc_* declarations of rex_kmp.h, as outlined host code uses them
 #
 # shellcheck disable=SC2317 # a row's function is called by its name
@@ -162,10 +163,26 @@ codegen_two_modules() {
         return 1
     ! quietly "$work/codegen/program" >/dev/null && grep -q REX_EKEY "$work/output"
 }
+# A helper defines none of what it may define, some, or all: files with REX_KMP_INTERNAL alone, or beside one without it.
 wrappers() {
     flags="$flags -Wpedantic -Wconversion"
-    cc "$work/codegen/program" "$link/codegen/helper.c" "$link/codegen/caller.c" &&
-        quietly "$work/codegen/program"
+    caller=$link/codegen/caller.c
+    cc "$work/codegen/none" -DNONE "$caller" && quietly "$work/codegen/none" 0 || return 1
+    cc "$work/codegen/some" "$link/codegen/helper.c" "$link/codegen/define.c" "$caller" &&
+        quietly "$work/codegen/some" 2 || return 1
+    cc "$work/codegen/all" "$link/codegen/own.c" "$caller" || return 1
+    cc "$work/codegen/beside" "$link/codegen/beside.c" "$link/codegen/own.c" || return 1
+    for release in 16 19 22; do
+        (cd "$work/codegen" && quietly "$top/tests/llvm" $release ./all 3 &&
+            quietly "$top/tests/llvm" $release ./beside) || return 1
+    done
+}
+# What REX wrote before, as it is.
+older() {
+    cc "$work/codegen/older" -include rex/older.h "$link/codegen/older.c" || return 1
+    for release in 14 19 22; do
+        (cd "$work/codegen" && quietly "$top/tests/llvm" $release ./older) || return 1
+    done
 }
 libomp=$(dirname "$(library_of 19)")/libomp.so.5
 kmpc() {
@@ -219,6 +236,8 @@ codegen_everywhere|gcc|c|$keep
 codegen_two_modules|gcc|c|$keep
 wrappers|gcc-12 gcc clang-19|c c++|$keep
 wrappers|clang-14|c++|$keep
+wrappers|gcc clang-19|c|-fPIC -pie -ffunction-sections -fdata-sections -Wl,--gc-sections $keep
+older|gcc clang-14 clang-19|c c++|$keep
 kmpc|gcc $clang|c c++|-Wpedantic -Wshadow -Wconversion -Wno-cast-function-type
 TABLE
 

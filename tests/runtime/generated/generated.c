@@ -1,6 +1,6 @@
 /*
  * Host code as the REX compiler emits it (rose/) compiles and runs unchanged: as C11 and C++17, by gcc and clang, with and without a call
- * of rex_offload_init(), by the direct and by the safe wrappers.
+ * of rex_offload_init().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,6 @@ static void run(const char *name)
     }
 PROGRAM(c_init)
 PROGRAM(c_lazy)
-PROGRAM(c_safe)
 PROGRAM(cxx_init)
 PROGRAM(cxx_lazy)
 PROGRAM(clangxx_init)

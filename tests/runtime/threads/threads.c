@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define REX_KMP_SAFE
 #include "runtime/runtime.h"
 
 REX_KERNEL(square);

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#define REX_KMP_SAFE
 #include <rex.h>
 #include <rex_kmp.h>
 
