@@ -381,7 +381,7 @@ relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call q
 placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PREFIX,$(prefix),$(1)) \
            $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
            $(call relative,INCLUDEDIR,$(includedir),$(1))
-DATA_FILES  := tools/rex-info/abi.schema.json tools/rename-0.1-to-0.2.sed
+DATA_FILES  := tools/rex-info/abi.schema.json
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)

@@ -16,12 +16,11 @@
 
 /**
  * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers
- * are in device images, and stay; 4 was in those of version 0.1.
+ * are in device images, and stay.
  */
 enum rex_kind {
     REX_KIND_UNKNOWN = 0, /**< no signature tells it, or a type that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
-    REX_KIND_WORD = 2,    /**< any value: a `rex_arg` of version 0.1. */
     REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, of as many bytes as its type. */
     REX_KIND_I8 = 5,      /**< int8_t. */
     REX_KIND_U8 = 6,      /**< uint8_t. */

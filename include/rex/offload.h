@@ -68,7 +68,7 @@ REX_API const char *rex_version(void);
 #define REX_VERSION_MINOR 2
 /**
  * REX_VERSION_AT_LEAST(major, minor): 1 if the header is of that version or of a later one, else 0;
- * for #if too. The headers of 0.1 do not have it.
+ * for #if too.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
