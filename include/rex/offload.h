@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-/** REX_API marks a function that librex exports. */
+/** REX_API: marks a function that librex exports. */
 #define REX_API __attribute__((__visibility__("default")))
 
 struct __tgt_offload_entry;
