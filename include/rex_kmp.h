@@ -336,9 +336,9 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
  * ---- Wrappers: launches and data calls that check first ---------------------------------------
  *
  * Code that calls `__tgt_X` gets `rex_direct___tgt_X`. It registers this binary's module where that
- * has not happened, whichever and however many threads arrive at once. It checks the call, fits a
- * copy of the packet to the bound release, and calls libomptarget. All may be called from any
- * thread.
+ * has not happened, whichever and however many threads arrive at once. It checks the call. A data
+ * call then goes to libomptarget. A launch goes to the CUDA driver, or as a copy of the packet that
+ * fits the bound release to libomptarget: rex-launches(7). All may be called from any thread.
  *
  * Launches return as rex_module_launch(): 0; -1 only for "run the host version"; or less than -1,
  * an error. Data calls return nothing, and have no effect on an error, which is
