@@ -66,8 +66,11 @@ int main(void)
     static double x[COUNT];
     for (int i = 0; i < COUNT; i++)
         x[i] = i;
-    if (run(x, COUNT) != 0)
+    if (run(x, COUNT) != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "11_shared_objects: %s\n", rex_last_error());
         return 1;
+    }
 
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
