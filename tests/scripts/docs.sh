@@ -207,6 +207,10 @@ if [ -n "$ran" ]; then
     diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $ran"
 fi
 
+# ---- the chart of the front page is of the tables
+
+tests/bench/chart | cmp - tests/bench/chart.svg || fail 'tests/bench/chart.svg is of other tables: tests/bench/chart >tests/bench/chart.svg'
+
 # ---- the commands of examples/README.md, all of them, in one shell, at what looks like the top of
 # the repository: its files are links, and what is built lies where it was built. What is shown
 # behind a command are lines of its output, in this order; "..." is anything, and so are digits.
