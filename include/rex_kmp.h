@@ -174,7 +174,7 @@ void __kmpc_flush(ident_t *loc);
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
  * which find libomptarget at run time and jump to it. They check nothing: libomptarget aborts the
- * process on nearly every mistake, and 19 to 22 crash when called before any registration. The
+ * process on nearly every mistake, and 19 and later crash when called before any registration. The
  * rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */

@@ -305,10 +305,10 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
- * device, so that neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib`
- * alone does not load. Returns as rex_module_register(); REX_EDEVICE if the default device number
- * is out of range; or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In
- * these two cases the module is registered.
+ * device, so that neither happens in a region that is timed. `__tgt_register_lib` alone does not
+ * load. Returns as rex_module_register(); REX_EDEVICE if the default device number is out of range;
+ * or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In these two cases
+ * the module is registered.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
