@@ -381,7 +381,10 @@ relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call q
 placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PREFIX,$(prefix),$(1)) \
            $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
            $(call relative,INCLUDEDIR,$(includedir),$(1))
-DATA_FILES  := tools/rex-info/abi.schema.json tools/rename-0.1-to-0.2.sed
+# A tree in /usr is not moved. With its folders' own names pkg-config leaves out -I and -L, which the compiler searches anyhow.
+absolute = -e 's|$${pcfiledir}/@PREFIX@|$(prefix)|' -e 's|$${pcfiledir}/@LIBDIR@|$(libdir)|' \
+           -e 's|$${pcfiledir}/@INCLUDEDIR@|$(includedir)|'
+DATA_FILES  := tools/rex-info/abi.schema.json
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
@@ -391,7 +394,7 @@ install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(pr
 	$(Q)ln -sf $(SONAME) $(call to,$(libdir)/librex.so)
 	$(Q)install -m 644 $(LIB_A) $(call to,$(libdir)/)
 	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(call to,$(includedir))/$$h || exit 1; done
-	$(Q)sed $(call placed,$(pcdir)) librex/rex.pc.in > $(call to,$(pcdir)/rex.pc)
+	$(Q)sed $(if $(filter /usr,$(prefix)),$(absolute)) $(call placed,$(pcdir)) librex/rex.pc.in > $(call to,$(pcdir)/rex.pc)
 	$(Q)$(foreach f,$(CMAKE_FILES),sed $(call placed,$(cmakedir)) tools/cmake/$(f).in > $(call to,$(cmakedir)/$(f)) && ):
 	$(Q)install -d $(call to,$(datadir)) && install -m 644 $(DATA_FILES) $(call to,$(datadir)/)
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(call to,$(bindir))/$${t##*/} || exit 1; done

@@ -12,9 +12,9 @@
  *         static double x[1000], y[1000];
  *         int64_t n = 1000;
  *         double a = 2.0;
- *         return REX_LAUNCH(axpy, 8, 128,                   // 2. 8 blocks of 128 threads
- *                           REX_VALUE(n), REX_VALUE(a),     // 3. a clause for each parameter
- *                           REX_TO(x, n), REX_TOFROM(y, n));
+ *         return REX_LAUNCH_FOR(axpy, n,                    // 2. n iterations, on any grid
+ *                               REX_VALUE(n), REX_VALUE(a), // 3. a clause for each parameter
+ *                               REX_TO(x, n), REX_TOFROM(y, n));
  *     }
  *
  * Device side, axpy.cu, for the GPU and for the CPU:
@@ -34,7 +34,13 @@
  *     nvcc $flags -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu                # for a GPU
  *     cc $flags -O2 -fopenmp -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the CPU
  *
- * The headers, in the order in which a program comes to need them:
+ * The ABI itself, for generated code, which needs none of this include:
+ *
+ * - `rex_kmp.h`: libomptarget's own calls, checked: __tgt_target_kernel() and its like, with
+ *   register_cubin() and the `__kmpc_*` functions.
+ * - `rex/abi.h`: the structs of these calls. rex_kmp.h includes it.
+ *
+ * The headers of this include, in the order in which a program comes to need them:
  *
  * - `rex/entry.h`: names of kernels, REX_KERNEL(), and of variables, REX_GLOBAL().
  * - `rex/map.h`: what a launch brings to the device, written like OpenMP's map clauses.
@@ -47,12 +53,11 @@
  *
  * Not in this include:
  *
- * - `rex/kernel.h`: the kernel side, for kernel sources alone.
+ * - `rex/kernel.h`: the kernel side, for kernel sources alone. It includes `rex/reduce.h`: sums,
+ *   extremes and atomics.
  * - `rex/interop.h`: other libraries' streams, and copies between devices.
  * - `rex/library.h`: kernels by name, of images that come without entries.
  * - `rex/inspect.h`: for tools: what is inside an image, what librex would do on this machine.
- * - `rex_kmp.h`: libomptarget's own calls, checked: __tgt_target_kernel() and its like, as
- *   generated code makes them, with the structs of rex/abi.h.
  * - `rex/detail.h`: what macros are made of, with rex/arguments.h, rex/parameters.h and
  *   rex/kinds.h; for programs with a module of their own.
  *

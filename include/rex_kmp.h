@@ -71,7 +71,7 @@ extern "C" {
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
  * which find libomptarget at run time and jump to it. They check nothing: libomptarget aborts the
- * process on nearly every mistake, and 19 to 22 crash when called before any registration. The
+ * process on nearly every mistake, and 19 and later crash when called before any registration. The
  * rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */
@@ -183,9 +183,9 @@ REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int3
  * ---- Wrappers: launches and data calls that check first ---------------------------------------
  *
  * Code that calls `__tgt_X` gets `rex_direct___tgt_X`. It registers this binary's module where that
- * has not happened, whichever and however many threads arrive at once. It checks the call, fits a
- * copy of the packet to the bound release, and calls libomptarget. All may be called from any
- * thread.
+ * has not happened, whichever and however many threads arrive at once. It checks the call. A data
+ * call then goes to libomptarget. A launch goes to the CUDA driver, or as a copy of the packet that
+ * fits the bound release to libomptarget: rex-launches(7). All may be called from any thread.
  *
  * Launches return as rex_module_launch(): 0; -1 only for "run the host version"; or less than -1,
  * an error. Data calls return nothing, and have no effect on an error, which is

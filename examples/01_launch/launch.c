@@ -18,13 +18,14 @@ enum { COUNT = 100000 };
 REX_KERNEL(axpy);
 
 /*
- * Launches 64 blocks of 128 threads on the default device. A row for each parameter of the kernel
- * follows, in order: a value, or memory and where it is copied. x and y go to the device; y comes
- * back when the kernel is done, and then the call returns.
+ * Launches the kernel for n iterations on the default device. librex chooses the grid, because the
+ * kernel's REX_FOR is right on any. A row for each parameter of the kernel follows, in order: a
+ * value, or memory and where it is copied. x and y go to the device; y comes back when the kernel
+ * is done, and then the call returns.
  */
 static int axpy(int64_t n, double a, const double *x, double *y)
 {
-    return REX_LAUNCH(axpy, 64, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    return REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 
 /* The same on the host, for where there is no device. A program may do without, and fails there. */

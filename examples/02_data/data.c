@@ -31,7 +31,7 @@ static int count_alive(const int32_t *row)
 /*
  * @count generations from @first on. The region has mapped the memory, so the kernel gets its
  * device address, and REX_ALLOC copies nothing. (Nor would REX_TOFROM: mapped memory is not copied
- * again.) REX_LAUNCH_FOR leaves the grid to librex, because the kernel's REX_FOR is right on any.
+ * again.)
  */
 static int advance(int first, int count)
 {
@@ -84,8 +84,11 @@ int main(void)
     for (int i = 0; i < CELLS; i++)
         cells[0][i] = expected[i] = i % 7 == 0;
     live_on_the_host(expected);
-    if (live() != 0)
+    if (live() != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "02_data: %s\n", rex_last_error());
         return 1;
+    }
 
     int wrong = 0;
     for (int i = 0; i < CELLS; i++)

@@ -6,7 +6,7 @@
  *
  * REX_EHOST is no failure. It says that the kernel is to run on the host, because offloading is
  * disabled or the default device is the host. Every other error means that something is wrong. The
- * lessons behind this one have no host version: there they end with 1, most without a message.
+ * later lessons have no host version: there they say so and end with 1.
  *
  * rex_offload_init() registers the program's image. Without it the first launch or data call does;
  * of many threads that launch at once, one registers, and the others wait for its result. A program

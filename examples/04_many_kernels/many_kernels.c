@@ -100,8 +100,11 @@ int main(void)
         energy_before += 0.5 * position[i] * position[i];
     }
 
-    if (simulate(BODIES, position, velocity, each) != 0)
+    if (simulate(BODIES, position, velocity, each) != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "04_many_kernels: %s\n", rex_last_error());
         return 1;
+    }
 
     /* A GPU may fuse multiply and add, and round once: the last bits may differ. */
     int wrong = count_wrong(position, velocity, each);

@@ -77,8 +77,11 @@ int main(void)
         expected += x[i] * y[i];
     }
     if (launch_dot(&sum) != 0 || launch_extremes(&least, &most) != 0 ||
-        launch_histogram(how_often) != 0 || launch_sums() != 0)
+        launch_histogram(how_often) != 0 || launch_sums() != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "05_reductions: %s\n", rex_last_error());
         return 1;
+    }
     for (int i = 0; i < 10; i++)
         miscounted += how_often[i] != expected_often[i];
     printf("dot product %.0f, from %.0f to %.0f, %u nines, %u digits and %d of %d sums wrong\n",

@@ -111,6 +111,8 @@ int main(void)
     if (error == 0)
         printf("%d launches, sent as %d graphs of %zu: %d cells wrong\n", 2 * TIMES * CAPTURED,
                2 * TIMES, rex_graph_launches(graph), count_wrong());
+    else if (error == REX_EHOST) /* librex prints all other errors */
+        fprintf(stderr, "08_graphs: %s\n", rex_last_error());
     rex_graph_destroy(graph);
     int ended = rex_queue_destroy(queue);
     return error != 0 || ended != 0 || count_wrong() != 0;

@@ -3,7 +3,7 @@
  *
  * Each device gets some of the cells, a queue and an event. One thread serves all devices, because
  * nothing that it calls in a step waits. A step needs one cell of each neighbour:
- * rex_queue_copy_peer() brings it from device to device, behind the event of the neighbour's step.
+ * rex_queue_copy_peer() brings it from device to device, after the event of the neighbour's step.
  *
  * A device maps its own cells and one more on either side. The kernel of a section gets the address
  * that the whole array would have, so that host and device count cells alike.
@@ -108,7 +108,9 @@ int main(void)
         cells[0][i] = cells[1][i] = expected[0][i] = expected[1][i] = i * i % 1000;
     int wrong = 0, error = rex_offload_init();
     devices = rex_device_count() < MOST ? rex_device_count() : MOST;
-    if (error != 0 || devices == 0 || smooth_on_devices() != 0) /* no device: disabled */
+    if (error == 0 && devices == 0)
+        fputs("09_devices: there is no device: offloading is disabled\n", stderr);
+    if (error != 0 || devices == 0 || smooth_on_devices() != 0)
         return 1;
     for (int step = 0; step < STEPS; step++)
         for (int i = 1; i < CELLS - 1; i++)

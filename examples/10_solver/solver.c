@@ -103,7 +103,7 @@ int main(void)
             error = take_step(&square);
     }
     if (error == REX_EHOST)
-        fputs("10_solver: offloading is disabled\n", stderr);
+        fprintf(stderr, "10_solver: %s\n", rex_last_error());
     if (error != 0)
         return 1; /* the reason of other errors is on standard error already */
 

@@ -10,8 +10,8 @@
  * This program has no kernels. It maps the data, and the kernels of both use what it has mapped.
  * The program plain/plain.c does not even know of librex: the plug-in maps the data itself.
  *
- * rules.mk shows how a library with kernels is linked: with -lrex, and -Wl,-z,nostart-stop-gc, so
- * that no linker drops its entries.
+ * A library with kernels is linked with -lrex, and with -Wl,-z,nostart-stop-gc, so that no linker
+ * drops its entries. `rex-cc -shared` gives both, and so does `pkg-config --libs rex`.
  *
  * Run it:  make && $(make -s print-O)/examples/11_shared_objects/11_shared_objects
  *
@@ -66,8 +66,11 @@ int main(void)
     static double x[COUNT];
     for (int i = 0; i < COUNT; i++)
         x[i] = i;
-    if (run(x, COUNT) != 0)
+    if (run(x, COUNT) != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "11_shared_objects: %s\n", rex_last_error());
         return 1;
+    }
 
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)

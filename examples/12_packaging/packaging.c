@@ -38,8 +38,11 @@ int main(void)
         y[i] = 1.0;
     }
     if (REX_LAUNCH_FOR(axpy, COUNT, REX_VALUE(COUNT), REX_VALUE(a), REX_TO(x, COUNT),
-                       REX_TOFROM(y, COUNT)) != 0)
+                       REX_TOFROM(y, COUNT)) != 0) {
+        if (rex_last_error_code() == REX_EHOST) /* librex prints all other errors */
+            fprintf(stderr, "12_packaging: %s\n", rex_last_error());
         return 1;
+    }
 
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)

@@ -33,7 +33,7 @@ struct vectors {
     double *y;
 };
 
-/* ---- offload.c, or examples/axpy_multi_raw ---- */
+/* ---- offload.c, or examples/15_axpy_multi_raw ---- */
 
 extern const char program_name[];
 

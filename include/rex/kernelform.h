@@ -65,7 +65,7 @@ template <class type> struct rex_slot<type, true> {
 
 /**
  * struct rex_kinds: never defined: its name in the image tells a kernel's form, 2 for plain and 3
- * for env, and then the REX_KIND_OF_TYPE() of each parameter. In 0.1 the forms were 0 and 1.
+ * for env, and then the REX_KIND_OF_TYPE() of each parameter.
  */
 template <unsigned... numbers> struct rex_kinds;
 
@@ -178,7 +178,7 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
         __builtin_va_end(rex_detail_arguments);                                                  \
     }
 
-/* REX_SIGNATURE(kernel, form, parameters...): an array that librex reads; in 0.1 it was a text. */
+/* REX_SIGNATURE(kernel, form, parameters...): an array that librex reads. */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
     REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \

@@ -16,12 +16,11 @@
 
 /**
  * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers
- * are in device images, and stay; 4 was in those of version 0.1.
+ * are in device images, and stay.
  */
 enum rex_kind {
     REX_KIND_UNKNOWN = 0, /**< no signature tells it, or a type that librex does not know. */
     REX_KIND_POINTER = 1, /**< an address. */
-    REX_KIND_WORD = 2,    /**< any value: a `rex_arg` of version 0.1. */
     REX_KIND_VALUE = 3,   /**< a struct, a union or a `__half`, of as many bytes as its type. */
     REX_KIND_I8 = 5,      /**< int8_t. */
     REX_KIND_U8 = 6,      /**< uint8_t. */
@@ -60,30 +59,29 @@ enum rex_kind {
 
 #ifdef __cplusplus
 extern "C++" {
-/** struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of a type. */
+/* struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of a type. */
 template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
-    /** of a struct. */
+    /* Of a struct. */
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
 };
-/** An enum's is that of its integer type. */
+/* An enum's is that of its integer type. */
 template <class type> struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
 };
-/** const on the parameter itself changes nothing. */
+/* const on the parameter itself changes nothing. */
 template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
 };
-/** Of a pointer. */
+/* A pointer. */
 template <class type> struct rex_type_kind<type *, false> {
-    /** REX_KIND_POINTER. */
     static const unsigned rex_number = REX_KIND_POINTER;
 };
-/** Likewise. */
+/* A pointer that is declared restrict. */
 template <class type> struct rex_type_kind<type *__restrict__, false> : rex_type_kind<type *> {
 };
 #define REX_KIND_IS(type, kind)                     \
     template <> struct rex_type_kind<type, false> { \
         static const unsigned rex_number = (kind);  \
     };
-/** REX_EACH_KIND: the others. */
+/* Each type that has a kind of its own. */
 REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }

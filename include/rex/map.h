@@ -298,7 +298,7 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length], with the pointer
  * @pointer, an lvalue, in base. Make it a member of the row that maps the pointer: with
  * rex_row_member(), or in a mapper, where that happens by itself. Alone it leaves the pointer
- * mapped for good (LLVM 14 to 22).
+ * mapped for good, on every release.
  */
 #define REX_ATTACH(type_bits, pointer, lower, length)                                      \
     REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \

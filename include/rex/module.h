@@ -45,7 +45,7 @@ extern "C" {
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
-/** REX_PER_BINARY marks the objects of which each linked binary has exactly one. */
+/** REX_PER_BINARY: marks the objects of which each linked binary has exactly one. */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
 /**

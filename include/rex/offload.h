@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-/** REX_API marks a function that librex exports. */
+/** REX_API: marks a function that librex exports. */
 #define REX_API __attribute__((__visibility__("default")))
 
 struct __tgt_offload_entry;
@@ -68,7 +68,7 @@ REX_API const char *rex_version(void);
 #define REX_VERSION_MINOR 2
 /**
  * REX_VERSION_AT_LEAST(major, minor): 1 if the header is of that version or of a later one, else 0;
- * for #if too. The headers of 0.1 do not have it.
+ * for #if too.
  */
 #define REX_VERSION_AT_LEAST(major, minor) \
     (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
@@ -305,10 +305,10 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
 
 /**
  * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
- * device, so that neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib`
- * alone does not load. Returns as rex_module_register(); REX_EDEVICE if the default device number
- * is out of range; or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In
- * these two cases the module is registered.
+ * device, so that neither happens in a region that is timed. `__tgt_register_lib` alone does not
+ * load. Returns as rex_module_register(); REX_EDEVICE if the default device number is out of range;
+ * or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In these two cases
+ * the module is registered.
  */
 REX_API int rex_module_init(struct rex_module *module);
 

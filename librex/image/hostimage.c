@@ -35,7 +35,7 @@ static void add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const cha
 
 /* ---- signatures and calls -------------------------------------------------------------------- */
 
-/* The signature is the bytes of its symbol. In librex 0.1 they were a text, "0(rex_arg n)". */
+/* The signature is the bytes of its symbol. */
 static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf64_Sym *symbol,
                           struct rex_image_symbol *kernel)
 {
@@ -43,8 +43,6 @@ static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf6
     const unsigned char *bytes = rex_elf_at(elf, symbol->st_value, &room);
     if (bytes == NULL || symbol->st_size > room)
         return 0;
-    if (symbol->st_size > 1 && bytes[1] == '(')
-        return rex_elf_refuse(elf, "it was compiled with rex/kernel.h of librex 0.1: rebuild it");
     rex_signature_read_numbers(view, kernel, (const char *)bytes, symbol->st_size);
     return 0;
 }

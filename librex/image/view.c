@@ -161,20 +161,12 @@ static void set_signatures_apart(struct rex_view *view)
     view->count = kept;
 }
 
-/* Globals of a byte, by which rex/kernel.h told a kernel's form before there were signatures. */
-#define ENV_PREFIX "rex_env_"
-#define PLAIN_PREFIX "rex_plain_"
-
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
 /* The name of SYMBOL, and the first bytes of a global, may tell of a kernel. */
 static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
 {
     struct rex_image_symbol *kernel;
-    if ((kernel = rex_view_kernel_after(view, symbol->name, ENV_PREFIX)) != NULL)
-        kernel->env = true;
-    if ((kernel = rex_view_kernel_after(view, symbol->name, PLAIN_PREFIX)) != NULL)
-        kernel->plain = true;
     if (symbol->kernel)
         return;
     if ((kernel = rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
@@ -222,14 +214,13 @@ static const struct {
     const char *name; /* as a program writes the type */
     uint16_t width;   /* bytes of the value; 0: any number, or not told by the kind */
 } kinds[] = {
-    [REX_KIND_UNKNOWN] = {"?", 0},   [REX_KIND_POINTER] = {"pointer", 8},
-    [REX_KIND_WORD] = {"value", 0},  [REX_KIND_VALUE] = {"struct", 0},
-    [REX_KIND_I8] = {"int8_t", 1},   [REX_KIND_U8] = {"uint8_t", 1},
-    [REX_KIND_I16] = {"int16_t", 2}, [REX_KIND_U16] = {"uint16_t", 2},
-    [REX_KIND_I32] = {"int", 4},     [REX_KIND_U32] = {"unsigned", 4},
-    [REX_KIND_I64] = {"int64_t", 8}, [REX_KIND_U64] = {"uint64_t", 8},
-    [REX_KIND_F32] = {"float", 4},   [REX_KIND_F64] = {"double", 8},
-    [REX_KIND_BOOL] = {"bool", 1},
+    [REX_KIND_UNKNOWN] = {"?", 0},    [REX_KIND_POINTER] = {"pointer", 8},
+    [REX_KIND_VALUE] = {"struct", 0}, [REX_KIND_I8] = {"int8_t", 1},
+    [REX_KIND_U8] = {"uint8_t", 1},   [REX_KIND_I16] = {"int16_t", 2},
+    [REX_KIND_U16] = {"uint16_t", 2}, [REX_KIND_I32] = {"int", 4},
+    [REX_KIND_U32] = {"unsigned", 4}, [REX_KIND_I64] = {"int64_t", 8},
+    [REX_KIND_U64] = {"uint64_t", 8}, [REX_KIND_F32] = {"float", 4},
+    [REX_KIND_F64] = {"double", 8},   [REX_KIND_BOOL] = {"bool", 1},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == REX_KIND_BOOL + 1, "each kind has a row");
 
@@ -246,8 +237,7 @@ const char *rex_kind_name(unsigned kind)
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,
                                 char text[REX_PARAMETER_MAX])
 {
-    bool sized = parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_WORD;
-    if (!sized || parameter->width == 0)
+    if (parameter->kind != REX_KIND_VALUE || parameter->width == 0)
         return rex_kind_name(parameter->kind);
     snprintf(text, REX_PARAMETER_MAX, "%s of %u byte%s", rex_kind_name(parameter->kind),
              parameter->width, parameter->width == 1 ? "" : "s");
@@ -300,21 +290,18 @@ static bool next_number(struct numbers *from, unsigned long *number)
 }
 
 #define MOST_PARAMETERS (UINT16_MAX / 8) /* words of 8 bytes, each of which has an offset */
-#define FORM_0_1 2                       /* forms below it are of librex 0.1 */
-#define KIND_FLOATING_0_1 4              /* its floating point by value */
+#define FORM_PLAIN 2
+#define FORM_ENV 3 /* the runtime's parameter is in front */
 
 /*
- * NUMBER is a kind in its low byte, and above it the width where the kind does not tell. Another
- * number makes the parameter unknown. In 0.1 a parameter that was no rex_arg took any value of its
- * width.
+ * NUMBER is a kind in its low byte, and above it the width if the kind has none of its own. Another
+ * number makes the parameter unknown.
  */
-static void set(struct rex_image_parameter *to, unsigned long form, unsigned long number)
+static void set(struct rex_image_parameter *to, unsigned long number)
 {
     unsigned long kind = number & 0xff, width = number >> 8;
-    if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
-        kind = REX_KIND_WORD;
-    bool sized = kind == REX_KIND_VALUE || kind == REX_KIND_WORD;
-    bool known = is_known(kind) && width <= 4096 && (kind != REX_KIND_VALUE || width > 0);
+    bool sized = kind == REX_KIND_VALUE;
+    bool known = is_known(kind) && width <= 4096 && (!sized || width > 0);
     to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
     to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
 }
@@ -336,16 +323,16 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
             "signature is not used",
             kernel->name, i, parameters[i].width, parameters[i].size);
     for (i = 0; i < kernel->parameters; i++)
-        set(&parameters[i], FORM_0_1, REX_KIND_UNKNOWN);
+        set(&parameters[i], REX_KIND_UNKNOWN);
     return true;
 }
 
 static void tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
 {
     unsigned long form = 0, number = 0;
-    if (kernel == NULL || !next_number(&numbers, &form) || form > 3)
+    if (kernel == NULL || !next_number(&numbers, &form) || (form != FORM_PLAIN && form != FORM_ENV))
         return;
-    bool env = form & 1; /* the runtime's parameter is in front */
+    bool env = form == FORM_ENV;
     size_t count = env;
     struct numbers rest = numbers;
     while (next_number(&rest, &number))
@@ -365,9 +352,9 @@ static void tell(struct rex_view *view, struct rex_image_symbol *kernel, struct 
     if (kernel->parameters != count)
         return;
     if (env)
-        set(&view->parameters[kernel->first], FORM_0_1, REX_KIND_POINTER);
+        set(&view->parameters[kernel->first], REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
-        set(&view->parameters[kernel->first + i], form, number);
+        set(&view->parameters[kernel->first + i], number);
     /* Where there are none, ->parameters may be NULL. */
     kernel->signature = count == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;

@@ -43,7 +43,7 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
     if (parameter->kind == REX_KIND_POINTER && (uintptr_t)map->base[row] - 1 < 4095)
         return false;
     return kind == REX_KIND_UNKNOWN || parameter->kind == REX_KIND_UNKNOWN ||
-           parameter->kind == REX_KIND_WORD || parameter->kind == kind;
+           parameter->kind == kind;
 }
 
 /*

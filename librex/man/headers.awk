@@ -39,11 +39,12 @@ function new_page(title, name)
 
 # The names that an entry documents: "struct rex_row: ...", "REX_TO(pointer, length): ..." or
 # "rex_atomic_add(), rex_atomic_min() of each type". The first two keep what follows the colon.
+# A comment that begins with other words is no entry.
 function entry_title(text)
 {
     if (match(text, /^[A-Za-z_0-9 ]*[A-Za-z_0-9](\([^:]*\))?( \{ \.\.\. \})?: /))
         return substr(text, 1, RLENGTH - 2)
-    match(text, /^[A-Za-z_][A-Za-z_0-9]*(\(\))?(, [A-Za-z_][A-Za-z_0-9]*(\(\))?)*/)
+    match(text, /^[A-Za-z_][A-Za-z_0-9]*\(\)(, [A-Za-z_][A-Za-z_0-9]*\(\))*/)
     return substr(text, 1, RLENGTH)
 }
 

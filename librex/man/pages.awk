@@ -128,7 +128,7 @@ function write_page(   k, n, listed, own)
         put(".SS " code_escaped(heading[n]))
         fresh = 1
         entry_prose(n)
-        if (declared[n] ~ /^(typedef )?(struct|union)[^;(]*\{/)
+        if (declared[n] ~ a_type)
             members(declared[n])
     }
     page_errors()

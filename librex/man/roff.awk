@@ -174,9 +174,16 @@ function entry_prose(n,   k)
     prose(lines_of[n])
 }
 
-# The members of a struct, each with its comment.
-function members(body,   piece, pending, count, k, member, about)
+# Where the first enumerator of @body ends. The last one has no comma.
+function enumerator_end(body)
 {
+    return match(body, /,|\/\*/) ? RSTART : length(body) + 1
+}
+
+# The members of a struct, or those of an enum that have a comment, each with its own.
+function members(body,   separator, piece, pending, count, k, member, about)
+{
+    separator = body ~ /^(typedef )?enum/ ? "," : ";"
     sub(/^[^{]*\{/, "", body)
     sub(/\}[^}]*$/, "", body)
     gsub(/\n[ \t]*\*\//, " */", body)
@@ -194,17 +201,20 @@ function members(body,   piece, pending, count, k, member, about)
             else if (piece ~ /^\/\*\*/)
                 pending = substr(piece, 4)
         } else {
-            k = index(body, ";")
+            k = separator == "," ? enumerator_end(body) : index(body, ";")
             if (k == 0)
                 break
             member[++count] = substr(body, 1, k - 1)
-            body = substr(body, k + 1)
+            body = substr(body, k + (substr(body, k, 1) == separator))
             about[count] = pending
             pending = ""
         }
     }
     for (k = 1; k <= count; k++) {
+        if (separator == "," && about[k] == "")
+            continue
         gsub(/ +/, " ", about[k])
+        sub(/ +$/, "", member[k])
         put(".TP")
         put(".B " code_escaped(member[k]))
         fill(marked(about[k]))

@@ -140,7 +140,7 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
 /*
  * The rows of an element become members of the section's row. Otherwise each row would count as a
  * reference to memory that the section has just allocated. Then nothing would be copied, and
- * attached pointers would stay mapped for good (LLVM 14 to 22).
+ * attached pointers would stay mapped for good.
  */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row)
 {

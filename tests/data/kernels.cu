@@ -4,7 +4,7 @@
  */
 #include "rex/kernel.h"
 
-/* Kernels as another header would write them, without the marks of rex/kernel.h. */
+/* Kernels as another header would write them, without the signatures of rex/kernel.h. */
 #ifdef UNMARKED
 #undef REX_DEVICE_KERNEL_STEM
 #undef REX_DEVICE_KERNEL_ENV_STEM

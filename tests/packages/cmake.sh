@@ -60,7 +60,7 @@ refused 'wants a target, then kernels' 'rex_target_kernels(beside)'
 refused 'objects is neither a program nor a shared library' \
     'add_library(objects OBJECT "${lesson}/launch.c")
 rex_target_kernels(objects "${lesson}/kernels.cu")'
-refused 'Could not find a configuration file for package "rex" that is compatible' 'find_package(rex 0.1 REQUIRED)'
+refused 'Could not find a configuration file for package "rex" that is compatible' 'find_package(rex 0.9 REQUIRED)'
 
 "$MAKE" -s uninstall prefix="$work/my tools"
 left=$(find "$work/my tools" ! -type d)

@@ -57,6 +57,31 @@ while read -r name; do
     grep -qx "$name" "$work/pages" || fail "$name has no man page"
 done <"$work/functions"
 
+# Structs, unions, enums and typedefs have a page, but for the headers that no page is made of.
+for header in include/*.h include/rex/*.h; do
+    case $header in */arguments.h | */clang.h | */clangmath.h | */kernelform.h | */openmp.h | */parameters.h) continue ;; esac
+    sed -nE "s/^(struct|union|enum) ($identifier)( \\{.*)?$/\\2/p; s/^(\\}|typedef .*[ *]) ?($identifier)(\\[.*\\])?;$/\\2/p; \
+        s/^typedef .*[ (*]($identifier)\\)?\\(.*/\\1/p" "$header"
+done | grep -v '^rex_detail_' | sort -u >"$work/types"
+while read -r name; do
+    grep -qx "$name" "$work/pages" || fail "$name has no man page"
+done <"$work/types"
+
+# Each name with a page in section 3 is declared: as a macro, a type, a function, an object, or an error in a list. Headers have pages, too.
+{
+    cat "$work/functions" "$work/types"
+    sed -nE "s/^ *# *define ($identifier).*/\\1/p; s/^ *X\\(($identifier), .*/\\1/p" "$work/headers"
+    grep -oE "(struct|union|enum) $identifier|$identifier *[(\[;]" "$work/headers" | grep -vwE 'const|sizeof|return' | sed 's/.* \(.\)/\1/; s/ *[(\[;]$//'
+    for header in include/*.h include/rex/*.h; do
+        name=$(basename "$header")
+        case $name in rex*) ;; *) name=rex_$name ;; esac
+        printf '%s\n' "$name" "${name%.h}"
+    done
+} | sort -u >"$work/declared"
+for page in $(find "$manual" -name '*.3' | sed 's/.*\///; s/\.3$//') $(sed 's/.* //; s/\.3$//' "$manual/links"); do
+    grep -qxF "$page" "$work/declared" || fail "$page has a page, and no header declares it"
+done
+
 # What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or a name with an _X or a _NAME for any other.
 sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 {
@@ -137,7 +162,7 @@ for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/REA
         grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '://' -e '^$' | sed "s|^|${file%"${file##*/}"}|"
         grep -oE '`(examples|include|librex|tests|tools)/[^` ]*`' "$file" | tr -d '`'
         [ "$file" != tests/README.md ] || grep -oE '`[a-z-]+/[^` ]*`' "$file" | tr -d '`' | grep -vE '^(librex|tests|build)/' | sed 's|^|tests/|'
-    } | grep -v -e NAME -e '[*]' >"$work/targets"
+    } | { grep -v -e NAME -e '[*]' || true; } >"$work/targets"
     while read -r target; do
         for suffix in '' .c .sh none; do
             [ "$suffix" != none ] || fail "$file names $target, which does not exist"
@@ -182,6 +207,10 @@ if [ -n "$ran" ]; then
     diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $ran"
 fi
 
+# ---- the chart of the front page is of the tables
+
+tests/bench/chart | cmp - tests/bench/chart.svg || fail 'tests/bench/chart.svg is of other tables: tests/bench/chart >tests/bench/chart.svg'
+
 # ---- the commands of examples/README.md, all of them, in one shell, at what looks like the top of
 # the repository: its files are links, and what is built lies where it was built. What is shown
 # behind a command are lines of its output, in this order; "..." is anything, and so are digits.
@@ -189,6 +218,12 @@ fi
 for lesson in examples/*/; do
     lesson=${lesson#examples/}
     [ "$lesson" = common/ ] || grep -q "^|.*($lesson" examples/README.md || fail "examples/README.md has no row for $lesson"
+done
+# Without a device each lesson is right on the host, or says why it ends.
+[ -z "$ran" ] || for lesson in examples/[0-9]*/; do
+    lesson=$(basename "$lesson")
+    run env OMP_TARGET_OFFLOAD=disabled "$top/tests/llvm" "$ran" "$build/examples/$lesson/$lesson"
+    [ "$status" = 0 ] || [ -s "$work/err" ] || fail "$lesson ends with status $status without a device, and says nothing"
 done
 export CUDA_VISIBLE_DEVICES= # what is shown there is shown by a machine without a GPU
 if [ -n "$ran" ]; then

@@ -11,6 +11,11 @@ quietly "$MAKE" install "$@"
 for file in one/rex-run two/_rex-run three/rex-run.fish lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
     [ -e "$work/stage/usr/$file" ] || fail "make install DESTDIR=... left no usr/$file"
 done
+# The compiler's own folder needs no -I; what comes out is no path through pkgconfig/.. .
+for option in --cflags --libs; do
+    said=$(PKG_CONFIG_PATH=$work/stage/usr/lib/somewhere/pkgconfig pkg-config $option rex)
+    case $said in *..* | *-I*) fail "pkg-config $option rex says '$said' of a librex in /usr" ;; esac
+done
 # Each of them is in one of Debian's packages, or these cannot be built. Its completions are where it says itself.
 (cd "$work/stage" && find usr ! -type d ! -path 'usr/one/*' ! -path 'usr/two/*' ! -path 'usr/three/*') >"$work/files"
 cat tools/debian/*.install >"$work/packaged"

@@ -6,7 +6,7 @@ needs_release 19
 
 "$CC" -std=c11 -D_GNU_SOURCE -Wall -Wextra -O2 -shared -fPIC tests/structure/recorder.c -ldl -o "$work/recorder.so"
 cd "$work"
-for program in hotspot gaussian pathfinder srad bfs particles hotspot_raw pathfinder_raw particles_raw axpy_multi_raw nn axpy_multi nn_raw; do
+for program in hotspot gaussian pathfinder srad bfs particles hotspot_raw pathfinder_raw particles_raw 15_axpy_multi_raw nn axpy_multi nn_raw; do
     case $program in
     nn | axpy_multi | nn_raw) wanted='i[tl]*l[tl]*' ;;
     *) wanted='it*b[tlu]*l[tlu]*et*' ;;

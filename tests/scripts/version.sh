@@ -35,13 +35,13 @@ for language in c c++; do
     "$CC" -x $language -Wall -Wextra -Wundef -Werror -Iinclude -fsyntax-only "$work/header.c" || fail "the headers, $language"
 done
 
-# ---- programs of either version, with either library
+# ---- programs of this version and of another, with either library
 
-mkdir "$work/before" "$work/now"
-echo 'const char *rex_version(void) { return "0.1.0"; }' >"$work/before.c"
-echo 'REX_0.1 { global: rex_*; local: *; };' >"$work/before.map"
-gcc -shared -fPIC -Wl,-soname,librex.so.0 -Wl,--version-script="$work/before.map" -o "$work/before/librex.so.0" "$work/before.c"
-ln -s librex.so.0 "$work/before/librex.so"
+mkdir "$work/other" "$work/now"
+echo 'const char *rex_version(void) { return "0.9.0"; }' >"$work/other.c"
+echo 'REX_0.9 { global: rex_*; local: *; };' >"$work/other.map"
+gcc -shared -fPIC -Wl,-soname,librex.so.0.9 -Wl,--version-script="$work/other.map" -o "$work/other/librex.so.0.9" "$work/other.c"
+ln -s librex.so.0.9 "$work/other/librex.so"
 cp "$O/librex.so.$version" "$work/now/"
 ln -s "librex.so.$version" "$work/now/$soname"
 ln -s "$soname" "$work/now/librex.so"
@@ -50,7 +50,7 @@ ln -s "$soname" "$work/now/librex.so"
 echo '#include <stdio.h>
 const char *rex_version(void);
 int main(void) { return puts(rex_version()) < 0; }' >"$work/program.c"
-for library in before now; do
+for library in other now; do
     gcc -o "$work/of-$library" "$work/program.c" -L"$work/$library" -lrex
 done
 
@@ -64,14 +64,14 @@ with() {
         if [ "$status" = 0 ] || [ -s "$work/out" ]; then fail "of $1, with $2, made a call: $(cat "$work/out")"; fi ;;
     esac
 }
-with before before 0.1.0
+with other other 0.9.0
 with now now "$version"
-with before now 'librex.so.0: cannot open shared object file'
-with now before "$soname: cannot open shared object file"
+with other now 'librex.so.0.9: cannot open shared object file'
+with now other "$soname: cannot open shared object file"
 # Somebody has given the library the other soname, as people do to get past such an error: the node is another one, still.
-ln -s "librex.so.$version" "$work/now/librex.so.0"
-ln -s librex.so.0 "$work/before/$soname"
-with before now "version \`REX_0.1' not found"
-with now before "version \`REX_$series' not found"
+ln -s "librex.so.$version" "$work/now/librex.so.0.9"
+ln -s librex.so.0.9 "$work/other/$soname"
+with other now "version \`REX_0.9' not found"
+with now other "version \`REX_$series' not found"
 
 [ "$failed" = 0 ] && echo "$version: $soname, REX_$series"

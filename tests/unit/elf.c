@@ -42,7 +42,7 @@ static void move(struct image *image, uint64_t *offset, uint64_t size)
 TEST(test_tables_at_the_end)
 {
     static const char *const files[] = {HOST, PACKED_HOST, "tests/data/sm_75.cubin",
-                                        "tests/data/marked_sm_90.cubin", "tests/data/sm_120.cubin"};
+                                        "tests/data/typed_sm_90.cubin", "tests/data/sm_120.cubin"};
     for (size_t i = 0; i < COUNT(files); i++) {
         if (access(files[i], R_OK) != 0)
             continue; /* this linker has no -z pack-relative-relocs */

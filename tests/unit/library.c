@@ -117,18 +117,17 @@ static void launch_given(struct rex_queue *queue, struct rex_library *library, s
 TEST_IN_CHILD(arguments)
 {
     uint64_t small = 7;
-    void *wrong[] = {&small, given[NARROW].argument[1].bytes, given[NARROW].argument[2].bytes,
-                     given[NARROW].argument[3].bytes};
+    void *wrong[] = {&small, &small};
     start(22);
-    struct rex_library *library = load(CUBIN), *typed = load("tests/data/signed_sm_90.cubin");
+    struct rex_library *library = load(CUBIN), *typed = load("tests/data/typed_sm_90.cubin");
     struct rex_queue *queue = new_queue("by name");
-    struct rex_launch_config launch = launch_of(typed, "narrow__kernel__");
+    struct rex_launch_config launch = launch_of(typed, "plain__kernel__");
     for (int i = NARROW; i <= NONE; i++)
         launch_given(queue, library, &given[i]);
     launch_given(queue, typed, &given[NARROW]);
     launch_given(queue, typed, &given[ENV]);
     CHECK_EQUAL(the_record()->registered, 1); /* so that there are devices */
-    REFUSED(launch_library_in(queue, typed, &launch, wrong, 4));
+    REFUSED(launch_library_in(queue, typed, &launch, wrong, 2));
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(rex_library_unload(typed), REX_OK);
@@ -296,7 +295,7 @@ TEST_IN_CHILD(host_entries)
 TEST_IN_CHILD(end_at_work)
 {
     start(22);
-    struct rex_library *library = load(CUBIN), *other = load("tests/data/signed_sm_90.cubin");
+    struct rex_library *library = load(CUBIN), *other = load("tests/data/typed_sm_90.cubin");
     struct rex_queue *queue = new_queue("at work"), *idle = new_queue("idle");
     struct rex_launch_config launch = launch_of(library, "none__kernel__");
     launch_given(queue, other, &given[NARROW]);

@@ -239,18 +239,18 @@ TEST_IN_CHILD(checked_late)
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENOKERNEL);
 }
 
-/* A marked kernel takes its own number of rows alone; without a mark, one row too few for a plain
- * kernel looks like an env one's. */
-TEST_OF_EACH(marked_kernels, const char *, file, "tests/data/marked_sm_90.cubin",
-             "tests/data/marked_rdc_sm_90.cubin", SM_90)
+/* A kernel with a signature takes its own number of rows alone; without one, one row too few for a
+ * plain kernel looks like an env one's. */
+TEST_OF_EACH(kernels_with_signatures, const char *, file, "tests/data/typed_sm_90.cubin",
+             "tests/data/typed_rdc_sm_90.cubin", SM_90)
 {
-    bool is_marked = strstr(file, "marked") != NULL;
+    bool has_signature = strstr(file, "typed") != NULL;
     start(90, 22);
     first.image_name = file;
     for (int late = 0; late < 2; late++) {
         CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, late ? "off" : "on"), 0);
         CHECK_EQUAL(rex_module_register(&first, NULL), 0);
-        if (is_marked) {
+        if (has_signature) {
             REFUSED(launch_rows(&first, &keys[0], 1, 1));
             CHECK_EQUAL(version_sent(&first, &keys[0], 2), 2);
             REFUSED(launch_rows(&first, &keys[1], 3, 1));

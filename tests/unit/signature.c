@@ -25,11 +25,9 @@ TEST(test_numbers)
         /* what has no meaning, or none for this kind, is unknown or left out */
         {"no kinds", {2, 0, 3, 4, 16, 255}, 12},
         {"sizes of other kinds", {2, 0x801, 0x10e, 0x400f}, 8},
-        /* of librex 0.1: parameters that were no rex_arg took any value of their width */
-        {"plain of 0.1", {0, 2, 0x403, 0x804, 14, 1, 3}, 14},
-        {"env of 0.1", {1, 2}, 4},
-        {"no number", {0}, 0},
+        {"no number", {2}, 0},
         {"half a number", {2}, 1},
+        {"a form too low", {1}, 2},
         {"another form", {4}, 2},
         {"a form past all", {UINT16_MAX, 1}, 4},
         {"one and a half", {2, 11}, 3},
@@ -60,7 +58,7 @@ TEST(test_many_words)
 }
 
 #define MANGLED "_Z15rex_signature_kP9rex_kindsIJ"
-#define BASE MANGLED "Lj0ELj2ELj2EEE"
+#define BASE MANGLED "Lj2ELj9ELj9EEE"
 
 /* NAME as that of a function, and a kernel k of COUNT parameters of SIZE bytes, 16 from one to the
  * next. */
@@ -85,32 +83,27 @@ TEST(test_mangled)
         {MANGLED "Lj2EEE", 0},
         {"_ZN5inner15rex_signature_kEP9rex_kindsIJLj2ELj1EEE", 1},
         {MANGLED "Lj2ELj2051ELj1028ELj16ELj3EEE", 4},
-        /* of librex 0.1 */
-        {MANGLED "Lj0ELj2ELj14ELj1EEE", 3},
-        {MANGLED "Lj1ELj2EEE", 2},
-        {MANGLED "Lj0EEE", 0},
-        {"_ZN5inner15rex_signature_kEP9rex_kindsIJLj0ELj1EEE", 1},
-        {MANGLED "Lj0ELj4099ELj1028ELj16ELj3EEE", 4},
         /* as many parameters as the kernel has */
-        {MANGLED "Lj0ELj2EEE", 2},
-        {MANGLED "Lj1ELj2EEE", 1},
+        {MANGLED "Lj2ELj11EEE", 2},
+        {MANGLED "Lj3ELj11EEE", 1},
         /* no signatures */
-        {MANGLED "Lj4ELj2EEE", 1},
-        {MANGLED "Lj0ELj2EE", 1},
-        {MANGLED "Lj0ELj2EEEv", 1},
-        {MANGLED "Lj0ELj2", 1},
-        {MANGLED "Lj0ELj2xEE", 1},
-        {MANGLED "Lj0ELi2EEE", 1},
+        {MANGLED "Lj1ELj11EEE", 1},
+        {MANGLED "Lj4ELj11EEE", 1},
+        {MANGLED "Lj2ELj11EE", 1},
+        {MANGLED "Lj2ELj11EEEv", 1},
+        {MANGLED "Lj2ELj11", 1},
+        {MANGLED "Lj2ELj11xEE", 1},
+        {MANGLED "Lj2ELi2EEE", 1},
         {MANGLED "EE", 0},
         {"_Z15rex_signature_kP9rex_others", 1},
         {"_Z15rex_signature_kP9rex_others", 2},
-        {"_Y15rex_signature_kP9rex_kindsIJLj0ELj2EEE", 1},
-        {"_Z16rex_signature_kP9rex_kindsIJLj0ELj2EEE", 1},
-        {"_Z99rex_signature_kP9rex_kindsIJLj0EEE", 0},
-        {"_Z14rex_signature_kP9rex_kindsIJLj0EEE", 0},
-        {"_Z13rex_signature_kP9rex_kindsIJLj0EEE", 0},
-        {"_Zrex_signature_kP9rex_kindsIJLj0EEE", 0},
-        {"rex_signature_kP9rex_kindsIJLj0EEE", 0},
+        {"_Y15rex_signature_kP9rex_kindsIJLj2ELj11EEE", 1},
+        {"_Z16rex_signature_kP9rex_kindsIJLj2ELj11EEE", 1},
+        {"_Z99rex_signature_kP9rex_kindsIJLj2EEE", 0},
+        {"_Z14rex_signature_kP9rex_kindsIJLj2EEE", 0},
+        {"_Z13rex_signature_kP9rex_kindsIJLj2EEE", 0},
+        {"_Zrex_signature_kP9rex_kindsIJLj2EEE", 0},
+        {"rex_signature_kP9rex_kindsIJLj2EEE", 0},
         {"_Z15rex_signature_k", 0},
         {"_Z16rex_signature_k", 0},
     };
@@ -132,9 +125,9 @@ TEST(test_too_wide)
         const char *numbers;
         int size;
     } cases[] = {
-        {"Lj0ELj1027ELj1028EEE", 4}, {"Lj0ELj1027ELj1284EEE", 4}, {"Lj0ELj1048579ELj1028EEE", 4},
-        {"Lj0ELj1ELj1028EEE", 4},    {"Lj0ELj2ELj14EEE", 7},      {"Lj2ELj11ELj13EEE", 7},
-        {"Lj2ELj9ELj13EEE", 7},      {"Lj1ELj1027EEE", 4},        {"Lj1ELj1027EEE", 8},
+        {"Lj2ELj1027ELj1027EEE", 4}, {"Lj2ELj1027ELj1283EEE", 4}, {"Lj2ELj1048579ELj1027EEE", 4},
+        {"Lj2ELj1ELj1027EEE", 4},    {"Lj2ELj9ELj14EEE", 7},      {"Lj2ELj11ELj13EEE", 7},
+        {"Lj2ELj9ELj13EEE", 7},      {"Lj3ELj1027EEE", 4},        {"Lj3ELj1027EEE", 8},
     };
     /* A kernel whose parameters lie behind: they stay as they are. */
     static const char next[] =

@@ -24,18 +24,7 @@ TEST(test_files)
         {"sm_100.cubin", "sm_90.cubin"},
         {"sm_120.cubin", "sm_90.cubin"},
         {"sm_90.ptx"},
-        /* the marks that rex/kernel.h made before there were signatures, with nvcc's -O3 and
-           -rdc=true */
-        {"marked_sm_90.cubin", "sm_90.cubin"},
-        {"marked_sm_75.cubin", "marked_sm_90.cubin"},
-        {"marked_sm_120.cubin", "marked_sm_90.cubin"},
-        {"marked_rdc_sm_90.cubin", "marked_sm_90.cubin"},
-        /* signatures of librex 0.1 and of this one; they are no symbols of the view */
-        {"signed_sm_90.cubin"},
-        {"signed_sm_75.cubin", "signed_sm_90.cubin"},
-        {"signed_sm_120.cubin", "signed_sm_90.cubin"},
-        {"signed_rdc_sm_90.cubin", "signed_sm_90.cubin"},
-        {"signed_sm_90.ptx"},
+        /* with signatures, which are no symbols of the view: -O3 and -rdc=true of nvcc */
         {"typed_sm_90.cubin"},
         {"typed_sm_75.cubin", "typed_sm_90.cubin"},
         {"typed_sm_120.cubin", "typed_sm_90.cubin"},

@@ -44,7 +44,7 @@ static const struct rex_image_parameter *parameter_of(const struct rex_image_sym
 static size_t print_word(unsigned kind, unsigned width, char *text)
 {
     const char *name = rex_kind_name(kind);
-    bool sized = (kind == REX_KIND_VALUE || kind == REX_KIND_WORD) && width > 0;
+    bool sized = kind == REX_KIND_VALUE && width > 0;
     return (size_t)(sized ? snprintf(text, MOST_OF_WORD, "%s of %u", name, width)
                           : snprintf(text, MOST_OF_WORD, "%s", name));
 }
@@ -113,13 +113,11 @@ static bool has_count(const struct rex_image_symbol *kernel, size_t count)
     return own == count || (!kernel->signature && !kernel->env && own == count + 1);
 }
 
-/* A kind that one side does not know agrees with all, and a value of any type with all values. */
+/* A kind that one side does not know agrees with all. */
 static bool agree(unsigned one, unsigned one_width, unsigned other, unsigned other_width)
 {
     if (one == REX_KIND_UNKNOWN || other == REX_KIND_UNKNOWN)
         return true;
-    if (one == REX_KIND_WORD || other == REX_KIND_WORD)
-        return one != REX_KIND_POINTER && other != REX_KIND_POINTER;
     return one == other && (one != REX_KIND_VALUE || one_width == other_width);
 }
 

@@ -1,5 +1,5 @@
 /*
- * rows.h - every row macro, in C11 and in C++11, where a program has used all ordinary words and the names of 0.1's locals for itself.
+ * rows.h - every row macro, in C11 and in C++11, where a program has used all ordinary words, and names that begin with rex_, for itself.
  *
  * ROWS names the function that it defines. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * axpy_multi_raw - what the REX compiler writes of a region, with rex_kmp.h alone.
+ * Lesson 15: what the REX compiler writes of a region, with rex_kmp.h alone.
  *
  * The source had three functions, each with one loop, and a region that calls them:
  *
@@ -14,9 +14,13 @@
  * twice in a round: the same key, other values. Types of rows: 3 tofrom; 32 parameter, mapped by
  * the region; 288 parameter by value. The rest of the program is examples/axpy_multi's.
  *
+ * Run it:  make && $(make -s print-O)/examples/15_axpy_multi_raw/15_axpy_multi_raw
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "rex_kmp.h"
+
+#include <stdio.h>
 
 #include "../axpy_multi/axpy_multi.h"
 #include "../common/common.h"
@@ -34,7 +38,7 @@ struct __tgt_offload_entry OUT__3__bias_like__45__omp_offload_entry__
     __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__3__bias_like__45__id__, (char *)"OUT__3__bias_like__45__kernel__", 0, 0, 0};
 
-const char program_name[] = "axpy_multi_raw";
+const char program_name[] = "15_axpy_multi_raw";
 
 static int scale_like(int64_t __device_id, int64_t n, double a, double *x)
 {
@@ -111,5 +115,7 @@ int run_on_device(struct vectors vectors, struct device_run *run)
     }
     __tgt_target_data_end(__device_id, 2, __args_base, __args, __arg_sizes, __arg_types);
     run->seconds = seconds_now() - __begin;
+    if (__failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        fprintf(stderr, "%s: there is no device to launch on\n", program_name);
     return __failed == 0 ? 0 : -1;
 }
