@@ -73,7 +73,7 @@ static void use_too_late(void)
     rex_configure(REX_OPTION_LOG, "off");
     if (launch() != REX_EINVAL || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
         _exit(5);
-    if (rex_module_check_map(&rex_this_module, -1, REX_MAP_ARGUMENTS(map)) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL ||
+    if (rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, REX_MAP_ARGUMENTS(map)) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL ||
         rex_target_is_present(data, 8, -1) || rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
         _exit(6);
     if (rex_offload_fini() != 0)
