@@ -383,7 +383,8 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     enum rex_present_end how = REX_CALL_DONE;
     int result = check_raw(device, &map);
-    if (result != REX_OK)
+    /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
+    if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
         return result;
     if (count > 0)
         rex_map_log(calls[call].what, device, &map);

@@ -78,6 +78,18 @@ static void use_too_late(void)
         _exit(6);
     if (rex_offload_fini() != 0)
         _exit(7);
+    /* The program's own calls of libomptarget return as if they had failed. */
+    static int64_t literal[] = {0x120};
+    void *value[] = {data};
+    int64_t size[] = {8};
+    struct __tgt_kernel_arguments packet = {3, 1, value, value, size, literal, NULL, NULL, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
+    void *key = (void *)(uintptr_t)REX_KERNEL_ID(square);
+    if (__rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &packet) != -1 || rex_last_error_code() != REX_EINVAL)
+        _exit(8);
+    if (rex___tgt_target_kernel(-1, 1, 1, key, &packet) != REX_EINVAL)
+        _exit(9);
+    __rex_real___tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(map));
+    __rex_real___tgt_target_data_end(-1, REX_MAP_ARGUMENTS(map));
 }
 
 static int in_destructor;
