@@ -258,8 +258,8 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
                               struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`. Any thread.
- * The parameters are those of rex_module_launch().
+ * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with its
+ * parameters. Any thread.
  *
  * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
  * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
@@ -279,8 +279,8 @@ enum rex_data_call {
 };
 
 /**
- * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call, and
- * makes the call. Any thread. It waits for the registration of another module, and the end of a
+ * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call,
+ * and makes the call. Any thread. It waits for the registration of another module, and the end of a
  * mapping waits for queues that use it. In the log and in a trace the call is "data begin", "data
  * end" or "data update".
  * @module  the module; not NULL.
@@ -296,8 +296,8 @@ enum rex_data_call {
  * Returns 0, or on an error, without any effect:
  *
  * REX_EHOST    there is nothing to do, because @module has no kernels and offloading is disabled.
- * REX_EINVAL   @module or a column is NULL, @call is no data call, a count or size is negative, or a
- *              member does not lie in its parent.
+ * REX_EINVAL   @module or a column is NULL, @call is no data call, a count or size is negative, or
+ *              a member does not lie in its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
  * REX_ECUDA    the device is lost.
  *

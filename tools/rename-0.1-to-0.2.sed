@@ -24,6 +24,7 @@
 # gone: rex_queue_launch rex_module_queue_launch REX_KMP_SAFE rex_literal_bits
 # gone: rex_module_launch_packet rex_module_launch_registered rex_module_register_image
 # gone: rex_packet_fill rex_ready REX_OPTION_CACHE
+# gone: rex_module_check_map
 s/\bREX_TYPE_TOFROM\b/REX_MAP_TOFROM/g
 s/\bREX_TYPE_TO\b/REX_MAP_TO/g
 s/\bREX_TYPE_FROM\b/REX_MAP_FROM/g

@@ -16,9 +16,9 @@
 /*
  * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. The slots
  * that launch, map, register or work on a device are replaced by functions that count the call in
- * the gate, observe it and pass it on. An OMPT tool is told the program's code as their caller: with
- * a tool, slots are replaced only if a trace is on or the log is at debug. ALL: every call of the
- * process comes through the forwarders.
+ * the gate, observe it and pass it on. An OMPT tool is told the program's code as their caller: if
+ * there is a tool, slots are replaced only if a trace is on or the log is at debug. ALL: every call
+ * of the process comes through the forwarders.
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
 

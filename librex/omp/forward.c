@@ -1,7 +1,7 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. adopt.c has the
- * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
- * too.
+ * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. adopt.c has
+ * the functions of registration, which do more than jump. Two OpenMP functions that map are
+ * forwarded, too.
  *
  * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
  * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).
@@ -60,9 +60,10 @@ REX_ENTRY_POINTS(LACKING)
 
 /*
  * These are jumps, so that libomptarget finds the program's code as its caller; it gives OMPT tools
- * that address as codeptr_ra. With a tool the slots are libomptarget's own functions. Compilers make jumps of such calls only if they optimize, so assembly
- * is written here. It counts the slots in the order of the table. ppc64le cannot jump: a jump to
- * another library's function leaves that library's TOC to a caller in this one.
+ * that address as codeptr_ra. With a tool the slots are libomptarget's own functions. Compilers make
+ * jumps of such calls only if they optimize, so assembly is written here. It counts the slots in the
+ * order of the table. ppc64le cannot jump: a jump to another library's function leaves that
+ * library's TOC to a caller in this one.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1

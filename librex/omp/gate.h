@@ -2,9 +2,10 @@
  * gate.h - calls of libomptarget that are in flight: which threads are inside it.
  *
  * Each thread counts its own launches, data calls and questions about mappings, and the program's
- * calls of the forwarders, so that no thread waits for another. A registration reads all counts before it registers or ends a module, because
- * libomptarget crashes if that meets a launch. A fork reads all counts, because the child cannot go
- * on with data that another thread of its parent was changing.
+ * calls of the forwarders, so that no thread waits for another. A registration reads all counts
+ * before it registers or ends a module, because libomptarget crashes if that meets a launch. A fork
+ * reads all counts, because the child cannot go on with data that another thread of its parent was
+ * changing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
