@@ -159,23 +159,55 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
                               struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_check_map(): registers @module if it is not, and checks the arguments of a data call
- * before libomptarget sees them. Any thread.
+ * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with its
+ * parameters. Any thread.
+ *
+ * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
+ * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
+ * is the cause. The result is the cause itself with REX_REQUIRE_GPU, with
+ * OMP_TARGET_OFFLOAD=mandatory, in a child of fork (REX_EFORK), at the end of the process, and if
+ * @module is NULL or malformed. Otherwise returns what rex_module_launch() returns.
+ */
+REX_API int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
+                                     int32_t thread_limit, void *host_key,
+                                     struct __tgt_kernel_arguments *args);
+
+/** enum rex_data_call: the data calls of rex_module_target_data(). */
+enum rex_data_call {
+    REX_DATA_BEGIN, /**< map the rows, as `__tgt_target_data_begin`. */
+    REX_DATA_END,   /**< end their mappings, as `__tgt_target_data_end`. */
+    REX_DATA_UPDATE /**< copy the rows, as `__tgt_target_data_update`. */
+};
+
+/**
+ * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call,
+ * and makes the call. Any thread. It waits for the registration of another module, and the end of a
+ * mapping waits for queues that use it. In the log and in a trace the call is "data begin", "data
+ * end" or "data update".
  * @module  the module; not NULL.
+ * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number, -1 for the default.
  * @count   number of rows.
- * @base    the column of base addresses; NULL if there is no row, as the others.
+ * @base    the column of base addresses; NULL if there is no row, as the others. The columns belong
+ *          to the caller. A begin writes device addresses to bases of rows with the bit 0x40.
  * @begin   the column of begin addresses.
  * @sizes   the column of sizes, in bytes.
  * @types   the column of map types.
  *
- * Returns 0; REX_EHOST where there is nothing to do, because @module has no kernels and offloading
- * is disabled; REX_EINVAL where @module or a column is NULL, a count or size is negative, or a
- * member does not lie in its parent; REX_EDEVICE; or an error of rex_module_register().
+ * Returns 0, or on an error, without any effect:
+ *
+ * REX_EHOST    there is nothing to do, because @module has no kernels and offloading is disabled.
+ * REX_EINVAL   @module or a column is NULL, @call is no data call, a count or size is negative, or
+ *              a member does not lie in its parent.
+ * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_ECUDA    the device is lost.
+ *
+ * Or an error of rex_module_register(). libomptarget aborts the process on an error that it finds
+ * itself.
  */
-REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
-                                 void **base, void **begin, const int64_t *sizes,
-                                 const int64_t *types);
+REX_API int rex_module_target_data(struct rex_module *module, enum rex_data_call call,
+                                   int64_t device, int32_t count, void **base, void **begin,
+                                   int64_t *sizes, int64_t *types);
 
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
@@ -187,10 +219,10 @@ REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int3
  * call then goes to libomptarget. A launch goes to the CUDA driver, or as a copy of the packet that
  * fits the bound release to libomptarget: rex-launches(7). All may be called from any thread.
  *
- * Launches return as rex_module_launch(): 0; -1 only for "run the host version"; or less than -1,
- * an error. Data calls return nothing, and have no effect on an error, which is
- * rex_last_error_code() then: as of rex_module_check_map(). rex_last_error() describes it. The
- * columns belong to the caller.
+ * Launches return as rex_module_target_kernel(): 0; -1 for "run the host version", also if the
+ * module cannot be registered; or less than -1, an error. Data calls return nothing, and have no
+ * effect on an error, which is rex_last_error_code() then: as of rex_module_target_data().
+ * rex_last_error() describes it. The columns belong to the caller.
  */
 
 /**
@@ -225,21 +257,22 @@ static inline struct __tgt_kernel_arguments rex_packet(int32_t count, void **bas
 }
 
 /**
- * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: maps the rows of
- * the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it (but
- * for nowait) and unmaps the rows. The packet is not modified.
+ * rex_direct___tgt_target_kernel(): rex_module_target_kernel() for this binary's module: maps the
+ * rows of the packet @args on @device_id, launches the kernel of the key @host_ptr, waits for it
+ * (but for nowait) and unmaps the rows. The packet is not modified.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
                                                  struct __tgt_kernel_arguments *args)
 {
-    return rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
+    return rex_module_target_kernel(&rex_this_module, device_id, num_teams, thread_limit, host_ptr,
+                                    args);
 }
 
 /**
  * rex_direct___tgt_target_teams(): the older launch: @arg_num rows in four columns, @num_teams
  * blocks of @thread_limit threads. Goes out as a packet, so that every release gives the kernel the
- * same parameters. Returns as rex_module_launch().
+ * same parameters. Returns as rex_module_target_kernel().
  */
 static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
                                                 void **args_base, void **args, int64_t *arg_sizes,
@@ -255,7 +288,7 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
 /**
  * rex_direct___tgt_target(): the oldest launch: one block of one thread. Goes out as a packet,
  * because libomptarget's own `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later and
- * aborts. Returns as rex_module_launch().
+ * aborts. Returns as rex_module_target_kernel().
  */
 static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
                                           void **args_base, void **args, int64_t *arg_sizes,
@@ -274,10 +307,8 @@ static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t
                                                       void **args_base, void **args,
                                                       int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
-                             arg_types) == 0)
-        __rex_real___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes,
-                                           arg_types);
+    rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, device_id, arg_num, args_base, args,
+                           arg_sizes, arg_types);
 }
 
 /** rex_direct___tgt_target_data_end(): unmaps @arg_num rows on @device_id (-1: default). */
@@ -285,9 +316,8 @@ static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t a
                                                     void **args_base, void **args,
                                                     int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
-                             arg_types) == 0)
-        __rex_real___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+    rex_module_target_data(&rex_this_module, REX_DATA_END, device_id, arg_num, args_base, args,
+                           arg_sizes, arg_types);
 }
 
 /**
@@ -298,10 +328,8 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
                                                        void **args_base, void **args,
                                                        int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
-                             arg_types) == 0)
-        __rex_real___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
-                                            arg_types);
+    rex_module_target_data(&rex_this_module, REX_DATA_UPDATE, device_id, arg_num, args_base, args,
+                           arg_sizes, arg_types);
 }
 
 /*
@@ -309,7 +337,7 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  *
  * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper of a generator's own may define it for all
  * files of the binary. librex exports functions `rex___tgt_X`, too, for a binary that defines none
- * of them. The exported launches find the module by the host key: it must be known by
+ * of them. They do the same as the inline ones. The exported launches find the module by the host key: it must be known by
  * rex_module_add() or rex_module_register(), else the result is REX_EKEY. The exported data calls,
  * which have no key, register every known module that is not registered.
  */

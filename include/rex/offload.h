@@ -143,8 +143,9 @@ REX_API const char *rex_error_name(int error);
  *
  * REX_OK            success.
  * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
- *                   the host: the caller runs its host version. The wrappers of rex_kmp.h return -1
- *                   for nothing else, and set no message. REX_EHOST is not printed.
+ *                   the host: the caller runs its host version. REX_EHOST is not printed. The
+ *                   wrappers of rex_kmp.h that launch return -1 also if the module cannot be
+ *                   registered; the cause is the last error, as of rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each

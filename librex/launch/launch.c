@@ -80,9 +80,7 @@ static int launch(struct rex_request *request)
 
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request)
 {
-    int result = rex_module_ready(module, "rex_module_launch");
-    if (result == REX_OK)
-        result = rex_resolve(module, key, &request->target);
+    int result = rex_resolve(module, key, &request->target);
     if (result != REX_OK)
         return result;
     if (request->map == NULL)
@@ -91,8 +89,8 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     return result == REX_OK ? launch(request) : result;
 }
 
-int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
-                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
+static int launch_args(struct rex_module *module, int64_t device, int32_t num_teams,
+                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
     struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
     if (args == NULL)
@@ -111,6 +109,23 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     if (request.grid.threads[0] == 0 && thread_limit > 0)
         request.grid.threads[0] = (uint32_t)thread_limit;
     return rex_launch_packet(module, host_key, &request);
+}
+
+int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
+{
+    int result = rex_module_ready(module, "rex_module_launch");
+    return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
+                            : result;
+}
+
+int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
+                             int32_t thread_limit, void *host_key,
+                             struct __tgt_kernel_arguments *args)
+{
+    int result = rex_module_ready_or_host(module, "rex_module_target_kernel");
+    return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
+                            : result;
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */

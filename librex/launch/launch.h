@@ -21,8 +21,8 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
                      const struct rex_map *map, enum rex_purpose purpose);
 
 /*
- * Launch MODULE's kernel with the host key KEY as REQUEST says, which has all but the target and
- * the number of its device. Returns as rex_module_launch().
+ * Launch the kernel of MODULE, which is registered, with the host key KEY as REQUEST says. REQUEST
+ * has all but the target and the number of its device. Returns as rex_module_launch().
  */
 int rex_launch_packet(struct rex_module *module, const void *key, struct rex_request *request);
 

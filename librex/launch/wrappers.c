@@ -9,18 +9,9 @@
 #include "launch/launch.h"
 #include "memory/data.h"
 #include "module/modules.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
-#include "omp/columns.h"
 #include "omp/grid.h"
-#include "omp/presentcalls.h"
-#include "omp/unfinished.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-/* The map of the parameters MAP_P. */
-#define MAP_OF_COLUMNS \
-    ((struct rex_map){.count = count, .base = base, .begin = begin, .sizes = sizes, .types = types})
 
 EXPORT int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit,
                                    void *host_key, struct __tgt_kernel_arguments *args);
@@ -59,19 +50,24 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
 {
     struct rex_module *module = find_module(host_key);
     return module != NULL
-               ? rex_module_launch(module, device, num_teams, thread_limit, host_key, args)
+               ? rex_module_target_kernel(module, device, num_teams, thread_limit, host_key, args)
                : REX_EKEY;
 }
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)
 {
-    struct rex_module *module = find_module(key);
+    const struct rex_map map = {
+        .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     struct rex_request request = {.device = device,
                                   .grid = rex_grid_of_call(teams, threads),
-                                  .map = &MAP_OF_COLUMNS,
+                                  .map = &map,
                                   .is_packet = true,
                                   .purpose = REX_FOR_LAUNCH};
-    return module != NULL ? rex_launch_packet(module, key, &request) : REX_EKEY;
+    struct rex_module *module = find_module(key);
+    if (module == NULL)
+        return REX_EKEY;
+    int result = rex_module_ready_or_host(module, "rex___tgt_target_teams");
+    return result == REX_OK ? rex_launch_packet(module, key, &request) : result;
 }
 
 int rex___tgt_target(TARGET_P)
@@ -120,41 +116,20 @@ static bool any_module(const char *what)
     return ready;
 }
 
-/* Checks the call and logs it as WHAT. */
-static bool ready(const char *what, MAP_P)
-{
-    if (!any_module(what) || rex_check_data_call(MAP_A) != REX_OK)
-        return false;
-    if (count > 0)
-        rex_map_log(what, device, &MAP_OF_COLUMNS);
-    return true;
-}
-
-static void pass_on(enum rex_data_call data, enum rex_present_call call, const char *name,
-                    int64_t device, const struct rex_map *map)
-{
-    int number = rex_openmp_number(device);
-    rex_present_enter(call, map, number);
-    rex_call_data(data, name, device, map);
-    rex_present_leave(call, map, number, REX_CALL_DONE);
-}
-
 void rex___tgt_target_data_begin(MAP_P)
 {
-    if (ready("data begin", MAP_A))
-        pass_on(REX_DATA_BEGIN, REX_CALL_BEGINS, "data begin", device, &MAP_OF_COLUMNS);
+    if (any_module("data begin"))
+        rex_pass_data_call(REX_DATA_BEGIN, MAP_A);
 }
 
 void rex___tgt_target_data_end(MAP_P)
 {
-    if (!ready("data end", MAP_A))
-        return;
-    rex_unfinished_wait(&MAP_OF_COLUMNS, device, "rex___tgt_target_data_end");
-    pass_on(REX_DATA_END, REX_CALL_ENDS, "data end", device, &MAP_OF_COLUMNS);
+    if (any_module("data end"))
+        rex_pass_data_call(REX_DATA_END, MAP_A);
 }
 
 void rex___tgt_target_data_update(MAP_P)
 {
-    if (ready("data update", MAP_A))
-        pass_on(REX_DATA_UPDATE, REX_CALL_UPDATES, "data update", device, &MAP_OF_COLUMNS);
+    if (any_module("data update"))
+        rex_pass_data_call(REX_DATA_UPDATE, MAP_A);
 }

@@ -348,24 +348,19 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
-                        const int64_t *sizes, const int64_t *types)
+static int check_raw(int64_t device, const struct rex_map *map)
 {
+    int32_t count = map->count;
     if (rex_gate_check() != REX_OK)
         return rex_last_error_code();
     if (count < 0)
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
-    if (count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL))
-        return rex_fail_null_column(NULL, base, begin, sizes, types, count);
-    const struct rex_map map = {.count = count,
-                                .base = base,
-                                .begin = begin,
-                                .sizes = (int64_t *)(uintptr_t)sizes,
-                                .types = (int64_t *)(uintptr_t)types};
+    if (count > 0 && !rex_has_columns(map))
+        return rex_fail_null_column(NULL, map->base, map->begin, map->sizes, map->types, count);
     for (int32_t i = 0; i < count; i++) {
-        if (sizes[i] < 0)
+        if (map->sizes[i] < 0)
             return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
-        if (rex_check_member(&map, i, "a data call") != REX_OK)
+        if (rex_check_member(map, i, "a data call") != REX_OK)
             return REX_EINVAL;
     }
     if (rex_device_check(device) != REX_OK)
@@ -376,17 +371,39 @@ int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin
     return REX_OK;
 }
 
-/* Logs the call unless the forwarders log it, so that it is logged once. */
-int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
-                         void **begin, const int64_t *sizes, const int64_t *types)
+int rex_pass_data_call(enum rex_data_call call, MAP_P)
 {
-    int result = rex_module_ready_for_data(module, "rex_module_check_map");
-    if (result == REX_OK)
-        result = rex_check_data_call(device, count, base, begin, sizes, types);
-    if (result == REX_OK && rex_rows_wanted() && !rex_calls_logged()) {
-        struct __tgt_kernel_arguments packet =
-            rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);
-        rex_rows_log("data call", device, &packet);
-    }
+    static const struct {
+        const char *what;
+        enum rex_present_call in_table;
+    } calls[] = {[REX_DATA_BEGIN] = {"data begin", REX_CALL_BEGINS},
+                 [REX_DATA_END] = {"data end", REX_CALL_ENDS},
+                 [REX_DATA_UPDATE] = {"data update", REX_CALL_UPDATES}};
+    const struct rex_map map = {
+        .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    enum rex_present_end how = REX_CALL_DONE;
+    int result = check_raw(device, &map);
+    /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
+    if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
+        return result;
+    if (count > 0)
+        rex_map_log(calls[call].what, device, &map);
+    if (call == REX_DATA_END)
+        rex_unfinished_wait(&map, device, "rex___tgt_target_data_end");
+    int number = rex_openmp_number(device);
+    rex_present_enter(calls[call].in_table, &map, number);
+    result = rex_call_data(call, calls[call].what, device, &map);
+    if (result != REX_OK && call != REX_DATA_END)
+        how = REX_CALL_REFUSED;
+    rex_present_leave(calls[call].in_table, &map, number, how);
     return result;
+}
+
+int rex_module_target_data(struct rex_module *module, enum rex_data_call call, int64_t device,
+                           int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types)
+{
+    if ((unsigned)call > REX_DATA_UPDATE)
+        return rex_fail(REX_EINVAL, "rex_module_target_data: there is no data call %d", (int)call);
+    int result = rex_module_ready_for_data(module, "rex_module_target_data");
+    return result == REX_OK ? rex_pass_data_call(call, MAP_A) : result;
 }

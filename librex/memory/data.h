@@ -6,6 +6,7 @@
 #ifndef REX_INTERNAL_DATA_H
 #define REX_INTERNAL_DATA_H
 
+#include "omp/forward.h"
 #include "rex/map.h"
 #include "rex/offload.h"
 
@@ -16,8 +17,7 @@
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
-/* rex_module_check_map() without the log. */
-int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
-                        const int64_t *sizes, const int64_t *types);
+/* rex_module_target_data() without a module: some module is registered. */
+int rex_pass_data_call(enum rex_data_call call, MAP_P);
 
 #endif

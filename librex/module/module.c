@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/settings.h"
 #include "cuda/launchcontext.h"
 #include "module/modules.h"
 #include "omp/calls.h"
@@ -161,6 +162,20 @@ int rex_module_ready(struct rex_module *module, const char *caller)
         return REX_OK;
     int result = rex_module_check(module, caller);
     return result == REX_OK ? register_as(module, NULL) : result;
+}
+
+int rex_module_ready_or_host(struct rex_module *module, const char *caller)
+{
+    if (module != NULL && rex_registration_of(module) != NULL)
+        return REX_OK;
+    int result = rex_module_check(module, caller);
+    if (result != REX_OK)
+        return result;
+    result = register_as(module, NULL);
+    if (result == REX_OK || result == REX_EFORK || rex_gate_is_over() ||
+        rex_setting_read(REX_OPTION_REQUIRE_GPU) || rex_runtime_mandatory())
+        return result;
+    return REX_EHOST;
 }
 
 /* The known modules; where none of them has entries, those that loaded shared objects show, too. */

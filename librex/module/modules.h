@@ -47,6 +47,14 @@ int rex_module_check(const struct rex_module *module, const char *caller);
 int rex_module_ready(struct rex_module *module, const char *caller);
 
 /*
+ * The same for a wrapper that launches. REX_EHOST if the module cannot be registered: the caller
+ * runs its host version. The last error has the cause. The cause itself is returned if that would
+ * hide it: after a fork, at the end of the process, with REX_REQUIRE_GPU or
+ * OMP_TARGET_OFFLOAD=mandatory.
+ */
+int rex_module_ready_or_host(struct rex_module *module, const char *caller);
+
+/*
  * The same for a data call, which needs a device and no kernel. A module without entries of its own
  * needs no registration if another module has brought devices, or can. REX_EHOST, with no message,
  * if it has none and offloading is disabled: the caller has nothing to do.

@@ -1,10 +1,10 @@
 /*
- * calls.c - calls of libomptarget: librex's own, and the program's while they are traced or logged.
+ * calls.c - calls of libomptarget: librex's own, and the program's through the forwarders.
  *
  * libomptarget's own calls come back through the forwarders, because it is linked without
  * -Bsymbolic: __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that calls
- * __tgt_target_kernel. A nested call is neither traced nor logged. In the present table it is a
- * part of the outer one. librex calls the innermost functions.
+ * __tgt_target_kernel. A nested call is neither traced nor logged, and no registration delays it.
+ * In the present table it is a part of the outer one. librex calls the innermost functions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,14 +29,8 @@ static struct {
     struct rex_entry_points call; /* its functions */
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* the program's calls are logged */
-    bool all;                     /* all the program's calls come through the forwarders */
     bool watched;                 /* the driver may launch: calls enter the present table */
 } bound;
-
-bool rex_calls_logged(void)
-{
-    return bound.logged && bound.all;
-}
 
 /* ---- before and after a call ----------------------------------------------------------------- */
 
@@ -97,6 +91,22 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
     return result;
 }
 
+/* ---- lost devices ---------------------------------------------------------------------------- */
+
+/* REX_ECUDA if DEVICE is lost: libomptarget would abort. */
+static int check_device(int64_t device, const char *what)
+{
+    return rex_any_device_is_lost() ? rex_device_lost(rex_openmp_number(device), what) : REX_OK;
+}
+
+static int check_launch(int64_t device, const void *key)
+{
+    if (!rex_any_device_is_lost())
+        return REX_OK;
+    const char *name = rex_trace_name(key);
+    return check_device(device, name != NULL ? name : "a launch");
+}
+
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
 static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
@@ -129,9 +139,9 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     /* A call without a name only looks at what is mapped. No release needs the device for that. */
     bool ends = call == REX_DATA_END && name != NULL;
     int result = REX_OK;
-    /* libomptarget would abort. The call may have waited for a kernel that lost the device. */
-    if (name != NULL && rex_any_device_is_lost())
-        result = rex_device_lost(rex_openmp_number(device), name);
+    /* The call may have waited for a kernel that lost the device. */
+    if (name != NULL)
+        result = check_device(device, name);
     if (result == REX_OK)
         result = rex_gate_enter();
     if (result != REX_OK)
@@ -164,11 +174,7 @@ static int launch_entered(ident_t *loc, int64_t device, const void *key,
                           struct __tgt_kernel_arguments *packet, struct rex_reason reason,
                           int *returned)
 {
-    int result = REX_OK;
-    if (rex_any_device_is_lost()) {
-        const char *name = rex_trace_name(key);
-        result = rex_device_lost(rex_openmp_number(device), name != NULL ? name : "a launch");
-    }
+    int result = check_launch(device, key);
     if (result == REX_OK)
         *returned = launch(loc, device, key, packet, reason);
     return result;
@@ -188,7 +194,13 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     return result;
 }
 
-/* ---- the program's data calls ---------------------------------------------------------------- */
+/*
+ * ---- the program's data calls ------------------------------------------------------------------
+ *
+ * A registration delays the program's calls. Only the end of the process, a child of fork that
+ * cannot call libomptarget, and a lost device stop them; the error is logged. Without a call, a
+ * function returns what it returns if it fails.
+ */
 
 static void enter_data(struct rex_call_trace *trace, const char *function, const char *what,
                        int64_t device)
@@ -206,11 +218,16 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
         enum rex_present_call call =                                                             \
             (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
+        if (rex_gate_enter_raw() != REX_OK)                                                      \
+            return;                                                                              \
         bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
-        enter_data(&trace, "__tgt_" #name, what, device);                                        \
-        bound.call.name arguments;                                                               \
-        leave_data(&trace, what, directions);                                                    \
+        if (check_device(device, what) == REX_OK) {                                              \
+            enter_data(&trace, "__tgt_" #name, what, device);                                    \
+            bound.call.name arguments;                                                           \
+            leave_data(&trace, what, directions);                                                \
+        }                                                                                        \
         leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
+        rex_gate_leave();                                                                        \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
@@ -254,12 +271,18 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     static int observed_##name parameters                                        \
     {                                                                            \
         struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
+        int result = -1;                                                         \
+        if (rex_gate_enter_raw() != REX_OK)                                      \
+            return result;                                                       \
         bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
-        trace.packet.Tripcount = trip_count;                                     \
-        enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
-        int result = leave_launch(&trace, key, bound.call.name arguments);       \
+        if (check_launch(device, key) == REX_OK) {                               \
+            trace.packet.Tripcount = trip_count;                                 \
+            enter_launch(&trace, "__tgt_" #name, key, device, grid);             \
+            result = leave_launch(&trace, key, bound.call.name arguments);       \
+        }                                                                        \
         leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
                     IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \
+        rex_gate_leave();                                                        \
         return result;                                                           \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
@@ -277,12 +300,35 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(teams, threads), 0, 0)
 #define LAUNCHING_PACKET(type, name, parameters, arguments, missing)                         \
     LAUNCH(name, parameters, arguments, OF_PACKET, rex_grid_of_packet(args, teams, threads), \
-           args->Tripcount, args->Flags)
+           args->Tripcount, args->Version < 2 ? 0 : args->Flags)
 REX_LAUNCHING_BARE(LAUNCHING_BARE)
 REX_LAUNCHING_MAPPER(LAUNCHING_MAPPER)
 REX_LAUNCHING_TEAMS_BARE(LAUNCHING_TEAMS_BARE)
 REX_LAUNCHING_TEAMS_MAPPER(LAUNCHING_TEAMS_MAPPER)
 REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
+
+/* ---- the program's other calls --------------------------------------------------------------- */
+
+static void leave_gate(const bool *entered)
+{
+    if (*entered)
+        rex_gate_leave();
+}
+
+/* The attribute leaves the gate after the call, whether it returns a value or none. */
+#define OTHER(type, name, parameters, arguments, missing)                                   \
+    static type observed_##name parameters                                                  \
+    {                                                                                       \
+        __attribute__((cleanup(leave_gate))) bool entered = rex_gate_enter_raw() == REX_OK; \
+        if (!entered)                                                                       \
+            return missing;                                                                 \
+        return bound.call.name arguments;                                                   \
+    }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* `return f();` in a function that returns void */
+REX_ENDING_LATER(OTHER)
+REX_DEVICE_CALLS(OTHER)
+#pragma GCC diagnostic pop
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
@@ -325,6 +371,8 @@ static void observe(struct rex_entry_points *slots)
     REX_ENDING(OBSERVE)
     REX_UPDATING(OBSERVE)
     REX_LAUNCHING(OBSERVE)
+    REX_ENDING_LATER(OBSERVE)
+    REX_DEVICE_CALLS(OBSERVE)
 #undef OBSERVE
     slots->register_requires = observed_register_requires;
 }
@@ -334,10 +382,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.call = *slots;
     bound.logged = rex_log_wanted(REX_LOG_DEBUG);
     bound.observed = bound.logged || rex_trace_on();
-    bound.all = all;
     rex_backend_bind(all, rex_runtime_disabled());
     bound.watched = rex_process_reasons() == 0;
-    if (bound.observed || bound.watched)
+    if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0)
         observe(slots);
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "

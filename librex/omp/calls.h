@@ -1,5 +1,5 @@
 /*
- * calls.h - calls of libomptarget: librex's own, and the program's while they are traced or logged.
+ * calls.h - calls of libomptarget: librex's own, and the program's through the forwarders.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,17 +15,12 @@
 
 /*
  * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. The slots
- * that launch, map or register may be replaced by functions that observe the call and pass it on.
- * This is done if a trace is on, if the log is at debug, or if the driver may launch. ALL: every
- * call of the process comes through the forwarders.
+ * that launch, map, register or work on a device are replaced by functions that count the call in
+ * the gate, observe it and pass it on. An OMPT tool is told the program's code as their caller: if
+ * there is a tool, slots are replaced only if a trace is on or the log is at debug. ALL: every call
+ * of the process comes through the forwarders.
  */
 void rex_calls_bind(struct rex_entry_points *slots, bool all);
-
-/*
- * Whether the program's launches and data calls are logged as they come through the forwarders. A
- * function that checks such a call need not log it, too.
- */
-bool rex_calls_logged(void);
 
 /*
  * librex's own calls, once libomptarget is bound. They do not pass the forwarders, and do not come
@@ -37,7 +32,6 @@ bool rex_calls_logged(void);
  * libomptarget's result of a launch. A launch, and a data call with a name, fails with REX_ECUDA if
  * the device is lost.
  */
-enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,

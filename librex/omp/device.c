@@ -111,10 +111,20 @@ const struct rex_omp *rex_runtime_omp(void)
 
 int rex_omp_devices;
 
-bool rex_runtime_disabled(void)
+static bool policy_is(const char *word)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
-    return policy != NULL && strcasecmp(policy, "disabled") == 0;
+    return policy != NULL && strcasecmp(policy, word) == 0;
+}
+
+bool rex_runtime_disabled(void)
+{
+    return policy_is("disabled");
+}
+
+bool rex_runtime_mandatory(void)
+{
+    return policy_is("mandatory");
 }
 
 int rex_devices_ask(void)

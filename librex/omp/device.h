@@ -41,6 +41,9 @@ void rex_memory_calls_bind(const struct rex_omp *functions);
 /* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
 bool rex_runtime_disabled(void);
 
+/* Whether OMP_TARGET_OFFLOAD=mandatory: the program has, or wants, no host version. */
+bool rex_runtime_mandatory(void);
+
 /*
  * Number of devices at the last question to libomptarget; rex_devices_ask() asks again. If
  * offloading is disabled every call returns -1 for any device, so that no number has to be checked.

@@ -1,11 +1,11 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. adopt.c has the
- * functions of registration, which do more than jump. Two OpenMP functions that map are forwarded,
- * too.
+ * forward.c - the exported `__tgt_*` functions: jumps to the functions of the slots. adopt.c has
+ * the functions of registration, which do more than jump. Two OpenMP functions that map are
+ * forwarded, too.
  *
  * A program that links librex and no libomptarget calls these. libomptarget calls them, too,
  * because its internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic).
- * So the jumps check nothing and change nothing.
+ * So the jumps check nothing and change nothing. calls.c counts the call and passes it on.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,6 +19,7 @@
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
@@ -59,9 +60,10 @@ REX_ENTRY_POINTS(LACKING)
 
 /*
  * These are jumps, so that libomptarget finds the program's code as its caller; it gives OMPT tools
- * that address as codeptr_ra. Compilers make jumps of such calls only if they optimize, so assembly
- * is written here. It counts the slots in the order of the table. ppc64le cannot jump: a jump to
- * another library's function leaves that library's TOC to a caller in this one.
+ * that address as codeptr_ra. With a tool the slots are libomptarget's own functions. Compilers make
+ * jumps of such calls only if they optimize, so assembly is written here. It counts the slots in the
+ * order of the table. ppc64le cannot jump: a jump to another library's function leaves that
+ * library's TOC to a caller in this one.
  */
 #if defined __x86_64__ && defined __LP64__
 #if defined __CET__ && __CET__ & 1
@@ -104,10 +106,9 @@ REX_FORWARDED(FORWARD)
 #endif
 
 /* The result of rex_ending_begin(), for leave_end(). */
-static bool enter_end(const struct rex_map *map, int64_t device, const char *function)
+static bool enter_end(const struct rex_map *map, int64_t device)
 {
     int number = rex_openmp_number(device);
-    rex_unfinished_wait(map, device, function);
     if (rex_has_columns(map))
         rex_present_enter(REX_CALL_ENDS, map, number);
     return rex_ending_begin(number);
@@ -120,6 +121,7 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
         rex_ending_end(number);
     if (rex_has_columns(map))
         rex_present_leave(REX_CALL_ENDS, map, number, later ? REX_CALL_LATER : REX_CALL_DONE);
+    rex_gate_leave();
 }
 
 /*
@@ -133,7 +135,10 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
     void __tgt_##name parameters                                                \
     {                                                                           \
         struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
-        bool ends = enter_end(&map, device, "__tgt_" #name);                    \
+        rex_unfinished_wait(&map, device, "__tgt_" #name);                      \
+        if (rex_gate_enter_raw() != REX_OK)                                     \
+            return;                                                             \
+        bool ends = enter_end(&map, device);                                    \
         REX_REAL(name)                                                          \
         arguments;                                                              \
         leave_end(&map, device, ends, strstr(#name, "nowait") != NULL);         \

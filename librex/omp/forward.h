@@ -124,10 +124,26 @@
 #define REX_LAUNCHING_PACKET(X)                       \
     X(int, target_kernel, (KERNEL_P), (KERNEL_A), -1) \
     X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)
+/* These work on devices, and neither map nor launch. */
+#define REX_DEVICE_CALLS(X)                                                       \
+    X(int, print_device_info, (int64_t device), (device), 0)                      \
+    X(void, interop_init,                                                         \
+      (ident_t * loc, int32_t gtid, void **interop, int32_t type, int32_t device, \
+       int64_t depend_count, void *depend, int32_t nowait),                       \
+      (loc, gtid, interop, type, device, depend_count, depend, nowait), )         \
+    X(void, interop_use, (INTEROP_P), (INTEROP_A), )                              \
+    X(void, interop_destroy, (INTEROP_P), (INTEROP_A), )                          \
+    X(uintptr_t, interop_get, (WORDS_P), (WORDS_A), 0)                            \
+    X(uintptr_t, interop_use60, (WORDS_P), (WORDS_A), (uintptr_t)-1)              \
+    X(uintptr_t, interop_release, (WORDS_P), (WORDS_A), (uintptr_t)-1)            \
+    X(uintptr_t, target_sync, (WORDS_P), (WORDS_A), 0)                            \
+    X(uintptr_t, activate_record_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)     \
+    X(uintptr_t, target_kernel_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)
 #define REX_FORWARDED(X)                                                               \
     REX_BEGINNING(X)                                                                   \
     REX_UPDATING(X)                                                                    \
     REX_LAUNCHING(X)                                                                   \
+    REX_DEVICE_CALLS(X)                                                                \
     X(void, register_requires, (int64_t flags), (flags), )                             \
     X(void, init_all_rtls, (void), (), )                                               \
     X(void, rtl_init, (void), (), )                                                    \
@@ -136,19 +152,6 @@
       (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name), \
       (handle, base, begin, size, type, name), )                                       \
     X(void, set_info_flag, (uint32_t flag), (flag), )                                  \
-    X(int, print_device_info, (int64_t device), (device), 0)                           \
-    X(void, interop_init,                                                              \
-      (ident_t * loc, int32_t gtid, void **interop, int32_t type, int32_t device,      \
-       int64_t depend_count, void *depend, int32_t nowait),                            \
-      (loc, gtid, interop, type, device, depend_count, depend, nowait), )              \
-    X(void, interop_use, (INTEROP_P), (INTEROP_A), )                                   \
-    X(void, interop_destroy, (INTEROP_P), (INTEROP_A), )                               \
-    X(uintptr_t, interop_get, (WORDS_P), (WORDS_A), 0)                                 \
-    X(uintptr_t, interop_use60, (WORDS_P), (WORDS_A), (uintptr_t)-1)                   \
-    X(uintptr_t, interop_release, (WORDS_P), (WORDS_A), (uintptr_t)-1)                 \
-    X(uintptr_t, target_sync, (WORDS_P), (WORDS_A), 0)                                 \
-    X(uintptr_t, activate_record_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)          \
-    X(uintptr_t, target_kernel_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)            \
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*

@@ -10,7 +10,8 @@
  * Each thread's depth lies in its own TLS, because a launch then counts itself in one instruction.
  * A counter shared by threads would need the thread's own depth beside it: four instructions more.
  *
- * librex's own calls of libomptarget are counted. The forwarders are jumps and count nothing.
+ * librex's own calls of libomptarget are counted, and the program's calls of the forwarders unless
+ * there is an OMPT tool (calls.c). A nested call of a thread is never kept out.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -62,7 +63,7 @@ bool rex_gate_is_over(void)
     return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
 }
 
-int rex_gate_check(void)
+static int check_process(void)
 {
     int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
     if (reason == REX_EFORK)
@@ -72,6 +73,14 @@ int rex_gate_check(void)
     if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
+    return REX_OK;
+}
+
+int rex_gate_check(void)
+{
+    int result = check_process();
+    if (result != REX_OK)
+        return result;
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
     /* In the last round of its destructors a thread has left the list for ever. */
@@ -79,17 +88,32 @@ int rex_gate_check(void)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
-int rex_gate_enter(void)
+static void enter(void)
 {
-    int result = rex_gate_check();
-    if (result != REX_OK)
-        return result;
     while (__atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
         __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
         while (is_kept_out())
             nap(20);
     }
     rex_shelter_begin();
+}
+
+int rex_gate_enter(void)
+{
+    int result = rex_gate_check();
+    if (result == REX_OK)
+        enter();
+    return result;
+}
+
+int rex_gate_enter_raw(void)
+{
+    int result = rex_thread.inside == 0 ? check_process() : REX_OK;
+    if (result != REX_OK)
+        return result;
+    if (rex_thread.part == NULL)
+        rex_thread_list();
+    enter();
     return REX_OK;
 }
 

@@ -1,10 +1,11 @@
 /*
  * gate.h - calls of libomptarget that are in flight: which threads are inside it.
  *
- * Each thread counts its own launches, data calls and questions about mappings, so that no thread
- * waits for another. A registration reads all counts before it registers or ends a module, because
- * libomptarget crashes if that meets a launch. A fork reads all counts, because the child cannot go
- * on with data that another thread of its parent was changing.
+ * Each thread counts its own launches, data calls and questions about mappings, and the program's
+ * calls of the forwarders, so that no thread waits for another. A registration reads all counts
+ * before it registers or ends a module, because libomptarget crashes if that meets a launch. A fork
+ * reads all counts, because the child cannot go on with data that another thread of its parent was
+ * changing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,6 +22,13 @@
  */
 int rex_gate_enter(void);
 void rex_gate_leave(void);
+
+/*
+ * The same for a call by the program itself, or by libomptarget through a forwarder. A call inside
+ * of another one always enters. A thread that no registration can see enters, too. Returns 0, or
+ * REX_EFORK or REX_EINVAL as rex_gate_check() does for the process.
+ */
+int rex_gate_enter_raw(void);
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside

@@ -32,6 +32,23 @@ in the region: 500500 1001000
 behind it: 506500 1507500
 EXPECTED
 
+# The wrappers of rex_kmp.h call functions that librex alone has: no order of libraries leads them past it.
+cat >"$work/wrappers.c" <<'PROGRAM'
+#include <rex_kmp.h>
+int all(void *key, void **base, int64_t *sizes, int64_t *types, struct __tgt_kernel_arguments *packet)
+{
+    __tgt_target_data_begin(-1, 1, base, base, sizes, types);
+    __tgt_target_data_update(-1, 1, base, base, sizes, types);
+    __tgt_target_data_end(-1, 1, base, base, sizes, types);
+    return __tgt_target(-1, key, 1, base, base, sizes, types) + __tgt_target_teams(-1, key, 1, base, base, sizes, types, 1, 1) +
+           __tgt_target_kernel(-1, 1, 1, key, packet);
+}
+PROGRAM
+$CC "$@" -c -o "$work/wrappers.o" "$work/wrappers.c"
+nm -u "$work/wrappers.o" | sed 's/.* U //' >"$work/called"
+grep -q '^rex_module_target_data$' "$work/called" || fail 'the wrappers do not call rex_module_target_data()'
+if grep '^__tgt_' "$work/called"; then fail 'the wrappers call functions of libomptarget'; fi
+
 # by_hand RELEASE FORM HOME-OF-THE-DATA-CALLS HOME-OF-THE-LAUNCH LIBREXES LINKER-WORDS...
 by_hand() {
     llvm=$1

@@ -32,7 +32,7 @@ VALUES = {
     "struct rex_map *": "&made.map", "const struct rex_map *": "&with.args", "struct rex_row": "with.row",
     "const struct rex_launch_config *": "&with.launch", "rex_library_launch const struct rex_launch_config * launch": "&with.queued", "const struct rex_dimension *": "&with.dimension",
     "struct __tgt_kernel_arguments *": "&with.packet", "const struct __tgt_kernel_arguments *": "&with.packet",
-    "struct rex_gpu *": "&made.gpu", "double *": "&made.seconds", "enum rex_option": "REX_OPTION_CUBIN",
+    "struct rex_gpu *": "&made.gpu", "double *": "&made.seconds", "enum rex_option": "REX_OPTION_CUBIN", "enum rex_data_call": "REX_DATA_BEGIN",
     "rex_mapper *": "a_mapper", "rex_rows *": "some_rows", "rex_info_row *": "an_info_row", "rex_log_function *": "a_log",
     "void(*)(void *argument)": "a_call", "const char *const *": "with.names", "void **": "with.base",
     "int64_t *": "with.sizes", "const int64_t *": "with.sizes",

@@ -132,7 +132,7 @@ two_embedded() {
 # The last example of the page, and the same under another stem.
 examples_of librex/man/rex-codegen.7 "$work/page"
 for one in "$work/page"/*.c; do cp "$one" "$work/one.c"; done
-grep -q 'rex_module_launch' "$work/one.c" || fail 'rex-codegen(7) has no program'
+grep -q 'rex_module_target_kernel' "$work/one.c" || fail 'rex-codegen(7) has no program'
 sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" \
     >"$work/two.c"
 mkdir "$work/codegen"

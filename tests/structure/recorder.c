@@ -36,7 +36,7 @@ static void *next(const char *name)
 }
 
 /* More words than any of the calls has; all are integers or pointers. */
-#define WORDS uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f
+#define WORDS uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h
 #define RECORDED(name, letter)                                                                                         \
     uintptr_t name(WORDS);                                                                                             \
     uintptr_t name(WORDS)                                                                                              \
@@ -47,7 +47,7 @@ static void *next(const char *name)
             memcpy(&real, &address, sizeof real);                                                                      \
         note(letter);                                                                                                  \
         nested++;                                                                                                      \
-        uintptr_t result = real(a, b, c, d, e, f);                                                                     \
+        uintptr_t result = real(a, b, c, d, e, f, g, h);                                                                     \
         nested--;                                                                                                      \
         return result;                                                                                                 \
     }
@@ -55,12 +55,11 @@ static void *next(const char *name)
 RECORDED(rex_module_init, 'i')
 RECORDED(rex_module_launch_map, 'l')
 RECORDED(rex_module_launch, 'l')
+RECORDED(rex_module_target_kernel, 'l')
 RECORDED(rex_module_data_enter, 'b')
 RECORDED(rex_module_region_end, 'e')
 RECORDED(rex_module_data_update, 'u')
-RECORDED(__tgt_target_data_begin, 'b')
-RECORDED(__tgt_target_data_end, 'e')
-RECORDED(__tgt_target_data_update, 'u')
+RECORDED(rex_module_target_data, "beu"[b])
 
 /* Of the program alone: others read the clock, too. */
 static int from_program(const void *caller)

@@ -301,6 +301,14 @@ TEST_IN_CHILD(meet_failed_wait)
     CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
+    /* The program's own calls are not made, either. */
+    uint32_t before = the_record()->count;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 32, &nothing_id, &packet), -1);
+    __rex_real___tgt_target_data_update(0, 0, NULL, NULL, NULL, NULL);
+    CHECK_MENTIONS(rex_last_error(), "data update: device 0 is lost");
+    __rex_real___tgt_target_data_end(-1, 0, NULL, NULL, NULL, NULL);
+    CHECK_MENTIONS(rex_last_error(), "data end: device 0 is lost");
+    CHECK_EQUAL(the_record()->count, before);
 }
 
 TEST(test_faults)

@@ -207,7 +207,7 @@ TEST_OF_EACH(use_device, int, way, BEGIN, END, EXIT, UPDATE, WAYS)
     start(18);
     REX_MAP(map, REX_TO(bytes, 8));
     map_bytes(0, 0, 8, 0x10000000);
-    CHECK_EQUAL(way < WAYS ? call(way, 0, &map) : rex_module_check_map(&module, 0, 1, map.base, map.begin, map.sizes, map.types), REX_OK);
+    CHECK_EQUAL(way < WAYS ? call(way, 0, &map) : rex_module_target_data(&module, REX_DATA_UPDATE, 0, REX_MAP_ARGUMENTS(map)), REX_OK);
     CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
@@ -261,15 +261,17 @@ TEST_IN_CHILD(check_raw_calls)
     int64_t sizes[] = {8, -8}, types[] = {REX_MAP_TO, REX_MAP_TO};
     start(22);
     /* It has no kernels, and another module is registered. */
-    CHECK_EQUAL(rex_module_check_map(&unknown, 0, 1, base, base, sizes, types), REX_OK);
-    REFUSED(rex_module_check_map(&module, 0, -2, base, base, sizes, types), REX_EINVAL,
+    CHECK_EQUAL(rex_module_target_data(&unknown, REX_DATA_BEGIN, 0, 1, base, base, sizes, types), REX_OK);
+    REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, -2, base, base, sizes, types), REX_EINVAL,
             "a data call with a negative number of rows, -2");
-    REFUSED(rex_module_check_map(&module, 0, 2, base, NULL, sizes, types), REX_EINVAL,
+    REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, NULL, sizes, types), REX_EINVAL,
             "a data call: the column of begin addresses is NULL, for 2 rows");
-    REFUSED(rex_module_check_map(&module, 0, 2, base, base, sizes, types), REX_EINVAL, "a data call: map row 1 has a negative size");
-    CHECK_EQUAL(rex_module_check_map(&module, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
+    REFUSED(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 2, base, base, sizes, types), REX_EINVAL, "a data call: map row 1 has a negative size");
+    CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, 0, 0, NULL, NULL, NULL, NULL), REX_OK);
+    REFUSED(rex_module_target_data(&module, (enum rex_data_call)3, 0, 0, NULL, NULL, NULL, NULL), REX_EINVAL,
+            "rex_module_target_data: there is no data call 3");
     setenv("OMP_DEFAULT_DEVICE", "7", 1);
-    CHECK_EQUAL(rex_module_check_map(&module, -1, 1, base, base, sizes, types), REX_EDEVICE);
+    CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_BEGIN, -1, 1, base, base, sizes, types), REX_EDEVICE);
 }
 
 /*

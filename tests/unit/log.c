@@ -104,7 +104,7 @@ TEST_IN_CHILD(program)
     launch.key = rex_library_kernel(library, "nothing__kernel__");
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), 0);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, 0x10000000};
-    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
+    CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_UPDATE, 0, REX_MAP_ARGUMENTS(region)), 0);
     CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
     errno = 77;
     CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), 0);
@@ -130,7 +130,7 @@ TEST_IN_CHILD(later)
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     rex_set_log_callback(note, NULL);
-    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
+    CHECK_EQUAL(rex_module_target_data(&module, REX_DATA_UPDATE, 0, REX_MAP_ARGUMENTS(region)), 0);
     exported_update(0, REX_MAP_ARGUMENTS(region));
     exported_update(0, 0, NULL, NULL, NULL, NULL);
 }

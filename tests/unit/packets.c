@@ -402,13 +402,13 @@ TEST_IN_CHILD(rows_of_the_first)
     packet.ArgTypes = all_types;
     start(22);
     REFUSED(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet));
-    REFUSED(rex_module_check_map(&rex_this_module, 0, 2, objects, parts, bytes, all_types));
+    REFUSED(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, 0, 2, objects, parts, bytes, all_types));
     all_types[1] = member_of_first << 1 | 0x1;
     REFUSED(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet));
     all_types[1] = TARGET_PARAM | REX_MAP_RETURN_PARAM;
     REFUSED(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet));
     all_types[1] = member_of_first | 0x11;
-    CHECK_EQUAL(rex_module_check_map(&rex_this_module, 0, 2, objects, parts, bytes, all_types), 0);
+    CHECK_EQUAL(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, 0, 2, objects, parts, bytes, all_types), 0);
 }
 
 /* ---- CUDA 13's header ------------------------------------------------------------------------ */

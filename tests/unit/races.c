@@ -9,11 +9,13 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/process.h"
 #include "omp/gate.h"
 #include "plain.h"
 #include "rex/inspect.h"
 #include "rex/launch.h"
+#include "rex_kmp.h"
 
 /* No time passes where a test says so: rules.mk leads calls of nanosleep() here. */
 static bool is_quick;
@@ -189,6 +191,137 @@ TEST_IN_CHILD(ends_beside)
     pthread_join(other, NULL);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(the_record()->registered, 1);
+}
+
+/* ---- every call --------------------------------------------------------------------------------------------------------------------------- */
+
+static char bytes[8];
+static void *row[] = {bytes};
+static int64_t sizes[] = {sizeof bytes}, types[] = {REX_MAP_TOFROM};
+#define COLUMNS 1, row, row, sizes, types
+
+static struct __tgt_kernel_arguments *packet(void)
+{
+    static void *literals[] = {bytes, bytes};
+    static int64_t widths[] = {8, 8}, literal[] = {0x120, 0x120};
+    static __thread struct __tgt_kernel_arguments args;
+    args = (struct __tgt_kernel_arguments){.Version = 3, .NumArgs = 2, .ArgsBase = literals, .Args = literals, .ArgSizes = widths,
+                                           .ArgTypes = literal, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+    return &args;
+}
+
+#define DATA_P int64_t, int32_t, void **, void **, int64_t *, int64_t *
+#define MAPPER_P void *, DATA_P, void **, void **
+int exported_kernel(int64_t, int32_t, int32_t, void *, struct __tgt_kernel_arguments *) __asm__("rex___tgt_target_kernel");
+void exported_begin(DATA_P) __asm__("rex___tgt_target_data_begin");
+void exported_end(DATA_P) __asm__("rex___tgt_target_data_end");
+void exported_update(DATA_P) __asm__("rex___tgt_target_data_update");
+void raw_begin(MAPPER_P) __asm__("__tgt_target_data_begin_mapper");
+void raw_end(MAPPER_P) __asm__("__tgt_target_data_end_mapper");
+void raw_update(MAPPER_P) __asm__("__tgt_target_data_update_mapper");
+
+/* Each returns 0 if it calls libomptarget, or the last error. */
+#define WAY(name, call)                                                   \
+    static int name(void)                                                 \
+    {                                                                     \
+        rex_fail_again(REX_OK, "");                                       \
+        return (call, rex_last_error_code());                             \
+    }
+WAY(module_begin, rex_module_target_data(&module, REX_DATA_BEGIN, 0, COLUMNS))
+WAY(module_end, rex_module_target_data(&module, REX_DATA_END, 0, COLUMNS))
+WAY(module_update, rex_module_target_data(&module, REX_DATA_UPDATE, 0, COLUMNS))
+WAY(module_kernel, rex_module_target_kernel(&module, 0, 1, 1, &plain_id, packet()))
+WAY(wrapper_begin, exported_begin(0, COLUMNS))
+WAY(wrapper_end, exported_end(0, COLUMNS))
+WAY(wrapper_update, exported_update(0, COLUMNS))
+WAY(wrapper_kernel, exported_kernel(0, 1, 1, &plain_id, packet()))
+WAY(program_begin, __rex_real___tgt_target_data_begin(0, COLUMNS))
+WAY(program_end, __rex_real___tgt_target_data_end(0, COLUMNS))
+WAY(program_update, __rex_real___tgt_target_data_update(0, COLUMNS))
+WAY(program_begin_mapper, raw_begin(NULL, 0, COLUMNS, NULL, NULL))
+WAY(program_end_mapper, raw_end(NULL, 0, COLUMNS, NULL, NULL))
+WAY(program_update_mapper, raw_update(NULL, 0, COLUMNS, NULL, NULL))
+WAY(program_kernel, __rex_real___tgt_target_kernel(NULL, 0, 1, 1, &plain_id, packet()))
+
+static int (*const ways[])(void) = {module_begin,  module_end,         module_update,        module_kernel,      wrapper_begin,
+                                    wrapper_end,   wrapper_update,     wrapper_kernel,       program_begin,      program_end,
+                                    program_update, program_begin_mapper, program_end_mapper, program_update_mapper, program_kernel};
+
+static void stay_in_data(enum fake_function unused)
+{
+    (void)unused;
+    the_record()->on_data = NULL;
+    stay();
+}
+
+static void stay_in_launch(void)
+{
+    the_record()->on_launch = NULL;
+    stay();
+}
+
+static void *go(void *way)
+{
+    CHECK_EQUAL((*(int (*const *)(void))way)(), REX_OK);
+    return NULL;
+}
+
+static uint32_t calls(void)
+{
+    const uint32_t *counts = the_record()->counts;
+    return counts[FAKE_BEGIN] + counts[FAKE_END] + counts[FAKE_UPDATE] + counts[FAKE_KERNEL];
+}
+
+/* A registration waits for each call, and each call waits for a registration. A child of a fork beside a call makes none. */
+TEST_FOR_EACH(is_counted, way, ways)
+{
+    pthread_t beside;
+    start(22);
+    rex_configure(REX_OPTION_LOG, "off");
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    the_record()->on_data = stay_in_data;
+    the_record()->on_launch = stay_in_launch;
+    CHECK_EQUAL(pthread_create(&inside, NULL, go, (void *)(uintptr_t)way), 0);
+    pthread_barrier_wait(&is_inside);
+    is_quick = true;
+    CHECK_EQUAL(rex_gate_register("it"), REX_EBUSY);
+    is_quick = false;
+    uint32_t before = calls();
+    CHECK_IN_FORK((*way)() == REX_EFORK && calls() == before);
+    leave();
+    the_record()->on_data = NULL;
+    the_record()->on_launch = NULL;
+    CHECK_EQUAL(rex_gate_register("it"), REX_OK);
+    CHECK_EQUAL(pthread_create(&beside, NULL, go, (void *)(uintptr_t)way), 0);
+    usleep(20000);
+    CHECK_EQUAL(calls(), before);
+    rex_gate_registered();
+    pthread_join(beside, NULL);
+    CHECK_EQUAL(calls(), before + 1);
+}
+
+static uint32_t depth;
+
+static void look(enum fake_function unused)
+{
+    (void)unused;
+    depth = rex_thread.inside;
+}
+
+/* libomptarget tells an OMPT tool the address of its caller: the program's calls are jumps to it. */
+TEST_OF_EACH(has_tool, int, is_tool, 0, 1)
+{
+    if (is_tool)
+        setenv("OMP_TOOL_LIBRARIES", "/nowhere/tool.so", 1);
+    start(22);
+    the_record()->on_data = look;
+    depth = 9;
+    program_update();
+    CHECK_EQUAL(depth, !is_tool);
+    /* An end is no jump. */
+    program_end();
+    CHECK(depth >= 1);
 }
 
 /* ---- the end of a thread --------------------------------------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ bool walk_judge(const struct call *call, bool failed, int code, enum verdict ver
     bool is_untouched = walk_is_untouched();
     walk_count(call, !failed);
     const char *message = rex_last_error();
-    bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0;
+    bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0 ||
+                  strcmp(call->rule->name, "rex_module_target_kernel") == 0;
     if (failed && is_untouched && !silent)
         walk_found("it fails with %d (%s), and sets no last error", code, rex_error_name(code));
     if (failed && code != 0 && code != error && !(silent && code == -1 && is_untouched))

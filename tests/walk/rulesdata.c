@@ -549,6 +549,12 @@ static void launch_packet(struct call *call, int first, launcher *send)
         walk_found("it has changed the packet");
 }
 
+static int by_module_or_host(const struct call *call, int64_t device, int32_t teams, int32_t threads, void *key,
+                             struct __tgt_kernel_arguments *packet)
+{
+    return rex_module_target_kernel(walk_module(call, 0), device, teams, threads, key, packet);
+}
+
 static int by_module(const struct call *call, int64_t device, int32_t teams, int32_t threads, void *key,
                      struct __tgt_kernel_arguments *packet)
 {
@@ -564,6 +570,11 @@ static int by_key(const struct call *call, int64_t device, int32_t teams, int32_
 RULE(rex_module_launch, "mdTTkj", 6)
 {
     launch_packet(call, 1, by_module);
+}
+
+RULE(rex_module_target_kernel, "mdTTkj", 3)
+{
+    launch_packet(call, 1, by_module_or_host);
 }
 
 RULE(rex___tgt_target_kernel, "dTTkj", 2)
@@ -718,11 +729,13 @@ static bool can_end_raw(int device, const struct walk_map *map)
     return model_can_end(device, map) && is_apart(map);
 }
 
-static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *possible,
-                     change *changed)
+/* A data call with the columns of a map; FIRST is the argument that is the device, and the map is the next. */
+typedef int raw_call(const struct call *call, int64_t device, ROWS);
+
+static void raw_data(struct call *call, int first, raw_call *function, can *possible, change *changed)
 {
-    struct walk_map *map = walk_map_of(call, 1);
-    int device = walk_device(call, 0);
+    struct walk_map *map = walk_map_of(call, first + 1);
+    int device = walk_device(call, first);
     if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) ||
         walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE | REX_MAP_RETURN_PARAM))
         return;
@@ -730,37 +743,58 @@ static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *po
         return;
     order_data(call, device, map, changed);
     walk_before();
-    function(walk_integer(call, 0), COLUMNS(map));
-    walk_judge_loosely(call);
-    if (walk_device(call, 0) >= 0)
-        changed(walk_device(call, 0), map);
+    int result = function(call, walk_integer(call, first), COLUMNS(map));
+    if (result != REX_OK)
+        walk_judge_int(call, result, EITHER);
+    else
+        walk_judge_loosely(call);
+    device = walk_device(call, first); /* the call may have registered a module */
+    if (result == REX_OK && device >= 0)
+        changed(device, map);
 }
+
+#define COLUMNS_P int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types
+#define BY_EXPORTED(name)                                                                    \
+    static int data_##name(const struct call *call, int64_t device, COLUMNS_P)               \
+    {                                                                                        \
+        (void)call;                                                                          \
+        exported_target_data_##name(device, count, base, begin, sizes, types);               \
+        return REX_OK;                                                                       \
+    }
+BY_EXPORTED(begin)
+BY_EXPORTED(end)
+BY_EXPORTED(update)
 
 RULE(rex___tgt_target_data_begin, "dM", 2)
 {
-    raw_data(call, exported_target_data_begin, model_can_map, model_begin);
+    raw_data(call, 0, data_begin, model_can_map, model_begin);
 }
 
 RULE(rex___tgt_target_data_end, "dM", 2)
 {
-    raw_data(call, exported_target_data_end, can_end_raw, model_end);
+    raw_data(call, 0, data_end, can_end_raw, model_end);
 }
 
 RULE(rex___tgt_target_data_update, "dM", 2)
 {
     if (is_one_way(walk_map_of(call, 1)))
-        raw_data(call, exported_target_data_update, model_all_mapped, update);
+        raw_data(call, 0, data_update, model_all_mapped, update);
 }
 
-RULE(rex_module_check_map, "mdM", 1)
+static int data_of_module(const struct call *call, int64_t device, COLUMNS_P)
 {
-    struct walk_map *map = walk_map_of(call, 2);
-    if (map == NULL)
-        return;
-    walk_before();
-    walk_judge_int(call,
-                   rex_module_check_map(walk_module(call, 0), walk_integer(call, 1), COLUMNS(map)),
-                   EITHER);
+    return rex_module_target_data(walk_module(call, 0), (enum rex_data_call)walk_integer(call, 1), device, count, base, begin, sizes, types);
+}
+
+RULE(rex_module_target_data, "mIdM", 3)
+{
+    int64_t which = walk_integer(call, 1);
+    if (which == REX_DATA_BEGIN)
+        raw_data(call, 2, data_of_module, model_can_map, model_begin);
+    else if (which == REX_DATA_END)
+        raw_data(call, 2, data_of_module, can_end_raw, model_end);
+    else if (which != REX_DATA_UPDATE || is_one_way(walk_map_of(call, 3)))
+        raw_data(call, 2, data_of_module, model_all_mapped, update);
 }
 
 /* The program writes the array. */

@@ -73,11 +73,23 @@ static void use_too_late(void)
     rex_configure(REX_OPTION_LOG, "off");
     if (launch() != REX_EINVAL || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
         _exit(5);
-    if (rex_module_check_map(&rex_this_module, -1, REX_MAP_ARGUMENTS(map)) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL ||
+    if (rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, REX_MAP_ARGUMENTS(map)) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL ||
         rex_target_is_present(data, 8, -1) || rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
         _exit(6);
     if (rex_offload_fini() != 0)
         _exit(7);
+    /* The program's own calls of libomptarget return as if they had failed. */
+    static int64_t literal[] = {0x120};
+    void *value[] = {data};
+    int64_t size[] = {8};
+    struct __tgt_kernel_arguments packet = {3, 1, value, value, size, literal, NULL, NULL, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
+    void *key = (void *)(uintptr_t)REX_KERNEL_ID(square);
+    if (__rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &packet) != -1 || rex_last_error_code() != REX_EINVAL)
+        _exit(8);
+    if (rex___tgt_target_kernel(-1, 1, 1, key, &packet) != REX_EINVAL)
+        _exit(9);
+    __rex_real___tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(map));
+    __rex_real___tgt_target_data_end(-1, REX_MAP_ARGUMENTS(map));
 }
 
 static int in_destructor;

@@ -41,14 +41,22 @@ static void start_both(void)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+typedef int launcher(struct rex_module *module, int64_t device, int32_t teams, int32_t threads,
+                     void *key, struct __tgt_kernel_arguments *packet);
+
 /* 0 if the result is right, else what the launch returned, or 1. */
-static int launch(struct rex_module *module, void *key, int64_t value)
+static int launch_by(launcher *function, struct rex_module *module, void *key, int64_t value)
 {
     int64_t result = -1;
     struct rows rows = rows_of(&value, &result);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-    int returned = rex_module_launch(module, -1, 1, 1, key, &packet);
+    int returned = function(module, -1, 1, 1, key, &packet);
     return returned != 0 ? returned : result != value * value;
+}
+
+static int launch(struct rex_module *module, void *key, int64_t value)
+{
+    return launch_by(rex_module_launch, module, key, value);
 }
 
 static int launch_own(int64_t value)
@@ -63,6 +71,25 @@ static int launch_mapped(int64_t *results, int64_t value)
     return rex_launch(
         &(struct rex_launch_config){REX_KERNEL_ID(square), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0},
         &map);
+}
+
+/* By each wrapper and function of libomptarget that maps; true if an update has brought the value. */
+static bool map_by_hand(int64_t value)
+{
+    int64_t cell = value;
+    REX_MAP(to, REX_TO(&cell, 1));
+    REX_MAP(from, REX_FROM(&cell, 1));
+    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(to));
+    __rex_real___tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(to));
+    cell = -1;
+    __tgt_target_data_update(-1, REX_MAP_ARGUMENTS(from));
+    bool is_right = cell == value;
+    cell = -2;
+    __rex_real___tgt_target_data_update(-1, REX_MAP_ARGUMENTS(from));
+    is_right &= cell == value;
+    __rex_real___tgt_target_data_end(-1, REX_MAP_ARGUMENTS(to));
+    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(to));
+    return is_right;
 }
 
 /* Calls FUNCTION in a kernel. */
@@ -84,7 +111,7 @@ static void *work(void *number)
     if (rex_data_enter(-1, &region) != 0)
         failed = 1;
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
-        if (launch_own(++value) != 0 || launch_mapped(&result, value) != 0 ||
+        if (launch_own(++value) != 0 || launch_mapped(&result, value) != 0 || !map_by_hand(value) ||
             !rex_target_is_present(&result, 8, -1))
             __atomic_store_n(&failed, 1, __ATOMIC_RELEASE);
         __atomic_fetch_add(&launched, 1, __ATOMIC_RELAXED);
@@ -130,6 +157,7 @@ static int use_in_child(void)
     if (rex_data_enter(-1, &region) != expected ||
         rex_target_is_present(&result, 8, -1) == refused ||
         launch_mapped(&result, value) != expected || rex_data_exit(-1, &region) != expected ||
+        launch_by(rex_module_target_kernel, &other, &other_key, 5) != expected ||
         rex_offload_init() != expected || rex_module_register(&other, NULL) != expected)
         return WRONG;
     if (refused && (rex_device_alloc(8, 0) != NULL || rex_last_error_code() != REX_EFORK))
