@@ -69,6 +69,13 @@ done <"$work/fields"
 # ---- librex(7) says the same of each release: its table, and which host images run
 
 page=$build/man/librex.7
+# by_release: a line for neighbours with the same facts
+by_release() {
+    awk -F '\t' '{ what = substr($0, length($1) + 2) }
+        what == last { releases = releases ", " $1; next }
+        { if (NR > 1) print releases "\t" last; releases = $1; last = what }
+        END { print releases "\t" last }'
+}
 "$info" --abi --json >"$work/abi"
 for release in $(jq -r '.releases | keys[]' "$work/abi"); do # those that are not here, too
     jq -r ".releases[\"$release\"] | to_entries[] | \"\(.key): \(.value)\"" "$work/abi" >"$work/adapted"
@@ -84,11 +91,13 @@ jq -r 'def dimensions: if test("3 dimensions") then "x, y, z" else "x" end;
             (if $plain | test("no dynamic") then "env only, " else "" end)
                 + (if .value["dynamic shared memory"] then "less than 48 KiB"
                    elif .value["shared memory"] | test("more than 48 KiB is an error") then "up to 48 KiB" else "yes" end) end)] | @tsv' \
-    "$work/abi" | awk -F '\t' '{ what = $2 "\t" $3 "\t" $4 "\t" $5 }
-        what == last { releases = releases ", " $1; next }
-        { if (NR > 1) print releases "\t" last; releases = $1; last = what }
-        END { print releases "\t" last }' >"$work/table"
+    "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\tplain\tenv/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of releases in $page is not librex's own"
+jq -r '.releases | to_entries[] | [.key,
+    (.value as $facts | ["images", "copies of entries"][] |
+        if $facts["late images"] then "used again" elif $facts[.] == null then "freed" elif . == "images" then "stays" else "stay" end)] | @tsv' \
+    "$work/abi" | by_release >"$work/table"
+sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
 grep -q "^LLVM $strict run host images whose kernels REX_DEVICE_KERNEL makes" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose kernels" include/rex/offload.h || fail "rex_module_register() does not say the same of LLVM $strict"
