@@ -30,9 +30,9 @@
  *                      it if all files of a binary have REX_KMP_INTERNAL and one uses a name that
  *                      none of them defines.
  *
- * In files without REX_KMP_INTERNAL these names are weak definitions. What a helper defines replaces
- * them in the whole binary. A helper whose rex_offload_init() returns nothing gives the other files
- * no result to test.
+ * In files without REX_KMP_INTERNAL these names are weak definitions, and a helper's definition
+ * replaces them in the whole binary. If a helper's rex_offload_init() returns nothing, the other
+ * files have no result to test.
  *
  * Other macros of the program do no harm, whatever their names: fields, parameters and types of
  * this header are safe from them, and keep their value after it (rex/names.h). They must not be
@@ -336,10 +336,10 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  * ---- Wrappers by their other names ------------------------------------------------------------
  *
  * `rex___tgt_X` calls `rex_direct___tgt_X`. A helper of a generator's own may define it for all
- * files of the binary. librex exports functions `rex___tgt_X`, too, for a binary that defines none
- * of them. They do the same as the inline ones. The exported launches find the module by the host key: it must be known by
- * rex_module_add() or rex_module_register(), else the result is REX_EKEY. The exported data calls,
- * which have no key, register every known module that is not registered.
+ * files of the binary. librex exports functions of these names for a binary that defines none. They
+ * do the same. The exported launches find the module by the host key, which rex_module_add() or
+ * rex_module_register() must have made known, else they return REX_EKEY. The exported data calls,
+ * which have no key, register every known module.
  */
 
 /** rex___tgt_target_kernel(): rex_direct___tgt_target_kernel(). */
@@ -362,7 +362,7 @@ void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_b
 void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                   int64_t *arg_sizes, int64_t *arg_types);
 
-#if !REX_IS_HELPER
+#ifndef REX_IS_HELPER
 REX_PER_BINARY int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                            int32_t thread_limit, void *host_ptr,
                                            struct __tgt_kernel_arguments *args)
@@ -459,7 +459,7 @@ extern __typeof__(__rex_real___tgt_target_data_update) __tgt_target_data_update;
  */
 REX_HIDDEN struct __tgt_bin_desc *register_cubin(const char *name);
 
-#if !REX_IS_HELPER
+#ifndef REX_IS_HELPER
 REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
 {
     return rex_module_register(&rex_this_module, name) == 0 ? __cubin_desc : NULL;
@@ -507,6 +507,7 @@ static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 
 #include "rex/kmpc.h"
 
+/* REX_NAMES_RESTORE: rex/names.h gives the program's macros back. */
 #define REX_NAMES_RESTORE
 #include "rex/names.h"
 

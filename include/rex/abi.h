@@ -193,6 +193,7 @@ REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104
 }
 #endif
 
+/* REX_NAMES_RESTORE: rex/names.h gives the program's macros back. */
 #define REX_NAMES_RESTORE
 #include "rex/names.h"
 

@@ -86,21 +86,25 @@ extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
  * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
  * a file has its own.
  */
-extern struct __tgt_bin_desc *__cubin_desc REX_HIDDEN;
+extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
 /** rex_target_kernel_ident: the source location that launches pass: unknown. */
-extern ident_t rex_target_kernel_ident REX_HIDDEN;
+extern REX_HIDDEN ident_t rex_target_kernel_ident;
 
 /* REX_IS_HELPER: the file has declarations alone of what a helper may define. */
 #if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
-#define REX_IS_HELPER 1
+#define REX_IS_HELPER
 #else
-#define REX_IS_HELPER 0
 REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
 REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 #endif
 
-/* Weak references, unlike the declarations above: a weak declaration makes a definition weak. */
+/*
+ * Weak references to the two objects, in the module. The declarations above are not weak, because a
+ * definition after a weak declaration would be weak, too.
+ */
+/* rex_found_desc: `__cubin_desc`, if a file of the binary defines it. */
 static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
+/* rex_found_ident: rex_target_kernel_ident, likewise. */
 static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
 
 /** rex_this_module: this binary's module. */
@@ -149,7 +153,7 @@ __attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_bina
  * rex_module_init() and rex_module_fini() do the same for another module.
  */
 
-#if REX_IS_HELPER
+#ifdef REX_IS_HELPER
 /** rex_offload_init(): the helper's own function; its result, if any, is for the helper alone. */
 REX_HIDDEN void rex_offload_init(void);
 /** rex_offload_fini(): the helper's own function. */

@@ -42,6 +42,7 @@
 #pragma push_macro("base")
 #pragma push_macro("begin")
 #pragma push_macro("bound_tid")
+#pragma push_macro("call")
 #pragma push_macro("chunk")
 #pragma push_macro("count")
 #pragma push_macro("desc")
@@ -135,6 +136,7 @@
 #undef base
 #undef begin
 #undef bound_tid
+#undef call
 #undef chunk
 #undef count
 #undef desc
@@ -230,6 +232,7 @@
 #pragma pop_macro("base")
 #pragma pop_macro("begin")
 #pragma pop_macro("bound_tid")
+#pragma pop_macro("call")
 #pragma pop_macro("chunk")
 #pragma pop_macro("count")
 #pragma pop_macro("desc")

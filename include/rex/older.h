@@ -24,7 +24,10 @@ extern "C" {
 /* rex_older_module: the file's module. */
 static struct rex_module rex_older_module;
 
-/* rex_older_register(): register_cubin() of the older output; @name may be a local array. */
+/**
+ * rex_older_register(): register_cubin() of the older output; @name may be a local array. Returns
+ * the descriptor, or NULL on an error of rex_module_register().
+ */
 static inline struct __tgt_bin_desc *rex_older_register(char *name, void *begin, void *end)
 {
     static char image_name[256];

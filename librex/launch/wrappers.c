@@ -11,7 +11,8 @@
 #include "module/modules.h"
 #include "omp/grid.h"
 
-#define EXPORT __attribute__((visibility("default")))
+/* Weak: in a program with librex.a a helper may define some of them. */
+#define EXPORT __attribute__((weak, visibility("default")))
 
 EXPORT int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit,
                                    void *host_key, struct __tgt_kernel_arguments *args);

@@ -19,8 +19,8 @@
 # `@name  text`, `NAME  text`, `- text` or `1. text`. @name, `code`, **bold**, *italics*, name() and
 # name(3) are printed so.
 # The pages of errors have their texts in errors.roff. In a guide the line `.\" @VARIABLES@` becomes
-# the list of variables, out of the comment of `enum rex_option`, and `.\" @RELEASES@` the table of
-# releases, out of the rows of facts in librex/omp/release.c.
+# the list of variables, out of the comment of `enum rex_option`. `.\" @RELEASES@` becomes the table
+# of releases and `.\" @MEMORY@` that of memory, out of the rows of facts in librex/omp/release.c.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

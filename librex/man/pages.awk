@@ -183,8 +183,10 @@ END {
         sub(/.*\//, folder "/", out)
         if (guide_of[g] == ".\\\" @VARIABLES@")
             variables()
+        else if (guide_of[g] == ".\\\" @MEMORY@")
+            release_table(1)
         else if (guide_of[g] == ".\\\" @RELEASES@")
-            release_table()
+            release_table(0)
         else
             put(guide_of[g])
     }

@@ -1,5 +1,5 @@
-# tables.awk - the tables that guides have of code: the list of variables, and what libomptarget of
-# each release launches.
+# tables.awk - the tables that guides have of code: the list of variables, what libomptarget of each
+# release launches, and which memory of an ended registration stays.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -65,15 +65,25 @@ function facts(row,   plain, env, driver, grids, memory, most)
     return (driver ? "driver" : "yes") "\tyes\t" grids "\t" memory
 }
 
-# A line for releases with the same facts.
-function release_table(   row, count, k, same, now, before)
+# What stays of a registration that has ended: its image, its copies of entries.
+function kept(row)
+{
+    if (row ~ /late_image_ignored/)
+        return "used again\tused again"
+    return (row ~ /image_read_later/ ? "stays" : "freed") "\t" \
+           (row ~ /entries_copied/ ? "freed" : "stay")
+}
+
+# A line for releases with the same facts. OF_MEMORY: the table of memory that stays.
+function release_table(of_memory,   row, count, k, same, now, before)
 {
     count = split(releases, row, /[{] *[.]number = /)
     put(".TS")
-    put("l l l l l.")
-    put("LLVM\tplain\tenv\tgrid on a GPU\tdynamic shared memory")
+    put(of_memory ? "l l l." : "l l l l l.")
+    put("LLVM\t" (of_memory ? "image\tcopies of entries" : \
+                  "plain\tenv\tgrid on a GPU\tdynamic shared memory"))
     for (k = 2; k <= count; k++) {
-        now = facts(row[k])
+        now = of_memory ? kept(row[k]) : facts(row[k])
         if (k > 2 && now != before) {
             put(same "\t" before)
             same = ""

@@ -9,8 +9,7 @@
  * it is off, the descriptor goes through as it is: a program may have its own librex beside a
  * library that clang built.
  *
- * Nothing of a copy that libomptarget was given is ever freed: see struct rex_descriptor and
- * rex_retain().
+ * Nothing of a copy that libomptarget was given is ever freed: see struct rex_descriptor.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -180,7 +179,7 @@ static unsigned char *fitted_copy(const void *image, size_t size, const struct r
         if (rex_container_image(bytes, size, i, &span) == 0)
             fit(bytes + span.offset, span.size, release, binary, number++);
     same = rex_retained(bytes, size);
-    if (same == NULL && rex_retain(bytes, size) == REX_OK)
+    if (same == NULL && rex_retain(bytes, size, true) == REX_OK)
         return bytes;
     free(bytes);
     return same;

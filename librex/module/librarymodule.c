@@ -3,9 +3,9 @@
  * that librex makes for it, so that its launches are like all others.
  *
  * A host image is registered with libomptarget, as a program's is. libomptarget is told nothing of
- * an image for a GPU, which the driver loads and launches: it would keep every one for the life of
- * the process. But it has devices only while something is registered. Where nothing is, the first
- * library's image is registered as well, and stays.
+ * an image for a GPU, which the driver loads and launches: most releases would keep every one for
+ * the life of the process. But it has devices only while something is registered. Where nothing is,
+ * the first library's image is registered as well, and stays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -74,7 +74,7 @@ static int make_entries(struct rex_library *library, const struct rex_module_ima
                : rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
 }
 
-/* KEPT: libomptarget has seen them, and keeps keys and names. */
+/* KEPT: libomptarget keeps them. */
 static void end_entries(struct rex_library *library, bool kept)
 {
     struct rex_module *module = &library->module;
@@ -106,8 +106,8 @@ static struct rex_library *new_library(void)
 }
 
 /*
- * Modules that libomptarget has known stay on the list of modules, and are used again. The keys and
- * names that it was given are not.
+ * Modules that libomptarget has known stay on the list of modules, and are used again. Entries that
+ * it keeps are not.
  */
 static struct rex_library *unused;
 
@@ -131,10 +131,12 @@ static struct rex_library *take_unused(void)
     return library;
 }
 
-static void give_back(struct rex_library *library, bool kept)
+/* SEEN: libomptarget has seen the entries. */
+static void give_back(struct rex_library *library, bool seen)
 {
     struct rex_registration *registration = rex_library_registration(library);
-    end_entries(library, kept);
+    rex_unfinished_forget(registration);
+    end_entries(library, seen && !registration->release->entries_copied);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
         return; /* it can take no other image */

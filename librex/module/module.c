@@ -338,6 +338,7 @@ static void end_registration(struct rex_registration *registration)
                 unmap_global(table->entries[i].addr);
         REX_REAL(unregister_lib)
         (&registration->descriptor->given);
+        rex_registration_ended(registration);
         rex_modules_unclaim(registration);
     }
     rex_gate_registered();

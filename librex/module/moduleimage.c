@@ -252,9 +252,10 @@ static int open_from(struct rex_module_image *image, struct rex_sources *sources
     return result;
 }
 
-int rex_module_image_retain(struct rex_module_image *image)
+int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release)
 {
-    int result = image->retained ? REX_OK : rex_retain(image->bytes, image->size);
+    int result =
+        image->retained ? REX_OK : rex_retain(image->bytes, image->size, release->image_read_later);
     image->retained = result == REX_OK;
     return result;
 }
@@ -262,8 +263,11 @@ int rex_module_image_retain(struct rex_module_image *image)
 void rex_module_image_close(struct rex_module_image *image)
 {
     rex_view_close(&image->view);
-    if (!image->retained)
+    if (image->retained)
+        rex_retained_drop(image->bytes);
+    else
         free(image->bytes);
+    image->retained = false;
     image->bytes = NULL;
     if (image->holds_context)
         rex_context_unhold();

@@ -19,14 +19,13 @@ struct rex_module_image {
     struct rex_view view;
     char path[PATH_MAX];
     size_t view_most;   /* bytes that a view of it may take */
-    bool retained;      /* the bytes stay for the life of the process */
+    bool retained;      /* the bytes have this image among their holders */
     bool holds_context; /* of the GPU that compiled it, until it is closed */
 };
 
 /*
  * Find, read and check the image of MODULE for RELEASE: NAME where not NULL, else what the module
- * and the configuration say. 0 or an error. Close it with rex_module_image_close(), which leaves
- * the bytes of an image that rex_module_image_retain() was called on.
+ * and the configuration say. 0 or an error. Close it with rex_module_image_close().
  */
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release);
@@ -44,8 +43,8 @@ static inline size_t rex_bytes_between(const void *begin, const void *end)
     return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
 }
 
-/* Retain the bytes, as rex_retain() does. 0 or REX_ENOMEM. */
-int rex_module_image_retain(struct rex_module_image *image);
+/* Retain the bytes for RELEASE. 0 or REX_ENOMEM. */
+int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release);
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 

@@ -1,6 +1,6 @@
 /*
- * modules.c - the modules that librex knows: their list, images that are never freed, and the one
- * lock of this room. No two modules have the same host key.
+ * modules.c - the modules that librex knows: their list, the images that they are registered with,
+ * and the one lock of this room. No two modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -67,12 +67,14 @@ void rex_registry_unlock(void)
     rex_unlock(&lock);
 }
 
-/* ---- image bytes that are never freed -------------------------------------------------------- */
+/* ---- the bytes of images --------------------------------------------------------------------- */
 
 struct retained {
     struct retained *next;
     unsigned char *bytes;
     size_t size;
+    size_t holders;
+    bool stays;
 };
 
 static struct retained *all_retained;
@@ -84,25 +86,44 @@ static struct retained *all_retained;
 unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {
     rex_registry_lock();
-    const struct retained *retained = all_retained;
+    struct retained *retained = all_retained;
     while (retained != NULL &&
            (retained->size != size || memcmp(retained->bytes, bytes, size) != 0))
         retained = retained->next;
+    if (retained != NULL)
+        retained->holders++;
     rex_registry_unlock();
     return retained != NULL ? retained->bytes : NULL;
 }
 
-int rex_retain(unsigned char *bytes, size_t size)
+int rex_retain(unsigned char *bytes, size_t size, bool stays)
 {
     struct retained *retained = malloc(sizeof *retained);
     if (retained == NULL)
         return rex_fail_memory(sizeof *retained, "an image");
-    *retained = (struct retained){NULL, bytes, size};
+    *retained = (struct retained){NULL, bytes, size, 1, stays};
     rex_registry_lock();
     retained->next = all_retained;
     all_retained = retained;
     rex_registry_unlock();
     return REX_OK;
+}
+
+void rex_retained_drop(const void *bytes)
+{
+    rex_registry_lock();
+    struct retained **at = &all_retained, *retained;
+    while ((*at)->bytes != bytes)
+        at = &(*at)->next;
+    retained = *at;
+    bool is_last = --retained->holders == 0 && !retained->stays;
+    if (is_last)
+        *at = retained->next;
+    rex_registry_unlock();
+    if (!is_last)
+        return;
+    free(retained->bytes);
+    free(retained);
 }
 
 /* ---- the list of modules --------------------------------------------------------------------- */

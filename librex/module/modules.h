@@ -1,6 +1,6 @@
 /*
- * modules.h - the modules that librex knows, and the module of each host key; images that are never
- * freed.
+ * modules.h - the modules that librex knows, and the module of each host key; the images that they
+ * are registered with.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,14 +29,17 @@ static inline struct rex_module *rex_modules_first(void)
     return __atomic_load_n(&rex_first_module, __ATOMIC_ACQUIRE);
 }
 
-/* The retained bytes that are equal to these, or NULL. */
+/* The retained bytes that are equal to these, which have one more holder then; NULL: none are. */
 unsigned char *rex_retained(const unsigned char *bytes, size_t size);
 
 /*
- * Retain BYTES, of malloc(), for ever, because libomptarget 15 to 20 read every image again at each
- * later registration. Returns 0 or REX_ENOMEM.
+ * Retain BYTES, of malloc(), for one holder. STAYS: for ever, because the release reads them later.
+ * Returns 0 or REX_ENOMEM.
  */
-int rex_retain(unsigned char *bytes, size_t size);
+int rex_retain(unsigned char *bytes, size_t size, bool stays);
+
+/* BYTES have one holder less; with the last one those that do not stay are freed. */
+void rex_retained_drop(const void *bytes);
 
 /* ---- registered ------------------------------------------------------------------------------ */
 

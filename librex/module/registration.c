@@ -26,13 +26,23 @@
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static struct rex_descriptor *allocate(size_t entries)
+static void discard(struct rex_descriptor *descriptor)
 {
-    size_t size = sizeof(struct rex_descriptor) + entries * sizeof(struct __tgt_offload_entry);
-    struct rex_descriptor *descriptor = calloc(1, size);
-    if (descriptor == NULL)
-        rex_fail_memory(size, "a registration");
-    return descriptor;
+    free(descriptor->entries);
+    free(descriptor);
+}
+
+/* A descriptor with room for copies of COUNT entries; 0: it has none. */
+static struct rex_descriptor *allocate(size_t count)
+{
+    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
+    if (descriptor != NULL && count > 0)
+        descriptor->entries = calloc(count, sizeof *descriptor->entries);
+    if (descriptor != NULL && (count == 0 || descriptor->entries != NULL))
+        return descriptor;
+    rex_fail_memory(sizeof *descriptor + count * sizeof *descriptor->entries, "a registration");
+    free(descriptor);
+    return NULL;
 }
 
 static void describe(struct rex_descriptor *descriptor, const struct rex_module_image *image,
@@ -72,7 +82,7 @@ static int describe_by_position(struct rex_registration *registration,
                 break;
             }
         if (row == 0) {
-            free(descriptor);
+            discard(descriptor);
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
                             "omp_offloading_entries, by which LLVM %d finds kernels: write "
@@ -89,7 +99,7 @@ static int describe_by_position(struct rex_registration *registration,
 
 /*
  * For a host device that calls kernels in its own way: replaces each kernel's name by that of the
- * function that calls it. The names are in the image, whose bytes are retained.
+ * function that calls it. The names are in the image, which stays as long as these copies.
  */
 static void name_calls(struct rex_descriptor *descriptor, size_t count, const struct rex_view *view)
 {
@@ -124,6 +134,21 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
 
 /* ---- given to libomptarget ------------------------------------------------------------------- */
 
+/* libomptarget has ended the registration of DESCRIPTOR. */
+static void free_copies(struct rex_descriptor *descriptor, const struct rex_release *release)
+{
+    if (!release->entries_copied)
+        return;
+    free(descriptor->entries);
+    descriptor->entries = NULL;
+}
+
+void rex_registration_ended(struct rex_registration *registration)
+{
+    free_copies(registration->descriptor, registration->release);
+    rex_retained_drop(registration->descriptor->image.ImageStart);
+}
+
 static int not_accepted(const struct rex_registration *registration,
                         const struct rex_module_image *image)
 {
@@ -157,6 +182,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     if (!is_accepted) {
         REX_REAL(unregister_lib)
         (&descriptor->given);
+        free_copies(descriptor, registration->release);
     } else if (late && !rex_runtime_disabled()) {
         /* Devices are in use: a launch that loads the image would meet those of other threads. */
         for (int device = 0; device < rex_devices_known(); device++)
@@ -261,18 +287,22 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         return result;
     if (!registration->is_kept)
         result = rex_descriptor_new(
-            registration, image, descriptor != NULL || rex_adopted_has(registration->table.entries),
+            registration, image,
+            !registration->release->entries_copied &&
+                (descriptor != NULL || rex_adopted_has(registration->table.entries)),
             &descriptor);
     if (result == REX_OK)
-        result = rex_module_image_retain(image);
+        result = rex_module_image_retain(image, registration->release);
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
     if (registration->descriptor != descriptor)
-        free(descriptor);
+        discard(descriptor);
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;
     }
+    image->bytes = NULL; /* the registration holds them */
+    image->retained = false;
     if (!now) {
         registration->view = image->view;
         memset(&image->view, 0, sizeof image->view);

@@ -89,15 +89,14 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
 
 /*
  * One registration with libomptarget. It is never freed and never used again, because
- * libomptarget's tables outlive the unregistration. LLVM 20 and later keep them by the descriptor's
- * address, all releases by that of the host entries.
+ * libomptarget's tables outlive the unregistration: see `entries_copied` in omp/release.h.
  */
 struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* to libomptarget */
     struct __tgt_device_image image;
-    /* copies; none if the linker's own section is registered */
-    struct __tgt_offload_entry entries[];
+    /* copies; NULL if the module's own table is registered, or they are freed */
+    struct __tgt_offload_entry *entries;
 };
 
 /*
@@ -106,5 +105,11 @@ struct rex_descriptor {
  */
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
                        bool fresh, struct rex_descriptor **descriptor);
+
+/*
+ * libomptarget has ended the last registration: free what the release reads no more of it, the
+ * image and copies of entries.
+ */
+void rex_registration_ended(struct rex_registration *registration);
 
 #endif

@@ -53,14 +53,14 @@
     .openmp_first = true
 #define OF_19_TO_21                                                                                \
     .packet_flags = REX_FLAGS_USUAL, .driver_function = "cuMemAllocAsync", .driver_since = "11.2", \
-    .newest_packet = 3, .newest_old_header = 90, .runtime_object = true, .packed_slots = true,     \
-    .environment_size = 48, .shared_memory_fixed = true
+    .newest_packet = 3, .newest_old_header = 90, .image_read_later = true, .runtime_object = true, \
+    .packed_slots = true, .environment_size = 48, .shared_memory_fixed = true
 #define OF_23_AND_24                                                                               \
     .packet_flags = FLAGS_OF_23, .driver_function = "cuLaunchKernelEx", .driver_since = "11.8",    \
     .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3), .host = HOST_ARRAY,               \
-    .excess_copied = true, .presence_at_entry = true, .attach_rows = true, .runtime_object = true, \
-    .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT, .environment_size = 40,         \
-    .shared_memory_fixed = true
+    .excess_copied = true, .presence_at_entry = true, .entries_copied = true, .attach_rows = true, \
+    .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT,         \
+    .environment_size = 40, .shared_memory_fixed = true
 
 /*
  * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; 14 and 21 to 23 must
@@ -86,7 +86,8 @@ static const struct rex_release rows[] = {
      .newest_container = 1,
      .entries_by_position = true,
      .parents_rounded = true,
-     .one_delete_a_call = true},
+     .one_delete_a_call = true,
+     .image_read_later = true},
     {.number = 16,
      OF_14_TO_17,
      .marker = "__tgt_target_nowait_query",
@@ -94,6 +95,7 @@ static const struct rex_release rows[] = {
      .env = ENV_BY_ROW(true),
      .newest_container = 1,
      .parents_rounded = true,
+     .image_read_later = true,
      .shared_memory_fixed = true},
     {.number = 17,
      OF_14_TO_17,
@@ -101,6 +103,7 @@ static const struct rex_release rows[] = {
      .plain = PLAIN(1, true),
      .env = ENV_BY_ROW(true),
      .newest_container = 1,
+     .image_read_later = true,
      .shared_memory_fixed = true},
     {.number = 18,
      .packet_flags = REX_FLAGS_USUAL,
@@ -116,6 +119,7 @@ static const struct rex_release rows[] = {
      .newest_old_header = 90,
      .new_header_refused = true,
      .late_image_ignored = true,
+     .image_read_later = true,
      .names_in_tor_crash = true,
      .plugins_apart = true,
      .openmp_first = true,
@@ -135,13 +139,15 @@ static const struct rex_release rows[] = {
      .plain = PLAIN(3, true),
      .env = ENV(3),
      .newest_container = 1,
-     .new_header_refused = true},
+     .new_header_refused = true,
+     .entries_copied = true},
     /* 21.1.0 and 21.1.1 need the older header, 21.1.2 takes both. */
     {.number = 21,
      OF_19_TO_21,
      .marker = "llvmLaunchKernel",
      .plain = PLAIN(3, true),
      .env = ENV(3),
+     .entries_copied = true,
      .most_dynamic_memory = 49151},
     {.number = 22,
      .packet_flags = REX_FLAGS_USUAL,
@@ -151,6 +157,7 @@ static const struct rex_release rows[] = {
      .newest_packet = 3,
      .plain = PLAIN(3, true),
      .env = ENV(3),
+     .entries_copied = true,
      .attach_rows = true,
      .runtime_object = true,
      .packed_slots = true,

@@ -59,6 +59,17 @@ struct rex_release {
      * librex takes back no registration, because it could not be made again.
      */
     bool late_image_ignored;
+    /*
+     * an image is read after its registration has ended: at later registrations (15 to 20), or when
+     * it is unloaded (21)
+     */
+    bool image_read_later;
+    /*
+     * A registration copies the entries, and finds the copy by the descriptor's address, also for a
+     * later descriptor at that address. Other releases keep the address of the entries, for which a
+     * later table would be empty.
+     */
+    bool entries_copied;
     /* a kernel whose name ends in "tor" is launched without parameters */
     bool names_in_tor_crash;
     /* rows that attach pointers (clang 22 and later) attach; other releases read them as maps */

@@ -198,6 +198,11 @@ static void yes_or_no(const struct to *to, const struct rex_release *release)
         {release->late_image_ignored, "late images",
          "refused: an image registered after a device's first use is never loaded; modules that "
          "are known are registered together, and a registration stays when its module ends"},
+        {!release->entries_copied, "copies of entries",
+         "stay when a registration has ended: libomptarget keeps their address, and would have no "
+         "entries for a later table there"},
+        {release->image_read_later, "images",
+         "stay when a registration has ended: libomptarget reads them later"},
         {release->names_in_tor_crash, "kernel names",
          "that end in \"tor\" are refused: such a kernel gets no arguments"},
         {release->devices_at_first_use, "contexts",

@@ -181,5 +181,8 @@ int main(int argc, char **argv)
     FILE *to = fopen(argv[2], "wb");
     if (to == NULL || fwrite(file.at, 1, file.size, to) != file.size || fclose(to) != 0)
         return perror(argv[2]), 1;
+    rex_image_view_close(view);
+    rex_image_list_close(list);
+    free(host.at);
     return 0;
 }

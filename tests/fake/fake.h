@@ -102,7 +102,8 @@ struct fake_record {
     void (*on_data)(enum fake_function); /* called by each data call, for a test that maps then; or NULL */
     void (*on_launch)(void);             /* the same by each launch */
     int registered;       /* descriptors registered now */
-    int used_address_again; /* a descriptor or a table of host entries came back at an address that was used before */
+    int used_address_again; /* the descriptor, or up to 19 the table of host entries, came at an address that was used before */
+    int image_is_gone;      /* the image of an earlier registration, which this release still reads, has other bytes */
     uint32_t count;       /* calls, */
     uint32_t counts[16];  /* and those of each function */
     struct fake_call calls[FAKE_CALLS];

@@ -115,14 +115,35 @@ static void note_address(const void *address)
         seen[count++] = address;
 }
 
+/* 15 to 20 read all images at each registration, also of those that have ended; 21 reads them when it unloads them. */
+static void read_images_again(const unsigned char *image)
+{
+    static struct {
+        const unsigned char *image;
+        unsigned char begin[4];
+    } seen[64];
+    static size_t count;
+    if (FAKE_RELEASE < 15 || FAKE_RELEASE > 21)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(seen[i].image, seen[i].begin, sizeof seen[i].begin) != 0)
+            record.image_is_gone = 1;
+    if (image != NULL && count < sizeof seen / sizeof *seen) {
+        seen[count].image = image;
+        memcpy(seen[count++].begin, image, sizeof seen->begin);
+    }
+}
+
 EXPORT void __tgt_register_lib(struct fake_descriptor *descriptor);
 void __tgt_register_lib(struct fake_descriptor *descriptor)
 {
     struct fake_call *call = next(FAKE_REGISTER);
     if (FAKE_RELEASE <= 15)
         __kmpc_get_target_offload();
-    note_address(descriptor);
-    note_address(descriptor->begin);
+    /* 20 and later copy a table in the older form, and find the copy by the descriptor. */
+    bool is_copied = FAKE_RELEASE >= 20 && *(const uint64_t *)(const void *)descriptor->begin != 0;
+    note_address(is_copied ? (const void *)descriptor : descriptor->begin);
+    read_images_again(descriptor->image->start);
     call->descriptor = descriptor;
     call->entries = descriptor->begin;
     call->entry_count = (uint64_t)(descriptor->stop - descriptor->begin);

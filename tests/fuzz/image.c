@@ -45,7 +45,7 @@ static void open_image(const struct rex_module *module, const char *name, const 
         FUZZ_CHECK(rex_view_find(&image.view, image.view.symbols[i].name) != NULL);
     /* The first is kept, as a registration keeps its image: equal ones are then the same bytes. */
     static bool kept;
-    kept = kept || rex_module_image_retain(&image) == REX_OK;
+    kept = kept || rex_module_image_retain(&image, release) == REX_OK;
     rex_module_image_close(&image);
 }
 

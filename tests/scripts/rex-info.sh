@@ -69,6 +69,13 @@ done <"$work/fields"
 # ---- librex(7) says the same of each release: its table, and which host images run
 
 page=$build/man/librex.7
+# by_release: a line for neighbours with the same facts
+by_release() {
+    awk -F '\t' '{ what = substr($0, length($1) + 2) }
+        what == last { releases = releases ", " $1; next }
+        { if (NR > 1) print releases "\t" last; releases = $1; last = what }
+        END { print releases "\t" last }'
+}
 "$info" --abi --json >"$work/abi"
 for release in $(jq -r '.releases | keys[]' "$work/abi"); do # those that are not here, too
     jq -r ".releases[\"$release\"] | to_entries[] | \"\(.key): \(.value)\"" "$work/abi" >"$work/adapted"
@@ -84,11 +91,13 @@ jq -r 'def dimensions: if test("3 dimensions") then "x, y, z" else "x" end;
             (if $plain | test("no dynamic") then "env only, " else "" end)
                 + (if .value["dynamic shared memory"] then "less than 48 KiB"
                    elif .value["shared memory"] | test("more than 48 KiB is an error") then "up to 48 KiB" else "yes" end) end)] | @tsv' \
-    "$work/abi" | awk -F '\t' '{ what = $2 "\t" $3 "\t" $4 "\t" $5 }
-        what == last { releases = releases ", " $1; next }
-        { if (NR > 1) print releases "\t" last; releases = $1; last = what }
-        END { print releases "\t" last }' >"$work/table"
+    "$work/abi" | by_release >"$work/table"
 sed -n '/^LLVM\tplain\tenv/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of releases in $page is not librex's own"
+jq -r '.releases | to_entries[] | [.key,
+    (.value as $facts | ["images", "copies of entries"][] |
+        if $facts["late images"] then "used again" elif $facts[.] == null then "freed" elif . == "images" then "stays" else "stay" end)] | @tsv' \
+    "$work/abi" | by_release >"$work/table"
+sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
 grep -q "^LLVM $strict run host images whose kernels REX_DEVICE_KERNEL makes" "$page" || fail "$page does not say that LLVM $strict refuse host images"
 grep -q "on $strict, a host image whose kernels" include/rex/offload.h || fail "rex_module_register() does not say the same of LLVM $strict"
@@ -194,12 +203,12 @@ LD_LIBRARY_PATH=$O "$work/check" || fail 'the ABI is another one'
 
 # Nothing of the headers is missing: every struct, field and function in the eyes of another reader.
 # Of C, that is, and not what the compiler alone reads.
-headers() { find include -name '*.h' ! -name arguments.h ! -name 'k*.h' ! -name openmp.h "$@"; }
+headers() { find include -name '*.h' ! -name arguments.h ! -name 'ke*.h' ! -name kinds.h ! -name openmp.h "$@"; }
 jq -r '.structs[].name' "$work/out" | sort >"$work/listed"
 headers -exec sed '/^#ifdef __cplusplus/,/^#e/d' {} + | sed -n 's/^\(typedef \)\{0,1\}\(struct [A-Za-z_0-9]*\) {.*/\2/p' | sort >"$work/structs"
 diff "$work/structs" "$work/listed" || fail 'structs are missing'
 jq -r '.functions[] | select((.inline or .per_binary) | not) | .name' "$work/out" | sort >"$work/listed"
-nm -D --defined-only "$O/librex.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
+nm -D --defined-only "$O/librex.so" | awk '$2 ~ /[TW]/ { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
 diff "$work/exported" "$work/listed" || fail 'functions are missing'
 jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v -e '^__tgt_' -e '^omp_' && fail 'a function has no prototype'
 jq -r '.functions[] | select(.inline) | .name' "$work/out" >"$work/listed"

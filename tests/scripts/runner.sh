@@ -50,6 +50,27 @@ runs 0 '1 passed, 0 failed, 0 skipped' -k script/starts
 [ -e fetched ] || fail 'no release was fetched for a script that starts one'
 runs 1 '2 passed, 1 failed, 2 skipped'
 
+# ---- a librex that is installed: no test finds it
+
+mkdir -p 'an installed/lib/pkgconfig' 'an installed/bin' build/tools kept
+: >'an installed/lib/librex.so.0.2'
+: >'an installed/lib/pkgconfig/rex.pc'
+for tool in 'an installed/bin/rex-cc' build/tools/rex-cc; do
+    echo '#!/bin/sh' >"$tool"
+    chmod +x "$tool"
+done
+# The test's shell expands them.
+# shellcheck disable=SC2016
+script installed 'echo "$LD_LIBRARY_PATH $PKG_CONFIG_PATH $(command -v rex-cc)"'
+(
+    export LD_LIBRARY_PATH="$work/an installed/lib:$work/kept:$work/an installed/lib" PATH="$work/an installed/bin:$PATH"
+    export PKG_CONFIG_PATH="$work/kept:$work/an installed/lib/pkgconfig"
+    runs 0 '1 passed, 0 failed, 0 skipped' -k script/installed
+    sees=$(cat build/tests/log/once-script-installed.log)
+    [ "$sees" = "$work/kept $work/kept $work/build/tools/rex-cc" ] || fail "a test sees $sees"
+    exit "$failed"
+) || failed=1
+
 # ---- order: first what has a time, longest first; then scripts, programs and unit tests
 
 # program PLACE COMMAND: one that is built

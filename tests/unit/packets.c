@@ -546,10 +546,14 @@ TEST_ON_FAKES(order_of_calls, ALL_RELEASES)
     CHECK_EQUAL(record->count, calls);
 }
 
-/* No address comes back, and equal bytes are kept once. */
+/*
+ * No address comes back that the release keeps. Equal bytes are kept once, and those of an ended registration as long as the release reads
+ * them: a sanitizer sees a leak, and the fake what was freed too early.
+ */
 TEST_ON_FAKES(register_again, ALL_RELEASES)
 {
     enum { ROUNDS = 12 };
+    bool stays = release >= 15 && release <= 21;
     const unsigned char *image = NULL;
     use_gpu(90);
     use_release(release);
@@ -557,13 +561,14 @@ TEST_ON_FAKES(register_again, ALL_RELEASES)
         const struct fake_descriptor *given = (const struct fake_descriptor *)register_cubin(SM_90);
         CHECK(given != NULL && (const void *)__cubin_desc == given && given->images == 1);
         CHECK(given->image->begin == given->begin && given->image->stop == given->stop);
-        CHECK(image == NULL || image == given->image->start);
+        CHECK(image == NULL || !stays || image == given->image->start);
+        CHECK((given->begin == (const void *)rex_this_module.entries_begin) == (i == 0 || release == 18 || release >= 20));
         image = given->image->start;
         CHECK_EQUAL(rex_offload_fini(), 0);
         CHECK(__cubin_desc == NULL);
         free(malloc(sizeof(struct fake_descriptor) * 4)); /* freed memory would be used by now */
     }
-    CHECK(!the_record()->used_address_again);
+    CHECK(!the_record()->used_address_again && !the_record()->image_is_gone);
     /* 18 gets one registration, which stays. */
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], release == 18 ? 1 : ROUNDS);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], release == 18 ? 0 : ROUNDS);

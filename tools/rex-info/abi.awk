@@ -52,7 +52,7 @@ function function_of(text, kind,   symbol) {
     print kind "(" symbol ", " quoted(squeezed(text)) ")"
 }
 
-{ sub(/\/\*\*<.*/, "") }
+{ sub(/\/\*\*<.*/, ""); sub(/\) \/\*.*/, ")") }
 FNR == 1 { in_comment = in_struct = in_enum = in_function = in_cplusplus = 0 }
 in_comment { if (/\*\//) in_comment = 0; next }
 /^[ \t]*\/\*/ { if (!/\*\//) in_comment = 1; next }
@@ -61,6 +61,7 @@ in_comment { if (/\*\//) in_comment = 0; next }
 /^#(else|endif)/ { in_cplusplus = 0 }
 in_cplusplus { next }
 
+/^REX_PER_BINARY [^=]*rex___tgt_/ { next } # librex exports functions of these names
 /^static inline / { kind = "INLINE" }
 /^REX_PER_BINARY [^=]*\(/ { kind = "PER_BINARY" }
 /^REX_API / || /^(void|int) (__rex_real|rex)___tgt_/ { kind = "FUNCTION" }

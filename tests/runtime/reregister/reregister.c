@@ -1,10 +1,13 @@
 /*
- * Registering again, two hundred times, and in `make check-all` a thousand: with the same image, with another, with another module in between. libomptarget keeps tables by
- * the addresses of descriptors and entries and never clears them, so each of these goes wrong where an address is used twice.
+ * Registering again, two hundred times, and in `make check-all` a thousand: with the same image, with others, with another module in between, as a library. libomptarget
+ * keeps tables by the addresses of descriptors or entries and never clears them, so each of these goes wrong where an address is used twice. What it reads no more is freed,
+ * so that memory is bounded where the release allows that (librex(7)).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "runtime/runtime.h"
+
+#include <rex/library.h>
 
 #include "heap.h"
 #include "kernels.h"
@@ -59,8 +62,22 @@ static void check_own(int64_t factor)
     CHECK(&rex_this_module, REX_KERNEL_ID(k299), 299, factor);
 }
 
-/* From round SETTLED on: at most 32 bytes for an entry and 256 for a registration. */
-static void check_growth(int round, int rounds, int entries)
+/* Which releases read no more, after a registration has ended, its entries or its image. */
+static bool entries_end(void)
+{
+    return release_of_test() >= 20;
+}
+
+static bool images_end(void)
+{
+    return release_of_test() == 14 || release_of_test() >= 22;
+}
+
+/*
+ * From round SETTLED on: at most 256 bytes for a registration. 32 more for each of ENTRIES, and the SIZE of an image, where they stay.
+ * SIZE 0: no image is new.
+ */
+static void check_growth(int round, int rounds, int entries, size_t size)
 {
     static size_t settled;
     if (!heap_is_counted())
@@ -69,9 +86,11 @@ static void check_growth(int round, int rounds, int entries)
         settled = heap_of_librex();
     if (round == rounds && rounds > SETTLED) {
         double growth = (double)(heap_of_librex() - settled) / (rounds - SETTLED);
+        double stays = (entries_end() ? 0 : 32 * entries) + (images_end() ? 0 : (double)size);
         printf("librex grows by %.1f bytes a round, for %d entries\n", growth, entries);
         assert_true(heap_of_librex() > settled || !loads_late()); /* else nothing was counted */
-        assert_true(growth <= 32 * entries + 256);
+        assert_true(growth <= stays + 256);
+        assert_true(images_end() || growth >= (double)size * 0.9); /* they are still read */
     }
     if (round % 50 == 0)
         remove_temporary_images();
@@ -86,7 +105,7 @@ static void check_again(const char *other)
         assert_non_null(register_cubin(is_other ? other : NULL));
         check_own(is_other ? FACTOR_OF_OTHER : FACTOR_OF_DEFAULT);
         assert_int_equal(rex_offload_fini(), 0);
-        check_growth(round, rounds, ENTRIES);
+        check_growth(round, rounds, ENTRIES, 0);
     }
 }
 
@@ -108,6 +127,60 @@ TEST(with_another_image)
     assert_null(register_cubin(other.text));
     assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
     assert_non_null(strstr(rex_last_error(), "LLVM 18 takes no registration back"));
+}
+
+/* Each round has an image of its own: the number of the round is behind the default one. */
+TEST(with_images_that_differ)
+{
+    int rounds = registrations_of(wanted_rounds());
+    struct bytes image = read_bytes(default_image().text);
+    struct path own = temporary_file("own");
+    if (!loads_late())
+        leave_out("LLVM 18 takes no registration back");
+    image.bytes = realloc(image.bytes, image.size + 8);
+    assert_non_null(image.bytes);
+    heap_is_counted();
+    for (int round = 1; round <= rounds; round++) {
+        memset(image.bytes + image.size, 0, 8);
+        memcpy(image.bytes + image.size, &round, sizeof round);
+        write_bytes(own.text, image.bytes, image.size + 8);
+        assert_non_null(register_cubin(own.text));
+        check_own(FACTOR_OF_DEFAULT);
+        assert_int_equal(rex_offload_fini(), 0);
+        check_growth(round, rounds, ENTRIES, image.size);
+    }
+    unlink(own.text);
+    free(image.bytes);
+}
+
+/* One that is registered: images for GPUs are the driver's alone. Its names are copies, too. */
+TEST(of_a_library, .gpu = ON_HOST_DEVICE)
+{
+    enum { NAME = sizeof "k100__kernel__" + 1 };
+    int rounds = registrations_of(wanted_rounds());
+    struct path other = other_image();
+    if (!loads_late())
+        leave_out("LLVM 18 takes no registration back");
+    heap_is_counted();
+    for (int round = 1; round <= rounds; round++) {
+        struct rex_library *library = NULL;
+        struct rex_queue *queue = NULL;
+        const char *path = round % 2 == 0 ? other.text : default_image().text;
+        int64_t value = round, result = -1, *to = &result;
+        assert_int_equal(rex_library_load(&library, -1, NULL, 0, path), 0);
+        assert_int_equal(rex_queue_create(&queue, -1, "named", 0), 0);
+        to = rex_device_alloc(sizeof result, -1);
+        struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "k150__kernel__"), 1, 1);
+        void *arguments[] = {&value, &to};
+        assert_int_equal(launch_library_in(queue, library, &launch, arguments, 2), 0);
+        assert_int_equal(rex_queue_copy_from(queue, &result, to, sizeof result), 0);
+        assert_int_equal(rex_queue_sync(queue), 0);
+        assert_int_equal(result, round * (round % 2 == 0 ? FACTOR_OF_OTHER : FACTOR_OF_DEFAULT) + 150);
+        rex_device_free(to, -1);
+        assert_int_equal(rex_queue_destroy(queue), 0);
+        assert_int_equal(rex_library_unload(library), 0);
+        check_growth(round, rounds, ENTRIES + ENTRIES * (32 + NAME) / 32, 0);
+    }
 }
 
 TEST(with_another_module_between)
@@ -133,6 +206,6 @@ TEST(with_another_module_between)
         CHECK(&other_module, &other_keys[1], 150, FACTOR_OF_OTHER);
         assert_int_equal(rex_module_fini(&other_module), 0);
         /* 14 and 15 register rows for all kernels of a host image: as many as this module has entries. */
-        check_growth(round, rounds, 3 * ENTRIES);
+        check_growth(round, rounds, 3 * ENTRIES, 0);
     }
 }
