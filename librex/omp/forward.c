@@ -60,9 +60,9 @@ REX_ENTRY_POINTS(LACKING)
 
 /*
  * These are jumps, so that libomptarget finds the program's code as its caller; it gives OMPT tools
- * that address as codeptr_ra. With a tool the slots are libomptarget's own functions. Compilers make
- * jumps of such calls only if they optimize, so assembly is written here. It counts the slots in the
- * order of the table. ppc64le cannot jump: a jump to another library's function leaves that
+ * that address as codeptr_ra. With a tool the slots are libomptarget's own functions. Compilers
+ * make jumps of such calls only if they optimize, so assembly is written here. It counts the slots
+ * in the order of the table. ppc64le cannot jump: a jump to another library's function leaves that
  * library's TOC to a caller in this one.
  */
 #if defined __x86_64__ && defined __LP64__
