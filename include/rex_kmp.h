@@ -70,9 +70,9 @@ extern "C" {
  * ---- libomptarget: its own entry points, which check nothing ----------------------------------
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
- * which find libomptarget at run time and jump to it. They check nothing: libomptarget aborts the
- * process on nearly every mistake, and 19 and later crash when called before any registration. The
- * rewrite of `__tgt_X` does not touch these names.
+ * which find libomptarget at run time and wait while another thread registers or ends a module. They
+ * check nothing: libomptarget aborts the process on nearly every mistake, and 19 and later crash
+ * when called before any registration. The rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */
 
@@ -172,12 +172,12 @@ REX_API int rex_module_target_kernel(struct rex_module *module, int64_t device, 
                                      int32_t thread_limit, void *host_key,
                                      struct __tgt_kernel_arguments *args);
 
-/** enum rex_data_call: the data calls of rex_module_target_data(). */
-enum rex_data_call {
-    REX_DATA_BEGIN, /**< map the rows, as `__tgt_target_data_begin`. */
-    REX_DATA_END,   /**< end their mappings, as `__tgt_target_data_end`. */
-    REX_DATA_UPDATE /**< copy the rows, as `__tgt_target_data_update`. */
-};
+/**
+ * enum rex_data_call: the data calls of rex_module_target_data(). They map rows, end their mappings
+ * and copy rows, as `__tgt_target_data_begin`, `__tgt_target_data_end` and
+ * `__tgt_target_data_update`.
+ */
+enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 
 /**
  * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call,

@@ -63,7 +63,7 @@ bool rex_gate_is_over(void)
     return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
 }
 
-static int check_process(void)
+int rex_gate_check(void)
 {
     int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
     if (reason == REX_EFORK)
@@ -73,14 +73,6 @@ static int check_process(void)
     if (reason == REX_EINVAL)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
-    return REX_OK;
-}
-
-int rex_gate_check(void)
-{
-    int result = check_process();
-    if (result != REX_OK)
-        return result;
     if (rex_thread.part != NULL || rex_thread_list())
         return REX_OK;
     /* In the last round of its destructors a thread has left the list for ever. */
@@ -108,9 +100,8 @@ int rex_gate_enter(void)
 
 int rex_gate_enter_raw(void)
 {
-    int result = rex_thread.inside == 0 ? check_process() : REX_OK;
-    if (result != REX_OK)
-        return result;
+    if (rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over()))
+        return rex_gate_check();
     if (rex_thread.part == NULL)
         rex_thread_list();
     enter();

@@ -122,7 +122,11 @@ static void use_packets(void)
             continue; /* it wants a module that is registered, or known */
         int before = launches();
         step_begin();
-        check_launch(names[way], send_packet(way, &packet), before);
+        int result = send_packet(way, &packet);
+        /* A wrapper returns -1 for each cause that keeps the module from being registered. */
+        if (result == REX_EHOST && way != RAW && *rex_module_image_path(&rex_this_module) == '\0')
+            result = rex_last_error_code();
+        check_launch(names[way], result, before);
     }
 }
 
