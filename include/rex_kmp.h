@@ -160,7 +160,7 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
 
 /**
  * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with its
- * parameters. Any thread.
+ * parameters. If another known module has the key, that module is used. Any thread.
  *
  * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
  * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()

@@ -19,6 +19,7 @@
 #include "launch/check.h"
 #include "launch/loadedimage.h"
 #include "memory/presence.h"
+#include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -119,10 +120,26 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
                             : result;
 }
 
+/*
+ * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file of
+ * its binary, which pass the module of the header.
+ */
+static struct rex_module *find_module(struct rex_module *module, const void *key)
+{
+    const struct rex_registration *registration =
+        module != NULL ? rex_registration_of(module) : NULL;
+    if (module == NULL ||
+        (registration != NULL && rex_table_find(&registration->table, key) != NULL))
+        return module;
+    struct rex_module *other = rex_modules_find(key);
+    return other != NULL ? other : module;
+}
+
 int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
                              int32_t thread_limit, void *host_key,
                              struct __tgt_kernel_arguments *args)
 {
+    module = find_module(module, host_key);
     int result = rex_module_ready_or_host(module, "rex_module_target_kernel");
     return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
                             : result;
