@@ -291,6 +291,17 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
     return ask(address, size, number, device);
 }
 
+/* Whether loose memory between BEGIN and END is still mapped. */
+static bool is_loose_inside(uintptr_t begin, uintptr_t end, int number)
+{
+    struct rex_entry entry;
+    bool is_found = find_first(begin, end, number, &entry);
+    while (is_found &&
+           !(entry.is_loose && rex_runtime_omp()->is_present((const void *)entry.begin, number)))
+        is_found = entry.end < end && find_first(entry.end, end, number, &entry);
+    return is_found;
+}
+
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
@@ -300,7 +311,9 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (is_known && rex_entry_has(&entry, at, end))
         return REX_PRESENT_WHOLE;
     enum rex_presence presence = ask(address, size, number, &device);
-    return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
+    if (presence != REX_ABSENT)
+        return presence;
+    return is_known || is_loose_inside(at, end, number) ? REX_PRESENT_INSIDE : REX_ABSENT;
 }
 
 /* ---- look-ups that take references ----------------------------------------------------------- */

@@ -175,12 +175,53 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 
 static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
 {
-    for (size_t i = 0; i < end->count && !end->is_all; i++) {
+    for (size_t i = 0; i < end->count; i++) {
         uintptr_t at = 0;
         bool stays = false;
         while (settle_entry(table, end, &end->range[i], &at, stays))
             stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
+}
+
+/* Copies the first entry from AT on that no call but END has for itself. */
+static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
+                         uintptr_t at, struct rex_entry *found)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, UINTPTR_MAX)) != NULL; i++) {
+        is_found = (entry->owner == NULL || entry->owner == end) && !entry->is_gone;
+        *found = *entry;
+    }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/*
+ * After an end that may have ended any mapping: libomptarget is asked about each entry. An entry
+ * that stays has a count that is not known.
+ */
+static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    struct rex_entry asked;
+    for (uintptr_t at = 0; find_unowned(table, end, at, &asked); at = asked.end) {
+        const struct rex_omp *omp = rex_runtime_omp();
+        bool stays = omp->is_present((const void *)asked.begin, end->number) &&
+                     omp->is_present((const void *)(asked.end - 1), end->number);
+        pthread_mutex_lock(&table->lock);
+        struct rex_entry *entry =
+            rex_entry_touching(table, rex_entries_behind(table, asked.begin), asked.end);
+        if (entry != NULL && entry->born == asked.born) {
+            entry->is_gone |= !stays && !entry->is_loose;
+            entry->refs = REX_REFS_UNKNOWN;
+        }
+        pthread_mutex_unlock(&table->lock);
+    }
+    pthread_mutex_lock(&table->lock);
+    rex_entries_clean(table);
+    pthread_mutex_unlock(&table->lock);
 }
 
 /* Copies the begins of the mappings on both sides of RANGE, if it lies in none; their number. */
@@ -375,8 +416,9 @@ static void settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     if (ends_unknown(end))
-        rex_mappings_forget();
-    settle_all(table, end);
+        settle_table(table, end);
+    else
+        settle_all(table, end);
     look_beside(table, end);
 }
 

@@ -606,6 +606,60 @@ TEST(mapped_by_a_mapper)
     finish(0);
 }
 
+/* A begin that is refused leaves nothing behind, also if one of its rows lies in the one that is refused. */
+TEST(refused_with_a_part)
+{
+    start();
+    REX_MAP(first, REX_SECTION(TOFROM, y, 0, 1));
+    REX_MAP(refused, REX_SECTION(TOFROM, y, 0, 20), REX_SECTION(TOFROM, y, 10, 10));
+    REX_MAP(part, REX_SECTION(TO, y, 10, 10));
+    REX_MAP(beside, REX_SECTION(TOFROM, y, 5, 15));
+    OK(rex_data_enter(-1, &first));
+    assert_int_equal(rex_data_enter(-1, &refused), REX_EOVERLAP);
+    assert_false(rex_target_is_present(y + 10, sizeof *y, -1));
+    assert_int_equal(rex_data_update(-1, &part), REX_EABSENT);
+    OK(rex_data_enter(-1, &beside));
+    OK(rex_data_exit(-1, &beside));
+    OK(rex_data_exit(-1, &first));
+    finish(0);
+}
+
+/* An end by a mapper, which may end anything, leaves the mappings known that it has not ended. */
+TEST(mapped_beside_a_mapper)
+{
+    start();
+    REX_MAP(cell, REX_SECTION(TOFROM, y, 10, 1));
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    OK(rex_data_enter(-1, &cell));
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(rex_data_enter(-1, &all), REX_EOVERLAP);
+        assert_int_equal(launches(), REX_EOVERLAP);
+        OK(begins_by_mapper());
+        OK(ends_by_mapper());
+    }
+    OK(rex_data_exit(-1, &cell));
+    OK(rex_data_enter(-1, &all));
+    OK(rex_data_exit(-1, &all));
+    finish(0);
+}
+
+/* Memory of a launch that is not waited for is still mapped: a begin around it is refused. */
+TEST(mapped_by_a_launch_not_waited_for, .on = "14 15 16 17 19 21 22 23 24")
+{
+    start();
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    REX_MAP(cell, REX_SECTION(TOFROM, y, 10, 1));
+    OK(rex_data_enter(-1, &cell));
+    OK(ADD(REX_LAUNCH_NOWAIT, 10, REX_SECTION(TOFROM, y, 10, 1)));
+    assert_int_equal(rex_data_enter(-1, &all), REX_EOVERLAP);
+    OK(rex_data_exit(-1, &cell));
+    OK(rex_data_enter(-1, &all));
+    OK(rex_data_exit(-1, &all));
+    assert_int_equal(y[10], 1);
+    y[10] = 0;
+    finish(0);
+}
+
 /* On the device an attached pointer is another address, which a copy does not bring. */
 TEST(always_over_a_pointer)
 {
