@@ -25,6 +25,7 @@ static void forget_all(void)
         tables[i].by_driver = 0;
         tables[i].ends = 0;
         tables[i].is_looking = false;
+        tables[i].look_at = tables[i].loosened + REX_LOOSE_FEW;
     }
 }
 

@@ -15,6 +15,8 @@
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
+#define REX_LOOSE_FEW 64 /* times that memory is made loose before all of it is looked at */
+
 /* One mapping, or memory that the begin of a region is about to map. */
 struct rex_entry {
     uintptr_t begin, end;
@@ -45,6 +47,7 @@ struct rex_present_table {
     unsigned ends;     /* calls at work that end mappings, if look-ups take references */
     bool is_looking;   /* a thread is in such a look-up */
     unsigned loosened; /* how often memory was made loose; read by an atomic, too */
+    unsigned look_at;  /* when it is as many, all loose memory is looked at */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */

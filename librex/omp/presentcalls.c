@@ -262,29 +262,6 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
 
 /* ---- loose memory ---------------------------------------------------------------------------- */
 
-/*
- * The call may return before it is done, or has failed: its memory is loose, and so is what its
- * rows of no length have counted. The driver launches no more if the call does not tell its memory,
- * or if there is no memory for the entries.
- */
-static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
-{
-    bool done = !ranges->is_all;
-    for (size_t i = 0; i < ranges->count && done; i++) {
-        const struct rex_range *range = &ranges->range[i];
-        uintptr_t begins[2];
-        size_t count = range->is_empty ? beside(table, range, begins) : 0;
-        pthread_mutex_lock(&table->lock);
-        if (!range->is_empty)
-            done = rex_entries_loosen(table, range->begin, range->end);
-        while (count-- > 0)
-            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
-        pthread_mutex_unlock(&table->lock);
-    }
-    if (!done)
-        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
-}
-
 /* Finds the first loose entry that no call uses from *AT on, and before END. */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
                        struct rex_entry *found, unsigned *loosened)
@@ -328,6 +305,49 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
             if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
                                     begin->number) == REX_ABSENT)
                 take_out(table, &entry, loosened);
+}
+
+/*
+ * Each call with other memory leaves an entry that no later one looks at. The more entries there
+ * are, the less often all are looked at, so that a call looks at three on average.
+ */
+static void look_at_all_loose(struct rex_present_table *table, int number)
+{
+    struct rex_range all = {.begin = 0, .end = UINTPTR_MAX};
+    struct rex_range_lock ranges = {.range = &all, .count = 1, .number = number};
+    pthread_mutex_lock(&table->lock);
+    bool is_time = table->loosened >= table->look_at;
+    pthread_mutex_unlock(&table->lock);
+    if (!is_time)
+        return;
+    look_at_loose(table, &ranges);
+    pthread_mutex_lock(&table->lock);
+    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->count / 2;
+    pthread_mutex_unlock(&table->lock);
+}
+
+/*
+ * The call may return before it is done, or has failed: its memory is loose, and so is what its
+ * rows of no length have counted. The driver launches no more if the call does not tell its memory,
+ * or if there is no memory for the entries.
+ */
+static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    bool done = !ranges->is_all;
+    look_at_all_loose(table, ranges->number);
+    for (size_t i = 0; i < ranges->count && done; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        uintptr_t begins[2];
+        size_t count = range->is_empty ? beside(table, range, begins) : 0;
+        pthread_mutex_lock(&table->lock);
+        if (!range->is_empty)
+            done = rex_entries_loosen(table, range->begin, range->end);
+        while (count-- > 0)
+            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
+        pthread_mutex_unlock(&table->lock);
+    }
+    if (!done)
+        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
 }
 
 /* ---- in and out ------------------------------------------------------------------------------ */
