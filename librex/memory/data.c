@@ -182,13 +182,16 @@ static bool share_a_mapping(const struct rex_map *map, int number)
 
 /*
  * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
- * its parent: libomptarget only asks whether a row is a member, not of which row.
+ * its parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
+ * be present was when the call was made, and an earlier row may have ended its mapping.
  */
 static int end_one_by_one(const struct data_call *call, const struct rex_map *map)
 {
     int result = REX_OK;
     for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(map, i, 1);
+        int64_t type = map->types[i] & ~REX_MAP_PRESENT;
+        row.types = &type;
         result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
     }
     return result;

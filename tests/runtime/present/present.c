@@ -643,6 +643,21 @@ TEST(mapped_beside_a_mapper)
     finish(0);
 }
 
+/* Two rows of an end lie in one mapping, and both have to be present. */
+TEST(present_in_one_mapping)
+{
+    start();
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    REX_MAP(both, REX_PRESENT(REX_SECTION(FROM, y, 7, 2)), REX_PRESENT(REX_FROM(y, CELLS)));
+    REX_MAP(drop, REX_PRESENT(REX_SECTION(FROM, y, 7, 2)), REX_PRESENT(REX_DELETE(y, CELLS)));
+    for (int i = 0; i < 2; i++) {
+        OK(rex_data_enter(-1, &all));
+        OK(rex_data_exit(-1, i == 0 ? &both : &drop));
+        assert_false(rex_target_is_present(y, sizeof *y, -1));
+    }
+    finish(0);
+}
+
 /* Memory of a launch that is not waited for is still mapped: a begin around it is refused. */
 TEST(mapped_by_a_launch_not_waited_for, .on = "14 15 16 17 19 21 22 23 24")
 {
