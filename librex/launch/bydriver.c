@@ -153,16 +153,16 @@ static bool are_in_order(const struct rex_own_row *own, size_t count)
 
 /*
  * Whether INNER shares OUTER's memory. libomptarget maps a row together with an earlier one that
- * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or
- * differ in their copies, are left to libomptarget.
+ * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or ask
+ * for more copies, are left to libomptarget.
  */
 static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
 {
     return inner->end <= outer->end && inner->row > outer->row &&
-           ((inner->type ^ outer->type) & REX_MAP_TOFROM) == 0;
+           (inner->type & ~outer->type & REX_MAP_TOFROM) == 0;
 }
 
-/* Finds rows that lie in others. */
+/* Finds rows that lie in others. Of equal rows the first one makes all copies. */
 static unsigned unite(struct rex_plan *plan)
 {
     struct rex_own_row *own = plan->own;
@@ -172,6 +172,8 @@ static unsigned unite(struct rex_plan *plan)
     qsort(own, plan->own_count, sizeof *own, by_address);
     for (uint32_t i = 0; i < plan->own_count; i++) {
         bool apart = i == 0 || own[i].begin >= own[outer].end;
+        if (!apart && own[i].begin == own[outer].begin && own[i].end == own[outer].end)
+            own[outer].type |= own[i].type & REX_MAP_TOFROM;
         if (!apart && !lies_in(&own[i], &own[outer]))
             return REX_REASON_OVERLAP;
         outer = apart ? i : outer;
