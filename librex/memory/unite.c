@@ -37,7 +37,7 @@ static bool is_alone(const struct rex_map *map, int32_t i)
            (map->mappers == NULL || map->mappers[i] == NULL) && !rex_row_is_parent(map, i);
 }
 
-/* Writes the rows to compare to SPANS. Returns their number, or 0 if all ask for the same copies. */
+/* Writes the rows to compare to SPANS. Returns their number; 0 if all ask for the same copies. */
 static size_t collect(const struct rex_map *map, struct span *spans)
 {
     int64_t first = 0, differences = 0;
@@ -64,15 +64,32 @@ static int by_address(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Sorts SPANS. Returns false if none overlap. */
+#define FEW 16 /* rows that are compared faster than sorted */
+
+static bool some_overlap(const struct span *spans, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (spans[j].begin < spans[i].end && spans[i].begin < spans[j].end)
+                return true;
+    return false;
+}
+
+static bool are_in_order(const struct span *spans, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (spans[i - 1].end > spans[i].begin)
+            return false;
+    return true;
+}
+
+/* Sorts SPANS if some overlap. Returns false if none do. */
 static bool sort(struct span *spans, size_t count)
 {
-    bool is_apart = true;
-    for (size_t i = 1; i < count && is_apart; i++)
-        is_apart = spans[i - 1].end <= spans[i].begin;
-    if (!is_apart)
-        qsort(spans, count, sizeof *spans, by_address);
-    return !is_apart;
+    if (count <= FEW ? !some_overlap(spans, count) : are_in_order(spans, count))
+        return false;
+    qsort(spans, count, sizeof *spans, by_address);
+    return !are_in_order(spans, count);
 }
 
 /* ---- equal rows ------------------------------------------------------------------------------ */
