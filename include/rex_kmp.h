@@ -182,8 +182,9 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 /**
  * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call,
  * and makes the call. Any thread. It waits for the registration of another module, and the end of a
- * mapping waits for queues that use it. In the log and in a trace the call is "data begin", "data
- * end" or "data update".
+ * mapping waits for queues that use it. Rows that are equal in begin and size are copied together,
+ * as all of them say; the columns stay as they are. In the log and in a trace the call is "data
+ * begin", "data end" or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number, -1 for the default.
@@ -200,6 +201,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * REX_EINVAL   @module or a column is NULL, @call is no data call, a count or size is negative, or
  *              a member does not lie in its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_EOVERLAP a part of a row that the call maps asks for a copy which the row does not make.
+ * REX_ENOMEM   no memory to compare the rows.
  * REX_ECUDA    the device is lost.
  *
  * Or an error of rex_module_register(). libomptarget aborts the process on an error that it finds

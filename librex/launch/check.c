@@ -122,18 +122,29 @@ static int check_types(const struct rex_request *request, uint32_t *arguments)
     return REX_OK;
 }
 
-static int check_widths(const struct rex_target *target)
+/* Why the driver does not launch. */
+static void write_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
-    const struct rex_registration *registration = target->registration;
-    struct rex_misfit misfit = target->kernel->misfit;
-    return misfit.size == 0
-               ? REX_OK
-               : rex_fail(REX_EPARAMS,
-                          "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes "
-                          "8-byte slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or "
-                          "launch it in a queue",
-                          target->name, registration->image_path, misfit.index, misfit.size,
-                          registration->release->number);
+    struct rex_reason reason = rex_request_reason(request);
+    if (reason.mask == 0)
+        reason.mask = REX_REASON_CALLED;
+    rex_reason_text(reason, why);
+}
+
+static int check_widths(const struct rex_request *request)
+{
+    const struct rex_registration *registration = request->target.registration;
+    struct rex_misfit misfit = request->target.kernel->misfit;
+    char why[REX_REASON_MAX];
+    if (misfit.size == 0)
+        return REX_OK;
+    write_reason(request, why);
+    return rex_fail(REX_EPARAMS,
+                    "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
+                    "slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or launch it in a "
+                    "queue; not launched by the CUDA driver: %s",
+                    request->target.name, registration->image_path, misfit.index, misfit.size,
+                    registration->release->number, why);
 }
 
 static bool ends_in_tor(const char *name)
@@ -145,14 +156,11 @@ static bool ends_in_tor(const char *name)
 /* If offloading is disabled or the device is wrong, a later check reports it. */
 static int refuse_plain(const struct rex_request *request)
 {
-    struct rex_reason reason = rex_request_reason(request);
     char why[REX_REASON_MAX];
     int number;
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
-    if (reason.mask == 0)
-        reason.mask = REX_REASON_CALLED;
-    rex_reason_text(reason, why);
+    write_reason(request, why);
     return rex_fail(REX_EUNSUPPORTED,
                     "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "
                     "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
@@ -182,7 +190,7 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
         result = rex_registration_match(target->registration, target->kernel);
     if (result == REX_OK)
-        result = check_widths(target);
+        result = check_widths(request);
     if (result == REX_OK)
         result = check_types(request, &arguments);
     if (result == REX_OK)

@@ -332,6 +332,21 @@ static int put_in_stream(const struct rex_plan *plan)
     return result == REX_OK && plan->has_updates ? copy_updates(plan, REX_MAP_FROM) : result;
 }
 
+/* Rows of no elements that point into an own row get their address there. */
+static void find_empty(const struct rex_plan *plan)
+{
+    for (size_t i = 0; i < plan->ranges.count; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        for (size_t j = 0; j < plan->own_count; j++) {
+            const struct rex_own_row *own = &plan->own[j];
+            if (range->device == 0 && plan->map->sizes[range->row] == 0 &&
+                !(own->type & REX_MAP_PRIVATE) && own->begin <= range->begin &&
+                range->begin < own->end)
+                plan->device[range->row] = plan->device[own->row] + (range->begin - own->begin);
+        }
+    }
+}
+
 /* The own rows have their memory. */
 static int run(const struct rex_plan *plan)
 {
@@ -341,6 +356,8 @@ static int run(const struct rex_plan *plan)
         uint64_t device = plan->is_staged ? plan->context->arena + outer->offset : outer->device;
         plan->device[own->row] = (uintptr_t)device + (own->begin - outer->begin);
     }
+    if (plan->has_empty)
+        find_empty(plan);
     result = rex_pack_arguments(&plan->context->arguments, plan->packed.kernel, plan->form,
                                 plan->map, plan->device);
     if (result != REX_OK)

@@ -9,6 +9,7 @@
  */
 #include "launch/launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "launch/check.h"
 #include "launch/loadedimage.h"
 #include "memory/presence.h"
+#include "memory/unite.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -54,11 +56,28 @@ static int check_map(const struct rex_request *request)
                : result;
 }
 
-/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
-static int launch_map(struct rex_request *request, int *returned)
+/*
+ * libomptarget launches, with rows whose copies are united. Returns 0 and libomptarget's result in
+ * *RETURNED, or an error.
+ */
+static int launch_united(struct rex_request *request, int *returned)
 {
-    int result = check_map(request);
-    return result == REX_OK ? rex_launch_by_runtime(request, returned) : result;
+    const struct rex_map *given = request->map;
+    struct rex_map rows = *given;
+    int64_t *types = NULL;
+    int result = REX_OK;
+    if (request->purpose == REX_FOR_LAUNCH) /* a queue maps nothing */
+        result =
+            rex_rows_unite(&rows, REX_FOR_LAUNCH, request->device, request->target.name, &types);
+    request->map = &rows;
+    /* A packet is checked by rex_launch_by_runtime(). */
+    if (result == REX_OK && !request->is_packet)
+        result = check_map(request);
+    if (result == REX_OK)
+        result = rex_launch_by_runtime(request, returned);
+    request->map = given;
+    free(types);
+    return result;
 }
 
 /*
@@ -72,8 +91,7 @@ static int launch(struct rex_request *request)
     if (request->purpose == REX_FOR_LAUNCH)
         result = rex_launch_by_driver(request, false);
     if (request->reasons != 0)
-        result = request->is_packet ? rex_launch_by_runtime(request, &returned)
-                                    : launch_map(request, &returned);
+        result = launch_united(request, &returned);
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 

@@ -249,7 +249,8 @@ static int check_rows(const struct rex_map *map, const char *name, uint32_t *par
 }
 
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
-                              enum rex_kernel_form form, const struct rex_map *map)
+                              enum rex_kernel_form form, const struct rex_map *map,
+                              const struct rex_release *release)
 {
     uint32_t parameter = form == REX_FORM_ENV;
     rex_addresses_begin(&gpu->addresses, gpu->remember);
@@ -258,10 +259,12 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         uintptr_t device = 0;
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
-            /* a section of size 0 needs no memory */
-            if (unlikely(device == 0) &&
-                (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT))))
-                return absent(gpu, kernel->name, map, i);
+            /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
+            if (unlikely(device == 0)) {
+                if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
+                    return absent(gpu, kernel->name, map, i);
+                device = release->empty_is_null ? 0 : (uintptr_t)map->begin[i];
+            }
         }
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
@@ -327,7 +330,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
     if (unlikely(result != REX_OK))
         return result;
-    result = find_and_pack_rows(gpu, packed->kernel, form, map);
+    result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
     if (unlikely(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);
     return result;

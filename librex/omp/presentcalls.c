@@ -22,6 +22,24 @@ bool rex_pointers_are_attached(void)
     return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
 }
 
+/* ---- bases that are apart from their rows ---------------------------------------------------- */
+
+static bool bases_are_apart;
+
+bool rex_bases_are_apart(void)
+{
+    return __atomic_load_n(&bases_are_apart, __ATOMIC_ACQUIRE);
+}
+
+static void note_bases(enum rex_present_call call, const struct rex_map *map)
+{
+    bool are_apart = false;
+    for (int32_t i = 0; call == REX_CALL_BEGINS && i < map->count; i++)
+        are_apart |= rex_base_is_apart(map, i) || (map->mappers != NULL && map->mappers[i] != NULL);
+    if (are_apart)
+        __atomic_store_n(&bases_are_apart, true, __ATOMIC_RELEASE);
+}
+
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
@@ -58,9 +76,9 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
         return REX_COUNTS_UNKNOWN;
     if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
         return REX_COUNTS_NONE;
-    bool has_base = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
-    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && has_base ? REX_COUNTS_ONE
-                                                                        : REX_COUNTS_UNKNOWN;
+    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && !rex_base_is_apart(map, i)
+               ? REX_COUNTS_ONE
+               : REX_COUNTS_UNKNOWN;
 }
 
 static void add_row(struct rex_range_lock *ranges, const struct rex_map *map, int32_t i)
@@ -384,6 +402,7 @@ static void enter_nested(struct call *own, enum rex_present_call call, const str
     own->depth++;
     if (!is_foreign(own, map, number))
         return;
+    note_bases(call, map);
     rex_mapped_unseen();
     for (int32_t i = 0; i < map->count && call != REX_CALL_UPDATES; i++)
         if ((map->mappers != NULL && map->mappers[i] != NULL) ||
@@ -399,6 +418,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         enter_nested(own, call, map, number);
         return NULL;
     }
+    note_bases(call, map);
     struct rex_present_table *table = rex_present_table(number);
     if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;

@@ -38,9 +38,18 @@ static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
     nothing(grid, block, parameters);
 }
 
+static uint64_t last_word; /* the first one */
+
+static void widths(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    last_word = word(parameters, 0);
+    nothing(grid, block, parameters);
+}
+
 static void name_kernels(void)
 {
-    static const size_t words[] = {8, 8, 8, 8};
+    static const size_t words[] = {8, 8, 8, 8}, of_each_width[] = {8, 1, 2, 4, 8, 16, 64};
+    name_kernel("widths__kernel__", widths, 7, of_each_width);
     name_kernel("axpy__kernel__", axpy, 4, words);
     name_kernel("nothing__kernel__", nothing, 0, words);
 }
@@ -531,6 +540,64 @@ TEST_OF_EACH(share_memory, int64_t, cells, 16, 300000)
         CHECK(memcmp(all, wanted, sizeof all) == 0);
     }
     expect_sent(COUNT(places), 0);
+}
+
+/* Of equal rows each copy is made, whichever asks for it; a part that asks for less than the whole gets no more. */
+TEST_OF_EACH(unite_rows, int64_t, cells, 16, 300000)
+{
+    static uint64_t all[300000];
+    const struct rex_row rows[][2] = {{REX_TO(all, cells), REX_FROM(all, cells)},
+                                      {REX_FROM(all, cells), REX_TO(all, cells)},
+                                      {REX_ALLOC(all, cells), REX_ALWAYS(REX_TOFROM(all, cells))},
+                                      {REX_TOFROM(all, cells), REX_TO(all, cells)},
+                                      {REX_TOFROM(all, cells), REX_ALLOC(all + 4, 4)}};
+    start(22);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        all[cells - 1] = all[cells - 5] = 3;
+        CHECK_EQUAL(launch_on((uint64_t)cells - 4, rows[i][0], rows[i][1]), REX_OK);
+        CHECK_EQUAL(all[cells - 1], 3 + (i == 4 ? 3 : 0));
+        CHECK_EQUAL(all[cells - 5], i == 4 ? 3 : 6);
+    }
+    expect_sent(COUNT(rows), 0);
+}
+
+/*
+ * libomptarget cannot launch a kernel with such parameters. A row of no elements gives it the address that the release would: of the host, or
+ * NULL, or where another row of the launch has it.
+ */
+TEST_OF_EACH(pass_no_elements, int, release, 14, 15, 16, 19, 22)
+{
+    enum { ROWS = 7 };
+    struct rex_row none = REX_TO(x, 0), inside = REX_TO(y + 3, 0), section = REX_SECTION(REX_MAP_TO, x, 10, 0);
+    uint64_t *nowhere = NULL, at_y;
+    struct {
+        double value[8];
+    } large = {{0}}, *of_large = &large;
+    struct {
+        double value[2];
+    } two = {{0}};
+    start(release);
+    REX_MAP(args, REX_TO(y, CELLS), REX_VALUE((char)1), REX_VALUE((short)1), REX_VALUE(1), REX_VALUE((int64_t)1), REX_BY_VALUE(two),
+            REX_BY_VALUE(*of_large), REX_NO_PARAM(REX_TO(y, CELLS)));
+#define GIVES(row, address)                                                                          \
+    do {                                                                                             \
+        args.base[0] = (row).base, args.begin[0] = (row).begin, args.sizes[0] = (row).size;          \
+        CHECK_EQUAL(launch_rows(&widths_id, &args), REX_OK);                                         \
+        CHECK_EQUAL(last_word, (address));                                                           \
+    } while (0)
+    args.count = ROWS;
+    GIVES(none, release >= 16 ? (uintptr_t)x : 0);
+    GIVES(REX_TO(nowhere, 0), 0);
+    if (release >= 16)
+        GIVES(section, (uintptr_t)x);
+    CHECK_EQUAL(launch_rows(&widths_id, &args), REX_OK);
+    args.count = ROWS + 1;
+    if (release > 14) { /* which ends the row then */
+        GIVES(inside, last_word);
+        at_y = last_word - 24;
+        CHECK(at_device(at_y, sizeof y) != NULL);
+    }
+    expect_sent(release >= 16 ? 5 : release > 14 ? 4 : 3, 0);
 }
 
 /*

@@ -40,16 +40,21 @@ static void watch(const char *kernel, const unsigned *grid, const unsigned *bloc
         memcpy(&seen[i], parameters[i], sizeof seen[i]);
 }
 
-static void start(void)
+static void start_on(int release)
 {
     void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
     use_gpu(90);
-    use_release(22);
+    use_release(release);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "packed", 0, NULL), REX_OK);
     watcher = in_driver("fake_cuda_watch");
     *watcher = watch;
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, DEVICE};
+}
+
+static void start(void)
+{
+    start_on(22);
 }
 
 static int put(const void *key, const struct rex_map *map)
@@ -77,9 +82,16 @@ TEST_IN_CHILD(give_addresses)
     expect_address(REX_SECTION(REX_MAP_FROM, cells, 10, 5), DEVICE);
     expect_address(rex_row_of(cells + 2, cells + 10, 8, REX_MAP_TARGET_PARAM), DEVICE + 16);
     expect_address(REX_ATTACH(REX_MAP_TO, pointer, 10, 5), DEVICE + 24);
-    expect_address(REX_SECTION(REX_MAP_TO, unmapped, 10, 0), 0);
+    expect_address(REX_SECTION(REX_MAP_TO, unmapped, 10, 0), (uintptr_t)unmapped);
     expect_address(REX_SECTION(REX_MAP_TO, cells, 10, 0), DEVICE);
     expect_address(REX_PRESENT(REX_HOLD(REX_IMPLICIT(REX_TOFROM(cells, CELLS)))), DEVICE);
+}
+
+/* What has no elements is NULL to these releases, and has its address on the host to newer ones. */
+TEST_OF_EACH(give_no_elements, int, release, 14, 15, 16, 24)
+{
+    start_on(release);
+    expect_address(REX_TO(unmapped, 0), release >= 16 ? (uintptr_t)unmapped : 0);
 }
 
 /* A launch of KEY with MAP: ERROR, a message with WORDS, and nothing is launched; the queue goes on. */

@@ -527,12 +527,17 @@ static int launches_private(void)
 
 static int launches_nested(void)
 {
-    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TOFROM, y, 8, 8)));
+    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TO, y, 8, 8)));
+}
+
+static int launches_twice(void)
+{
+    return ADD(0, 0, REX_TO(y, CELLS), REX_NO_PARAM(REX_FROM(y, CELLS)));
 }
 
 static int launches_crossed(void)
 {
-    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TO, y, 8, 8)));
+    return ADD(0, 0, REX_TO(y, CELLS), REX_NO_PARAM(REX_ALWAYS(REX_SECTION(FROM, y, 0, 8))));
 }
 
 static int launches_on_section(void)
@@ -722,10 +727,12 @@ static const struct sender {
     {NULL, launches_always, NULL, 1, NULL},
     {NULL, launches_private, NULL, 0, NULL},
     {NULL, launches_nested, NULL, 1, NULL},
+    {NULL, launches_twice, NULL, 1, NULL},
     {NULL, launches_crossed, NULL, 1, "rows that are mapped for the launch overlap"},
     {begins, launches, ends, 1, NULL},
     {begins, launches_on_section, ends, 1, NULL},
     {begins, launches_without_length, ends, 1, NULL},
+    {begins, launches_twice, ends, 1, NULL},
     {begins, launches_crossed, ends, 1, NULL},
     {begins, launches_always, ends, 1, NULL},
     {begins_raw, launches, ends_raw, 1, NULL},
