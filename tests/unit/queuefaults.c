@@ -232,6 +232,20 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     rex_graph_destroy(graph);
 }
 
+/* A kernel of another call has failed: the launch finds out, whatever the stream says. */
+TEST_IN_CHILD(lose_at_launch)
+{
+    struct rex_queue *queue;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
+    FAILING("cuLaunchKernel", 700, "ILLEGAL_ADDRESS", launch(queue), LAUNCHED ": %s");
+    CHECK_EQUAL(launch(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"one\": device 0 is lost: cuLaunchKernel");
+    CHECK_EQUAL(rex_module_fini(&module), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost, since queue \"one\" met with cuLaunchKernel");
+}
+
 /* A driver without graphs has no queues; the rest works. */
 TEST_IN_CHILD(be_old)
 {
