@@ -126,6 +126,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     else
         snprintf(queue->name, sizeof queue->name, "queue %u",
                  __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    queue->gpu.queue = queue->name;
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.is_queue = true;
@@ -232,9 +233,8 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
 static int lend(struct rex_queue *queue, void **stream, void **context)
 {
     if (queue->immediate)
-        return rex_fail(REX_ENODEVICE,
-                        "rex_queue_stream: queue \"%s\" has none: device %d is no NVIDIA GPU",
-                        queue->name, queue->gpu.number);
+        return rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
+                                             "its device is no NVIDIA GPU");
     if (queue->capture != NULL)
         return rex_queue_refuse_captured(queue, "rex_queue_stream");
     share(queue);

@@ -75,9 +75,11 @@ static void say_of_queues(struct rex_queue *queue)
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");
     BROKEN("cuMemcpyHtoDAsync", rex_queue_copy_to(queue, device, bytes, 16),
-           "a copy to the device: %s");
+           "queue \"one\": a copy to the device, 16 bytes from %p to %p: %s", (void *)bytes,
+           (void *)device);
     BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16),
-           "a copy from the device: %s");
+           "queue \"one\": a copy from the device, 16 bytes from %p to %p: %s", (void *)device,
+           (void *)bytes);
     BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
     BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill: %s");
     BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill: %s");
