@@ -38,10 +38,11 @@ static int failed(const char *what)
 static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const void *to,
                        const void *from, size_t size)
 {
-    bool is_graph = gpu->queue == NULL;
-    return rex_fail(REX_ECUDA, "%s%s%s: %s, %zu bytes from %p to %p: %s",
-                    is_graph ? "a graph" : "queue \"", is_graph ? "" : gpu->queue,
-                    is_graph ? "" : "\"", what, size, from, to, rex_cuda_why());
+    if (gpu->queue == NULL)
+        return rex_fail(REX_ECUDA, "a graph: %s, %zu bytes from %p to %p: %s", what, size, from, to,
+                        rex_cuda_why());
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s, %zu bytes from %p to %p: %s", gpu->queue, what,
+                    size, from, to, rex_cuda_why());
 }
 
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
