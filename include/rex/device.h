@@ -134,8 +134,8 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
  * rex_device_alloc(): allocates @size bytes on @device; a kernel takes them by REX_IS_DEVICE_PTR().
  * If no module is registered, it registers one that librex knows, or that a loaded shared object
  * shows (rex_binary_module). Free the memory with rex_device_free(), for the same @device.
- * Returns the device address, or NULL with an error: REX_EINVAL (no module is registered, or
- * offloading is disabled), REX_EDEVICE, REX_ENOMEM, REX_ECUDA (the device is lost), or an error of
+ * Returns the device address, or NULL with an error: REX_EINVAL (a @size of 0; no module is
+ * registered, or offloading is disabled; or the process is ending), REX_EDEVICE, REX_ENOMEM, REX_ECUDA (the device is lost), or an error of
  * rex_module_register().
  */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
@@ -144,7 +144,8 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
  * rex_device_free(): frees what rex_device_alloc() gave for the same @device. NULL is left alone.
  * It waits for queues of the device that have unfinished work, with a warning in the log. Where the
  * device is lost it frees nothing, as libomptarget would abort, and sets REX_ECUDA as the last
- * error.
+ * error. If no module is registered any more, or the process is ending, it frees nothing, either,
+ * and the last error is REX_EINVAL.
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 

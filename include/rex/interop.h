@@ -36,7 +36,7 @@ extern "C" {
  * with the queue's, and rex_queue_sync(), rex_queue_query(), rex_queue_destroy() and events count
  * it. librex does not know which memory that work uses. Both belong to librex, and last until
  * rex_queue_destroy(). Returns 0, REX_EINVAL (NULL, or the queue is being captured), REX_ENODEVICE
- * (the device is no NVIDIA GPU, and the queue has no stream) or REX_EFORK.
+ * (the device is no NVIDIA GPU, and the queue has no stream; this is not logged) or REX_EFORK.
  */
 REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **context);
 

@@ -18,7 +18,8 @@
  * An image is what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary or a host image.
  * The one for the device is chosen, and the CUDA driver compiles PTX.
  *
- * Where a call fails, nothing is stored, launched or ended.
+ * Where a call fails, nothing is stored, launched or ended. A library that was unloaded is
+ * REX_EINVAL, until another one is loaded.
  *
  * Threads: any number of threads may use a library. It must not be unloaded while another thread
  * uses it.
@@ -73,8 +74,8 @@ REX_API const void *rex_library_kernel(const struct rex_library *library, const 
 
 /**
  * rex_library_view(): what is in the image: kernels, their parameters, globals (rex/inspect.h). It
- * belongs to @library and lasts as long. NULL, with REX_EINVAL as the last error, where @library is
- * NULL.
+ * belongs to @library and lasts as long. NULL, with REX_EINVAL as the last error, if @library is
+ * NULL or was unloaded.
  */
 REX_API const struct rex_image_view *rex_library_view(const struct rex_library *library);
 
@@ -114,9 +115,9 @@ REX_API int rex_library_launch(struct rex_library *library, const struct rex_lau
 /**
  * rex_library_unload(): ends @library; NULL is left alone. While a graph has launches of it, the
  * image stays until the last such graph is destroyed. With REX_UNFINISHED=wait (rex_configure()) it
- * waits for unfinished launches of it. Returns 0; REX_EBUSY, with nothing ended (a queue has
- * unfinished launches of it); REX_ECUDA (the wait failed); REX_EFORK; on the host device an error
- * of rex_module_fini().
+ * waits for unfinished launches of it. Returns 0; REX_EINVAL (it was unloaded before); REX_EBUSY,
+ * with nothing ended (a queue has unfinished launches of it); REX_ECUDA (the wait failed);
+ * REX_EFORK; on the host device an error of rex_module_fini().
  */
 REX_API int rex_library_unload(struct rex_library *library);
 

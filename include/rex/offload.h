@@ -276,7 +276,8 @@ struct rex_module {
  *
  * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the log's function calls
  *                   this while @module is being registered or ended.
- * REX_ENOMEM        there is no memory.
+ * REX_ENOMEM        there is no memory, or a GPU has none for a context. If devices are in use
+ *                   already: a GPU with little memory left cannot load the image.
  * REX_ENORUNTIME    no libomptarget can be used; the message lists those tried, and why not.
  * REX_ERUNTIME      libomptarget has no device for the image.
  * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
@@ -293,7 +294,7 @@ struct rex_module {
  * REX_ENODEVICE     no image is for the GPU, or all are for GPUs and there is none. The message
  *                   lists every image. Or REX_REQUIRE_GPU is on, and there is no GPU, the image is
  *                   a host image, or offloading is disabled.
- * REX_ECUDA         the CUDA driver failed while it compiled PTX.
+ * REX_ECUDA         the CUDA driver failed while it compiled PTX, or made a context.
  * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
  * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or the global has another
  *                   size.
@@ -309,8 +310,10 @@ REX_API int rex_module_register(struct rex_module *module, const char *image_nam
  * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
  * device, so that neither happens in a region that is timed. `__tgt_register_lib` alone does not
  * load. Returns as rex_module_register(); REX_EDEVICE if the default device number is out of range;
- * or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. In these two cases
- * the module is registered.
+ * or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. REX_ENOMEM or
+ * REX_ECUDA if the device has little memory left, and a trial load of the images failed: else
+ * libomptarget would end the process. In these cases the module is registered, and the next use of
+ * the device tries again.
  */
 REX_API int rex_module_init(struct rex_module *module);
 

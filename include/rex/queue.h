@@ -35,7 +35,9 @@
  * of them may be destroyed while another thread uses it. In a child of fork() every call that would
  * use a GPU's queue is REX_EFORK. The calls that destroy work, and free the child's memory alone.
  *
- * An argument that is NULL is REX_EINVAL, if the function does not say otherwise.
+ * An argument that is NULL is REX_EINVAL, if the function does not say otherwise. So is a queue,
+ * event or graph that was destroyed. Its address may become that of another one, 32 ends of such
+ * objects later at the earliest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *
@@ -123,7 +125,7 @@ static inline void *rex_queue_global(struct rex_queue *queue, const void *variab
 /**
  * rex_queue_destroy(): waits for @queue and frees it; NULL is left alone. In a child of fork() it
  * frees without waiting. Returns 0; REX_ECUDA (the wait failed, and the queue is freed); or
- * REX_EINVAL (the queue is being captured, and is not freed).
+ * REX_EINVAL (the queue is being captured, and is not freed; or it was destroyed before).
  */
 REX_API int rex_queue_destroy(struct rex_queue *queue);
 
@@ -192,12 +194,12 @@ REX_API int rex_queue_sync(struct rex_queue *queue);
  */
 REX_API int rex_queue_query(struct rex_queue *queue);
 
-/** rex_queue_device(): the number of @queue's device; REX_EINVAL where @queue is NULL. */
+/** rex_queue_device(): the number of @queue's device; REX_EINVAL if it is NULL or destroyed. */
 REX_API int rex_queue_device(const struct rex_queue *queue);
 
 /**
  * rex_queue_is_synchronous(): whether @queue does everything at once: its device is no NVIDIA GPU.
- * False, with REX_EINVAL as the last error, where @queue is NULL.
+ * False, with REX_EINVAL as the last error, if @queue is NULL or destroyed.
  */
 REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
 
@@ -246,7 +248,7 @@ REX_API int rex_event_create(struct rex_event **event);
 
 /**
  * rex_event_destroy(): frees @event; NULL is left alone. Queues that wait for it go on waiting for
- * what it stood for.
+ * what it stood for. REX_EINVAL is the last error if @event was destroyed before.
  */
 REX_API void rex_event_destroy(struct rex_event *event);
 
@@ -336,7 +338,7 @@ REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
 /**
  * rex_graph_launches(): how many launches @graph has; they are numbered from 0 in the order in
- * which they were captured. 0, with REX_EINVAL as the last error, where @graph is NULL.
+ * which they were captured. 0, with REX_EINVAL as the last error, if @graph is NULL or destroyed.
  */
 REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 
@@ -352,6 +354,7 @@ REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const str
 
 /**
  * rex_graph_destroy(): frees @graph; NULL is left alone. Launches of it that are under way finish.
+ * REX_EINVAL is the last error if @graph was destroyed before.
  */
 REX_API void rex_graph_destroy(struct rex_graph *graph);
 

@@ -26,8 +26,8 @@
  * ---- Atomics: one value that many threads change ----------------------------------------------
  *
  * These change the value at @address, whatever other threads do to it by these functions, and
- * return what it was. It is an int, unsigned, long, unsigned long, long long, unsigned long long or
- * double in memory that the kernel was given. They order no other memory. Sums of integers wrap
+ * return what it was. It is an int, unsigned, long, unsigned long, long long, unsigned long long,
+ * float or double in memory that the kernel was given. They order no other memory. Sums of integers wrap
  * around; a NaN is never stored as least or largest. In C they are macros, in C++ functions.
  */
 
@@ -83,6 +83,7 @@
         unsigned long *: function##_ulong,       \
         long long *: function##_llong,           \
         unsigned long long *: function##_ullong, \
+        float *: function##_float,               \
         double *: function##_double)
 /** rex_atomic_add(address, value): adds @value to *address. Returns what it was. */
 #define rex_atomic_add(address, value) \
@@ -113,6 +114,7 @@ REX_ATOMICS(long, long, unsigned long long, unsigned long long)
 REX_ATOMICS(ulong, unsigned long, unsigned long long, unsigned long long)
 REX_ATOMICS(llong, long long, unsigned long long, unsigned long long)
 REX_ATOMICS(ullong, unsigned long long, unsigned long long, unsigned long long)
+REX_ATOMICS(float, float, unsigned, float)
 REX_ATOMICS(double, double, unsigned long long, double)
 #undef REX_ATOMICS
 #undef REX_ATOMIC_NAME
@@ -179,8 +181,8 @@ REX_DEVICE unsigned rex_detail_lanes(void)
  * rex_atomic_add() takes. Its old value counts, too: set it before the launch, for a sum to 0.
  * @expression uses @i and may not leave the loop. The grid has one dimension: threads along y or z
  * would count every index again. All threads of a team must come to the loop, as to a barrier.
- * Numbers are added in no defined order, so that the last digits of a sum of doubles may differ
- * from run to run.
+ * Numbers are added in no defined order, so that the last digits of a sum of floats or doubles may
+ * differ from run to run. A sum is computed in its own type: a float holds integers up to 2^24.
  */
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */

@@ -238,6 +238,7 @@ const char *rex_nearest_name(const char *name, const char *const *names, size_t 
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        rex_nearest_try(&nearest, names[i]);
+        if (names[i] != NULL)
+            rex_nearest_try(&nearest, names[i]);
     return nearest.name;
 }

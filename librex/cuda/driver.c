@@ -123,6 +123,12 @@ int rex_cuda_note(int result, const char *call)
     return result;
 }
 
+int rex_cuda_noted(void)
+{
+    const struct why *why = rex_part_if_any(REX_PART_WHY);
+    return why != NULL ? why->result : 0;
+}
+
 int rex_cuda_memory_error(void)
 {
     const struct why *why = rex_part_if_any(REX_PART_WHY);

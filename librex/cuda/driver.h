@@ -157,6 +157,9 @@ struct rex_grid {
 /* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
 int rex_cuda_note(int result, const char *call);
 
+/* The result of this thread's last call of the driver that failed; 0: there is none. */
+int rex_cuda_noted(void);
+
 /* The error for a call of the driver that gave no memory: REX_ENOMEM, or REX_ECUDA. */
 int rex_cuda_memory_error(void);
 
@@ -179,6 +182,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
+#define REX_CUDA_ILLEGAL_ADDRESS 700 /* of a kernel: the context is lost, whatever call tells */
 #define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76

@@ -48,11 +48,13 @@ static int lost(const struct rex_plan *plan)
 
 /*
  * Waits after a failure, because work that was begun may still use the launch's memory. If the wait
- * fails, the device is treated as lost.
+ * fails, or a kernel failed before, the device is treated as lost.
  */
 static int give_up(const struct rex_plan *plan, int result)
 {
-    return REX_CUDA(cuStreamSynchronize, plan->context->stream) == 0 ? result : lost(plan);
+    bool is_lost = rex_cuda_noted() == REX_CUDA_ILLEGAL_ADDRESS;
+    is_lost |= REX_CUDA(cuStreamSynchronize, plan->context->stream) != 0;
+    return is_lost ? lost(plan) : result;
 }
 
 static int wait(const struct rex_plan *plan)

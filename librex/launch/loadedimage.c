@@ -119,12 +119,13 @@ static int load(struct rex_loaded_image *image)
     const char *path = registration->image_path;
     void *context;
     if (rex_context_retain(image->ordinal, &context) != 0)
-        return rex_fail(REX_ECUDA, "GPU %d: %s", image->ordinal, rex_cuda_why());
+        return rex_fail(rex_cuda_memory_error(), "GPU %d: %s", image->ordinal, rex_cuda_why());
     if (REX_CUDA(cuModuleLoadData, &image->module, registration->descriptor->image.ImageStart) !=
         0) {
         image->module = NULL;
         rex_context_drop(image->ordinal);
-        return rex_fail(REX_ECUDA, "device image %s, for librex's own launches on GPU %d: %s", path,
+        return rex_fail(rex_cuda_memory_error(),
+                        "device image %s, for librex's own launches on GPU %d: %s", path,
                         image->ordinal, rex_cuda_why());
     }
     for (uint32_t i = 0; i < table->count; i++) {

@@ -59,8 +59,9 @@ int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32
  * and room for arguments. All zeros at first.
  */
 struct rex_stream_gpu {
-    int number;  /* libomptarget's */
-    int ordinal; /* the driver's */
+    const char *queue; /* its name; NULL: a graph */
+    int number;        /* libomptarget's */
+    int ordinal;       /* the driver's */
     void *context;
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* cache device addresses */

@@ -61,6 +61,10 @@ void *rex_mapped_ptr(const void *address, int64_t device)
 void *rex_device_alloc(size_t size, int64_t device)
 {
     int number = 0;
+    if (size == 0) {
+        rex_fail(REX_EINVAL, "rex_device_alloc: a size of 0");
+        return NULL;
+    }
     if (need_devices("rex_device_alloc") != REX_OK ||
         rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK)
@@ -76,7 +80,13 @@ void *rex_device_alloc(size_t size, int64_t device)
 void rex_device_free(void *memory, int64_t device)
 {
     int number = 0;
-    if (memory == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
+    if (memory == NULL)
+        return;
+    if (rex_device_count() == 0) {
+        none_registered("rex_device_free");
+        return;
+    }
+    if (rex_device_resolve(device, &number) != REX_OK)
         return;
     if (rex_any_unfinished())
         rex_unfinished_sync(NULL, number, "rex_device_free");
@@ -119,8 +129,9 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
         rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
                                 to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,
-                        "%s: libomptarget could not copy %zu bytes between the host and device %d",
-                        caller, size, number);
+                        "%s: libomptarget could not copy %zu bytes between the host and device %d, "
+                        "from %p to %p",
+                        caller, size, number, from, to);
     rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, size, number);
     return REX_OK;
 }
@@ -162,8 +173,9 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
     uint64_t begin = rex_phase_begin();
     if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_number, from_number) != 0)
         return rex_fail(REX_ERUNTIME,
-                        "%s: libomptarget could not copy %zu bytes from device %d to device %d",
-                        caller, size, from_number, to_number);
+                        "%s: libomptarget could not copy %zu bytes from device %d to device %d, "
+                        "from %p to %p",
+                        caller, size, from_number, to_number, from, to);
     rex_copy_took(begin, REX_COPIED_BETWEEN, size, to_number);
     return REX_OK;
 }

@@ -92,9 +92,11 @@ static void end_entries(struct rex_library *library, bool kept)
 
 /* ---- registered with libomptarget ------------------------------------------------------------ */
 
+static struct rex_pool pool = {.size = sizeof(struct rex_library)};
+
 static struct rex_library *new_library(void)
 {
-    struct rex_library *library = calloc(1, sizeof *library);
+    struct rex_library *library = rex_pool_take(&pool);
     if (library == NULL) {
         rex_fail_memory(sizeof *library, "a library");
         return NULL;
@@ -121,10 +123,13 @@ static struct rex_library *take_unused(void)
     rex_registry_unlock();
     if (library == NULL)
         library = new_library();
-    if (library == NULL || rex_modules_know(&library->module) == NULL) {
-        free(library);
+    if (library == NULL)
+        return NULL;
+    if (rex_modules_know(&library->module) == NULL) {
+        rex_pool_give(&pool, &library->pooled);
         return NULL;
     }
+    library->pooled.forks = rex_forks();
     library->holders = 1;
     library->is_registered = true;
     __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
@@ -135,6 +140,7 @@ static struct rex_library *take_unused(void)
 static void give_back(struct rex_library *library, bool seen)
 {
     struct rex_registration *registration = rex_library_registration(library);
+    library->pooled.forks = REX_ENDED;
     rex_unfinished_forget(registration);
     end_entries(library, seen && !registration->release->entries_copied);
     rex_module_image_close(&library->image);
@@ -178,7 +184,7 @@ static void free_alone(struct rex_library *library)
     }
     end_entries(library, false);
     rex_module_image_close(&library->image);
-    free(library);
+    rex_pool_give(&pool, &library->pooled);
 }
 
 /* A registration that libomptarget is told nothing of. */
@@ -265,9 +271,11 @@ int rex_library_close(struct rex_library *library)
                         library->image.path);
     if (!library->is_registered)
         result = rex_before_library_unload(rex_library_registration(library));
-    if (result == REX_OK)
-        rex_library_drop(&library->module);
-    return result;
+    if (result != REX_OK)
+        return result;
+    library->pooled.forks = REX_ENDED;
+    rex_library_drop(&library->module);
+    return REX_OK;
 }
 
 static struct rex_library *library_of(const struct rex_module *module)

@@ -6,11 +6,13 @@
 #ifndef REX_INTERNAL_LIBRARYMODULE_H
 #define REX_INTERNAL_LIBRARYMODULE_H
 
+#include "base/pool.h"
 #include "module/moduleimage.h"
 #include "module/registration.h"
 #include "rex/library.h"
 
 struct rex_library {
+    struct rex_pooled pooled; /* ended once unloaded; graphs may still have the library */
     struct rex_module module; /* of entries that librex has made: what launches name */
     uint32_t *symbol;         /* of each entry: its number in the image's view */
     struct rex_library *next; /* of those that are not in use */

@@ -17,6 +17,7 @@
 #include "cuda/launchcontext.h"
 #include "module/modules.h"
 #include "module/table.h"
+#include "module/trialload.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -154,6 +155,9 @@ static int not_accepted(const struct rex_registration *registration,
 {
     char trouble[256];
     const char *cause = rex_runtime_doubt();
+    int result = image->view.kind == REX_IMAGE_CUBIN ? rex_trial_contexts() : REX_OK;
+    if (result != REX_OK)
+        return result;
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
         rex_device_trouble(registration->release, trouble, sizeof trouble))
         cause = trouble;
@@ -173,9 +177,15 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     int result = rex_gate_register(image->path);
     if (result != REX_OK)
         return result;
+    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    bool late = rex_devices_in_use() && !rex_runtime_disabled();
+    result = late && for_gpu ? rex_trial_load_now(descriptor, image->path) : REX_OK;
+    if (result != REX_OK) {
+        rex_gate_registered();
+        return result;
+    }
     descriptor->previous = registration->descriptor;
     registration->descriptor = descriptor;
-    bool late = rex_devices_in_use();
     REX_REAL(register_lib)
     (&descriptor->given);
     bool is_accepted = rex_devices_ask() > 0;
@@ -183,10 +193,12 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
         REX_REAL(unregister_lib)
         (&descriptor->given);
         free_copies(descriptor, registration->release);
-    } else if (late && !rex_runtime_disabled()) {
+    } else if (late) {
         /* Devices are in use: a launch that loads the image would meet those of other threads. */
         for (int device = 0; device < rex_devices_known(); device++)
             rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    } else if (for_gpu) {
+        rex_trial_load_later();
     }
     rex_gate_registered();
     return is_accepted ? REX_OK : not_accepted(registration, image);

@@ -95,6 +95,7 @@ struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* to libomptarget */
     struct __tgt_device_image image;
+    void *trial; /* the driver's module, during a trial load */
     /* copies; NULL if the module's own table is registered, or they are freed */
     struct __tgt_offload_entry *entries;
 };

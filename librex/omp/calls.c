@@ -91,18 +91,25 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
     return result;
 }
 
-/* ---- lost devices ---------------------------------------------------------------------------- */
+/* ---- lost devices, and images that cannot be loaded ------------------------------------------ */
 
 /* REX_ECUDA if DEVICE is lost: libomptarget would abort. */
-static int check_device(int64_t device, const char *what)
+static int check_lost(int64_t device, const char *what)
 {
     return rex_any_device_is_lost() ? rex_device_lost(rex_openmp_number(device), what) : REX_OK;
+}
+
+/* The call is in flight, so that no module ends during a trial load. */
+static int check_device(int64_t device, const char *what)
+{
+    int result = check_lost(device, what);
+    return result == REX_OK ? rex_load_check(device) : result;
 }
 
 static int check_launch(int64_t device, const void *key)
 {
     if (!rex_any_device_is_lost())
-        return REX_OK;
+        return rex_load_check(device);
     const char *name = rex_trace_name(key);
     return check_device(device, name != NULL ? name : "a launch");
 }
@@ -141,11 +148,16 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     int result = REX_OK;
     /* The call may have waited for a kernel that lost the device. */
     if (name != NULL)
-        result = check_device(device, name);
+        result = check_lost(device, name);
     if (result == REX_OK)
         result = rex_gate_enter();
     if (result != REX_OK)
         return result;
+    result = rex_load_check(device);
+    if (result != REX_OK) {
+        rex_gate_leave();
+        return result;
+    }
     ends = ends && rex_ending_begin(rex_openmp_number(device));
     if (bound.observed)
         observe_data(call, name, device, map);

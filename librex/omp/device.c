@@ -287,6 +287,36 @@ int rex_device_offload(int64_t device, int *number)
                : result;
 }
 
+/* ---- the load of images at the first use ----------------------------------------------------- */
+
+uint64_t rex_loads_due;
+static int (*attempt_load)(int number); /* under the driver's lock */
+
+void rex_loads_expect(int (*attempt)(int number))
+{
+    rex_load_lock();
+    int known = rex_devices_known();
+    attempt_load = attempt;
+    __atomic_store_n(&rex_loads_due, known < 64 ? (UINT64_C(1) << known) - 1 : UINT64_MAX,
+                     __ATOMIC_RELEASE);
+    rex_load_unlock();
+}
+
+int rex_load_try(int64_t device)
+{
+    int number = rex_openmp_number(device), result = REX_OK;
+    if (!rex_load_is_due(number))
+        return REX_OK;
+    will_use(number);
+    rex_load_lock();
+    if (rex_load_is_due(number))
+        result = attempt_load(number);
+    if (result == REX_OK)
+        __atomic_fetch_and(&rex_loads_due, ~(UINT64_C(1) << number), __ATOMIC_RELEASE);
+    rex_load_unlock();
+    return result;
+}
+
 /* ---- which GPU ------------------------------------------------------------------------------- */
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */

@@ -108,6 +108,31 @@ void rex_device_used(void);
 bool rex_devices_used(void);
 bool rex_devices_in_use(void);
 
+/*
+ * libomptarget has images that it loads on each device at the first use. ATTEMPT is called for
+ * device NUMBER before that, with the lock of cuda/driver.c. After its error libomptarget is not
+ * called, and the next use tries again.
+ */
+void rex_loads_expect(int (*attempt)(int number));
+
+/* A bit for each device that has not been tried yet; the devices beyond are not tried. */
+extern uint64_t rex_loads_due;
+
+static inline bool rex_load_is_due(int number)
+{
+    return number >= 0 && number < 64 &&
+           (__atomic_load_n(&rex_loads_due, __ATOMIC_ACQUIRE) >> number & 1) != 0;
+}
+
+/* Call this before libomptarget may load images on DEVICE: 0, or the error of the attempt. */
+int rex_load_try(int64_t device);
+static inline int rex_load_check(int64_t device)
+{
+    /* Relaxed: a thread that has registered a module sees its bits; others look under the lock. */
+    bool is_none_due = __atomic_load_n(&rex_loads_due, __ATOMIC_RELAXED) == 0;
+    return __builtin_expect(is_none_due, 1) ? 0 : rex_load_try(device);
+}
+
 /* Whether any module is registered. libomptarget has no devices before that. */
 bool rex_devices_are_there(void);
 

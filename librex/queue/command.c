@@ -34,6 +34,17 @@ static int failed(const char *what)
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
 
+/* Reports a failed copy of SIZE bytes: WHAT says from where to where. */
+static int copy_failed(const struct rex_stream_gpu *gpu, const char *what, const void *to,
+                       const void *from, size_t size)
+{
+    if (gpu->queue == NULL)
+        return rex_fail(REX_ECUDA, "a graph: %s, %zu bytes from %p to %p: %s", what, size, from, to,
+                        rex_cuda_why());
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s, %zu bytes from %p to %p: %s", gpu->queue, what,
+                    size, from, to, rex_cuda_why());
+}
+
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
                          const struct rex_command *command, struct rex_loaded_kernel **kernel)
 {
@@ -78,9 +89,11 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     if (device == 0)
         return not_mapped(command, gpu->number);
     struct rex_copy copy = {.host = host, .device = device, .size = size, .to_host = to_host};
-    return rex_copy_put(&copy, stream, gpu->is_queue) == 0
-               ? REX_OK
-               : failed(to_host ? "a copy from the device" : "a copy to the device");
+    if (rex_copy_put(&copy, stream, gpu->is_queue) == 0)
+        return REX_OK;
+    const void *on_device = (const void *)(uintptr_t)device;
+    return to_host ? copy_failed(gpu, "a copy from the device", host, on_device, size)
+                   : copy_failed(gpu, "a copy to the device", on_device, host, size);
 }
 
 static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
@@ -151,7 +164,8 @@ static int copy_to_other(struct rex_stream_gpu *gpu, void *stream,
     bool is_sent = command->peer.from_device == gpu->number;
     if (REX_CUDA(cuMemcpyPeerAsync, to, is_sent ? other : gpu->context, from,
                  is_sent ? gpu->context : other, command->peer.size, stream) != 0)
-        result = failed("a copy between devices");
+        result = copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
+                             command->peer.size);
     rex_context_drop(ordinal);
     return result;
 }
@@ -167,7 +181,8 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
         return copy_to_other(gpu, stream, command, to, from);
     return REX_CUDA(cuMemcpyDtoDAsync, to, from, command->peer.size, stream) == 0
                ? REX_OK
-               : failed("a copy between devices");
+               : copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
+                             command->peer.size);
 }
 
 /* ---- all kinds in a stream ------------------------------------------------------------------- */

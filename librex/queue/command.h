@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/pool.h"
 #include "launch/pack.h"
 #include "rex/queue.h"
 
@@ -107,6 +108,7 @@ struct rex_driver_event {
 };
 
 struct rex_event {
+    struct rex_pooled pooled;
     pthread_mutex_t lock; /* of all below: another thread may record the event at any time */
     enum rex_event_state state;
     struct timespec at;                    /* TIMED: on a device that does all at once */

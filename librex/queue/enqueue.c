@@ -25,10 +25,12 @@
 int rex_queue_enter(struct rex_queue *queue, const char *call)
 {
     if (unlikely(queue == NULL))
-        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
-    if (unlikely(queue->forks != rex_forks() && !queue->immediate))
-        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
-                        queue->name);
+        return rex_pooled_check(NULL, call, "queue");
+    if (unlikely(queue->pooled.forks != rex_forks() && !queue->immediate))
+        return rex_has_ended(queue)
+                   ? rex_pooled_check(queue, call, "queue")
+                   : rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
+                              queue->name);
     rex_lock(&queue->lock);
     return REX_OK;
 }
@@ -102,7 +104,8 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
 {
     static const struct rex_map nothing;
     struct rex_queue *queue = launch->queue;
-    if (unlikely(launch->device != -1 && launch->device != queue->gpu.number))
+    if (unlikely(launch->device != -1 && launch->device != queue->gpu.number &&
+                 !rex_has_ended(queue)))
         return rex_fail(REX_EDEVICE,
                         "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
                         (long long)launch->device, queue->name, queue->gpu.number);
@@ -291,15 +294,16 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 int rex_event_record(struct rex_event *event, struct rex_queue *queue)
 {
     struct rex_command command = {.kind = REX_COMMAND_RECORD, .event = {.event = event}};
-    return event != NULL ? enter_and_enqueue(queue, &command, "rex_event_record")
-                         : rex_fail(REX_EINVAL, "rex_event_record: the event is NULL");
+    int result = rex_pooled_check(event, "rex_event_record", "event");
+    return result == REX_OK ? enter_and_enqueue(queue, &command, "rex_event_record") : result;
 }
 
 int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
 {
     struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};
-    int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait_event")
-                               : rex_fail(REX_EINVAL, "rex_queue_wait_event: the event is NULL");
+    int result = rex_pooled_check(event, "rex_queue_wait_event", "event");
+    if (result == REX_OK)
+        result = rex_queue_enter(queue, "rex_queue_wait_event");
     if (result != REX_OK)
         return result;
     bool captured = rex_capture_wait(queue, event, &result);

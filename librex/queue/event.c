@@ -15,11 +15,13 @@
 #include "omp/unfinished.h"
 #include "queue/command.h"
 
+static struct rex_pool pool = {.size = sizeof(struct rex_event)};
+
 int rex_event_create(struct rex_event **event)
 {
     if (event == NULL)
         return rex_fail(REX_EINVAL, "rex_event_create: there is no place for the event");
-    struct rex_event *made = calloc(1, sizeof *made);
+    struct rex_event *made = rex_pool_take(&pool);
     if (made == NULL)
         return rex_fail_memory(sizeof *made, "an event");
     pthread_mutex_init(&made->lock, NULL);
@@ -41,14 +43,14 @@ static void drop_driver_event(struct rex_driver_event *driver)
 
 void rex_event_destroy(struct rex_event *event)
 {
-    if (event == NULL)
+    if (event == NULL || rex_pooled_check(event, "rex_event_destroy", "event") != REX_OK)
         return;
     for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
         next = driver->next;
         drop_driver_event(driver);
     }
     pthread_mutex_destroy(&event->lock);
-    free(event);
+    rex_pool_give(&pool, &event->pooled);
 }
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
@@ -145,8 +147,9 @@ int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
 /* Copies the state of EVENT to *SEEN, if the calling thread can wait for the event. */
 static int look_at(struct rex_event *event, const char *call, struct seen *seen)
 {
-    if (event == NULL)
-        return rex_fail(REX_EINVAL, "%s: the event is NULL", call);
+    int result = rex_pooled_check(event, call, "event");
+    if (result != REX_OK)
+        return result;
     *seen = see(event);
     if (seen->state == REX_EVENT_NEW)
         return never_recorded(call);

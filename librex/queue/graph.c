@@ -23,6 +23,8 @@ static void renew_in_child(void)
 
 REX_FORK_RENEWED(12, renew_in_child);
 
+static struct rex_pool pool = {.size = sizeof(struct rex_graph)};
+
 static void free_graph(struct rex_graph *graph)
 {
     rex_graph_unbuild(graph);
@@ -34,13 +36,13 @@ static void free_graph(struct rex_graph *graph)
     free(graph->launch);
     rex_arguments_free(&graph->gpu.arguments);
     pthread_mutex_destroy(&graph->lock);
-    free(graph);
+    rex_pool_give(&pool, &graph->pooled);
 }
 
 static struct rex_graph *new_graph(const struct rex_queue *queue)
 {
     static uint64_t count;
-    struct rex_graph *graph = calloc(1, sizeof *graph);
+    struct rex_graph *graph = rex_pool_take(&pool);
     if (graph == NULL) {
         rex_fail_memory(sizeof *graph, "a graph");
         return NULL;
@@ -49,7 +51,6 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
     /* Relaxed: the number only has to be different for each graph. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     graph->immediate = queue->immediate;
-    graph->forks = queue->forks;
     graph->gpu.number = queue->gpu.number;
     graph->gpu.ordinal = queue->gpu.ordinal;
     graph->gpu.context = queue->gpu.context;
@@ -247,15 +248,13 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
 
 void rex_graph_destroy(struct rex_graph *graph)
 {
-    if (graph != NULL)
+    if (graph != NULL && rex_pooled_check(graph, "rex_graph_destroy", "graph") == REX_OK)
         free_graph(graph);
 }
 
 size_t rex_graph_launches(const struct rex_graph *graph)
 {
-    if (graph == NULL)
-        rex_fail(REX_EINVAL, "rex_graph_launches: the graph is NULL");
-    return graph != NULL ? graph->launches : 0;
+    return rex_pooled_check(graph, "rex_graph_launches", "graph") == REX_OK ? graph->launches : 0;
 }
 
 /* ---- launch and change ----------------------------------------------------------------------- */
@@ -281,8 +280,9 @@ static int launch(struct rex_graph *graph, struct rex_queue *queue)
 
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
 {
-    int result = graph != NULL ? rex_queue_enter(queue, "rex_graph_launch")
-                               : rex_fail(REX_EINVAL, "rex_graph_launch: the graph is NULL");
+    int result = rex_pooled_check(graph, "rex_graph_launch", "graph");
+    if (result == REX_OK)
+        result = rex_queue_enter(queue, "rex_graph_launch");
     if (result != REX_OK)
         return result;
     rex_lock(&graph->lock);
@@ -314,16 +314,17 @@ static int set_arguments(struct rex_graph *graph, size_t number, const struct re
 int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     static const struct rex_map nothing;
-    if (graph == NULL || number >= graph->launches)
-        return graph == NULL
-                   ? rex_fail(REX_EINVAL, "rex_graph_set_args: the graph is NULL")
-                   : rex_fail(REX_EINVAL, "rex_graph_set_args: launch %zu, and the graph has %zu",
-                              number, graph->launches);
-    if (!graph->immediate && graph->forks != rex_forks())
+    int result = rex_pooled_check(graph, "rex_graph_set_args", "graph");
+    if (result != REX_OK)
+        return result;
+    if (number >= graph->launches)
+        return rex_fail(REX_EINVAL, "rex_graph_set_args: launch %zu, and the graph has %zu", number,
+                        graph->launches);
+    if (!graph->immediate && graph->pooled.forks != rex_forks())
         return rex_fail(REX_EFORK,
                         "rex_graph_set_args: the graph was made in this process's parent");
     rex_lock(&graph->lock);
-    int result = set_arguments(graph, number, map != NULL ? map : &nothing);
+    result = set_arguments(graph, number, map != NULL ? map : &nothing);
     rex_unlock(&graph->lock);
     return result;
 }

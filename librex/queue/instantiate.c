@@ -179,7 +179,7 @@ static int capture_and_instantiate(struct rex_graph *graph)
 /* Destroys MADE, which may be incomplete. A child of fork has nothing of the driver. */
 static void discard(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
-    if (made->graph != NULL && graph->forks == rex_forks()) {
+    if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
         int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
         if (made->executable != NULL)
             REX_CUDA(cuGraphExecDestroy, made->executable);
@@ -188,7 +188,7 @@ static void discard(const struct rex_graph *graph, struct rex_driver_graph *made
         if (made->executable != NULL)
             rex_context_drop(graph->gpu.ordinal);
     }
-    if (graph->forks == rex_forks())
+    if (graph->pooled.forks == rex_forks())
         for (size_t i = 0; i < made->launches; i++)
             rex_loaded_image_drop(made->launch[i].image);
     free(made->launch);

@@ -27,12 +27,12 @@ struct rex_driver_graph {
  * list of commands, and made again when device addresses change.
  */
 struct rex_graph {
+    struct rex_pooled pooled;
     pthread_mutex_t lock;
     uint64_t number;        /* unique in the process */
     struct rex_graph *next; /* in the list of graphs in capture */
     struct rex_stream_gpu gpu;
     bool immediate; /* its queues do all commands at once */
-    unsigned forks;
     struct rex_command *command;
     size_t count, room;
     size_t *launch; /* index of each launch in `command` */

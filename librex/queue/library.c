@@ -117,8 +117,11 @@ int rex_library_unload(struct rex_library *library)
 {
     if (library == NULL)
         return REX_OK;
+    int result = rex_pooled_check(library, "rex_library_unload", "library");
+    if (result != REX_OK)
+        return result;
     rex_shelter_begin();
-    int result = rex_library_close(library);
+    result = rex_library_close(library);
     rex_shelter_end();
     return result;
 }
@@ -142,8 +145,10 @@ static const struct __tgt_offload_entry *find_entry(const struct rex_library *li
 
 const void *rex_library_kernel(const struct rex_library *library, const char *name)
 {
-    if (library == NULL || name == NULL) {
-        rex_fail_null("rex_library_kernel", library == NULL ? "library" : "name");
+    if (rex_pooled_check(library, "rex_library_kernel", "library") != REX_OK)
+        return NULL;
+    if (name == NULL) {
+        rex_fail_null("rex_library_kernel", "name");
         return NULL;
     }
     const struct __tgt_offload_entry *entry = find_entry(library, name, true);
@@ -152,9 +157,9 @@ const void *rex_library_kernel(const struct rex_library *library, const char *na
 
 const struct rex_image_view *rex_library_view(const struct rex_library *library)
 {
-    if (library == NULL)
-        rex_fail_null("rex_library_view", "library");
-    return library != NULL ? &library->image.view.shown : NULL;
+    return rex_pooled_check(library, "rex_library_view", "library") == REX_OK
+               ? &library->image.view.shown
+               : NULL;
 }
 
 static int not_there(const char *name, int number)
@@ -203,12 +208,14 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
                        const char *name)
 {
     int number = 0;
-    if (address == NULL || size == NULL || library == NULL || name == NULL)
-        return rex_fail_null("rex_library_global", address == NULL   ? "address"
-                                                   : size == NULL    ? "size"
-                                                   : library == NULL ? "library"
-                                                                     : "name");
-    int result = rex_device_resolve(device, &number);
+    int result = rex_pooled_check(library, "rex_library_global", "library");
+    if (result != REX_OK)
+        return result;
+    if (address == NULL || size == NULL || name == NULL)
+        return rex_fail_null("rex_library_global", address == NULL ? "address"
+                                                   : size == NULL  ? "size"
+                                                                   : "name");
+    result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
     return library->is_registered ? global_of_runtime(address, size, library, number, name)
@@ -314,15 +321,17 @@ static int launch_kernel(struct rex_library *library, const struct rex_launch_co
 int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                        void *const *arguments, size_t count)
 {
-    const char *missing = library == NULL                  ? "library"
-                          : launch == NULL                 ? "launch"
+    const char *missing = launch == NULL                   ? "launch"
                           : launch->queue == NULL          ? "launch's queue"
                           : arguments == NULL && count > 0 ? "array of arguments"
                                                            : NULL;
     const struct rex_image_symbol *kernel = NULL;
+    int result = rex_pooled_check(library, "rex_library_launch", "library");
+    if (result != REX_OK)
+        return result;
     if (missing != NULL)
         return rex_fail_null("rex_library_launch", missing);
-    int result = check_queue(library, launch->queue);
+    result = check_queue(library, launch->queue);
     if (result == REX_OK)
         result = find_kernel(library, launch->key, &kernel);
     if (result == REX_OK)

@@ -109,10 +109,12 @@ static int open_queue(struct rex_queue *queue, struct rex_module *module, void *
     return result;
 }
 
+static struct rex_pool pool = {.size = sizeof(struct rex_queue)};
+
 static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
 {
     static unsigned count;
-    struct rex_queue *queue = calloc(1, sizeof *queue);
+    struct rex_queue *queue = rex_pool_take(&pool);
     if (queue == NULL) {
         rex_fail_memory(sizeof *queue, "a queue");
         return NULL;
@@ -124,7 +126,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     else
         snprintf(queue->name, sizeof queue->name, "queue %u",
                  __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
-    queue->forks = rex_forks();
+    queue->gpu.queue = queue->name;
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.is_queue = true;
@@ -138,7 +140,8 @@ static void free_queue(struct rex_queue *queue)
     rex_arguments_free(&queue->gpu.arguments);
     free(queue->trace);
     pthread_mutex_destroy(&queue->lock);
-    free(queue);
+    queue->immediate = false; /* so that rex_queue_enter() sees the end */
+    rex_pool_give(&pool, &queue->pooled);
 }
 
 /* A program whose kernels are all in libraries has no entries, so no module to register. */
@@ -192,10 +195,10 @@ static void close_stream(struct rex_queue *queue)
 
 int rex_queue_destroy(struct rex_queue *queue)
 {
-    int result = REX_OK;
-    if (queue == NULL)
-        return REX_OK;
-    bool here = queue->immediate || queue->forks == rex_forks();
+    int result = queue != NULL ? rex_pooled_check(queue, "rex_queue_destroy", "queue") : REX_OK;
+    if (queue == NULL || result != REX_OK)
+        return result;
+    bool here = queue->immediate || queue->pooled.forks == rex_forks();
     if (here) {
         rex_lock(&queue->lock);
         bool captured = queue->capture != NULL;
@@ -217,22 +220,21 @@ int rex_queue_destroy(struct rex_queue *queue)
 
 int rex_queue_device(const struct rex_queue *queue)
 {
-    return queue != NULL ? queue->gpu.number : rex_fail_null("rex_queue_device", "queue");
+    int result = rex_pooled_check(queue, "rex_queue_device", "queue");
+    return result == REX_OK ? queue->gpu.number : result;
 }
 
 bool rex_queue_is_synchronous(const struct rex_queue *queue)
 {
-    if (queue == NULL)
-        rex_fail_null("rex_queue_is_synchronous", "queue");
-    return queue != NULL && queue->immediate;
+    return rex_pooled_check(queue, "rex_queue_is_synchronous", "queue") == REX_OK &&
+           queue->immediate;
 }
 
 static int lend(struct rex_queue *queue, void **stream, void **context)
 {
     if (queue->immediate)
-        return rex_fail(REX_ENODEVICE,
-                        "rex_queue_stream: queue \"%s\" has none: device %d is no NVIDIA GPU",
-                        queue->name, queue->gpu.number);
+        return rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
+                                             "its device is no NVIDIA GPU");
     if (queue->capture != NULL)
         return rex_queue_refuse_captured(queue, "rex_queue_stream");
     share(queue);

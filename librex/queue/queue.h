@@ -6,11 +6,13 @@
 #ifndef REX_INTERNAL_QUEUE_H
 #define REX_INTERNAL_QUEUE_H
 
+#include "base/pool.h"
 #include "base/process.h"
 #include "omp/unfinished.h"
 #include "queue/command.h"
 
 struct rex_queue {
+    struct rex_pooled pooled;
     pthread_mutex_t lock; /* of all below */
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
@@ -22,7 +24,6 @@ struct rex_queue {
     bool busy;
     uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
     uint64_t serial;  /* of the last command put in the stream */
-    unsigned forks;   /* of the process when the queue was made */
     struct rex_kernel_list kernels; /* launched since the stream was last idle */
     struct rex_queue_trace *trace;  /* freed with the queue; NULL: no trace */
     struct rex_graph *capture;      /* NULL: commands are not captured */
@@ -34,8 +35,8 @@ struct rex_queue {
 /* ---- commands: enqueue.c --------------------------------------------------------------------- */
 
 /*
- * Lock QUEUE, if it is not NULL and of this process; CALL begins the message. Returns 0, REX_EINVAL
- * or REX_EFORK.
+ * Lock QUEUE, if it is not NULL, has not ended and is of this process; CALL begins the message.
+ * Returns 0, REX_EINVAL or REX_EFORK.
  */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
 

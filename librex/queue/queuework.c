@@ -45,10 +45,13 @@ static int failed(struct rex_queue *queue, int found)
 
 int rex_queue_check_lost(struct rex_queue *queue)
 {
-    int found = rex_driver.cuStreamQuery(queue->stream);
-    if (!tells_of_loss(found))
-        return REX_ECUDA;
-    rex_cuda_note(found, "cuStreamQuery");
+    int found = rex_cuda_noted();
+    if (found != REX_CUDA_ILLEGAL_ADDRESS) {
+        found = rex_driver.cuStreamQuery(queue->stream);
+        if (!tells_of_loss(found))
+            return REX_ECUDA;
+        rex_cuda_note(found, "cuStreamQuery");
+    }
     if (queue->busy)
         return failed(queue, found);
     /* the queue's own work is done: another queue's work failed, and that queue will report it */

@@ -33,7 +33,7 @@ while IFS='|' read -r wanted settings text; do
 done <<'CASES'
 0||
 0|FAKE_CUDA_DEVICES=2 FAKE_DEVICES=2|two devices, too
-1|FAKE_CUDA_BREAKS=cuMemcpyDtoDAsync:719:1|mgpuMemcpy: a copy between devices: cuMemcpyDtoDAsync: CUDA_ERROR_LAUNCH_FAILED
+1|FAKE_CUDA_BREAKS=cuMemcpyDtoDAsync:719:1|cuMemcpyDtoDAsync: CUDA_ERROR_LAUNCH_FAILED
 1|FAKE_CUDA_BREAKS=cuMemsetD32Async:719:1|mgpuMemset32: 
 CASES
 

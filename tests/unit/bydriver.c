@@ -11,6 +11,7 @@
 
 #include "inqueue.h"
 #include "launch/driversteps.h"
+#include "module/trialload.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -340,6 +341,8 @@ TEST(test_faults)
          "cuLaunchKernel",
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
+        {"cuLaunchKernel:700", SMALL, REX_ECUDA,
+         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
@@ -363,14 +366,14 @@ TEST(test_faults)
 /* Of two rows the second finds no memory: the first is given back. */
 TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
 {
-    enum { MOST_OF_IT = 40 << 20 };
+    enum { MOST_OF_IT = 80 << 20 };
     static char one[2 * MOST_OF_IT], *other = one + MOST_OF_IT;
     setenv("REX_CHECK", check, 1);
     start(22);
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     size_t before = device_bytes();
     REFUSED(launch_on(0, REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT)), REX_ENOMEM,
-            "kernel \"axpy__kernel__\": map row 3, 41943040 bytes: cuMemAlloc");
+            "kernel \"axpy__kernel__\": map row 3, 83886080 bytes: cuMemAlloc");
     CHECK_EQUAL(device_bytes(), before);
 }
 
@@ -484,6 +487,64 @@ TEST_IN_CHILD(load_before_launch)
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
 }
 
+/* LEFT bytes of the device's memory stay free. */
+static void leave_memory(size_t left)
+{
+    size_t have, all;
+    uint64_t block;
+    CHECK_EQUAL(DRIVERS(int (*)(size_t *, size_t *), "cuMemGetInfo_v2")(&have, &all), 0);
+    CHECK_EQUAL(DRIVERS(int (*)(uint64_t *, size_t), "cuMemAlloc_v2")(&block, have - left), 0);
+}
+
+/* Registers the module, whose load then takes what is left; with LESS it is a little short. */
+static void make_memory_short(size_t less)
+{
+    start(22);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    size_t size = (newest_call(FAKE_REGISTER)->image_size + 511) / 512 * 512;
+    leave_memory(size + REX_LOAD_MEMORY - less);
+}
+
+static void break_loads(const char *result)
+{
+    char broken[64];
+    snprintf(broken, sizeof broken, "cuModuleLoadData:%s:0", result);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+}
+
+TEST_IN_CHILD(load_with_enough_memory)
+{
+    make_memory_short(0);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 1);
+}
+
+/* Nothing comes to libomptarget, by any way, before an image that may not fit was loaded on trial. */
+TEST_IN_CHILD(load_with_short_memory)
+{
+    REX_MAP(map, REX_TO(x, CELLS));
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
+    make_memory_short(512);
+    break_loads("2");
+    CHECK_EQUAL(rex_module_init(&module), REX_ENOMEM);
+    CHECK_MENTIONS(rex_last_error(), "stateless_sm_90.cubin cannot be loaded on GPU 0, which has little memory left: "
+                                     "cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY");
+    break_loads("719");
+    CHECK_EQUAL(rex_module_init(&module), REX_ECUDA);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 32, &nothing_id, &packet), -1);
+    __rex_real___tgt_target_data_begin(0, 0, NULL, NULL, NULL, NULL);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN] + the_record()->counts[FAKE_KERNEL], 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    int before = driver_calls("cuModuleLoadData");
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), before + 2); /* on trial, and for librex's launches */
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), before + 2);
+}
+
 /* A module with device globals, which libomptarget launches. */
 static char plain_id;
 static struct __tgt_offload_entry plain_entry[] = {ENTRY(&plain_id, "plain")};
@@ -495,6 +556,22 @@ static int launch_with_globals(void)
     struct rex_launch_config launch = rex_launch_config_of(&plain_id, 2, 64);
     REX_MAP(args, REX_VALUE(INT64_C(1)), REX_IS_DEVICE_PTR(pointer));
     return rex_module_launch_map(&with_globals, &launch, &args);
+}
+
+/* libomptarget would load an image that comes later at once. */
+TEST_IN_CHILD(load_later_with_short_memory)
+{
+    make_memory_short(512);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    break_loads("2");
+    CHECK_EQUAL(rex_module_register(&with_globals, NULL), REX_ENOMEM);
+    CHECK_MENTIONS(rex_last_error(), "sm_90.cubin cannot be loaded on GPU 0");
+    CHECK_EQUAL(the_record()->registered, 1);
+    unsetenv("FAKE_CUDA_BREAKS");
+    int before = driver_calls("cuModuleLoadData");
+    CHECK_EQUAL(rex_module_register(&with_globals, NULL), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), before + 1);
+    CHECK_EQUAL(the_record()->registered, 2);
 }
 
 /* What a module keeps from one launch to the next is in libomptarget's load of it. That is the only one. */

@@ -55,10 +55,10 @@ static inline void expect_sent(int launches, uint32_t others)
     CHECK_EQUAL(by_runtime(), others);
 }
 
-/* The GPU with 64 MiB, and libomptarget of RELEASE; ORDER: early or late, as the driver does what is in a stream. */
+/* The GPU with 128 MiB, and libomptarget of RELEASE; ORDER: early or late, as the driver does what is in a stream. */
 static inline void use_computing_gpu(int release, const char *order)
 {
-    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("FAKE_CUDA_MEMORY", "128", 1);
     setenv("FAKE_CUDA_ORDER", order, 1);
     use_gpu(90);
     use_release(release);

@@ -340,7 +340,7 @@ TEST_IN_CHILD(leave_changed)
 /* As many bytes as asked for, between the devices that are named; nothing where libomptarget says that it could not. */
 TEST_IN_CHILD(copy)
 {
-    static const char failed[] = "%s: libomptarget could not copy %d bytes %s";
+    static const char failed[] = "%s: libomptarget could not copy %d bytes %s, from %p to %p";
     start(22);
     char *memory = rex_device_alloc(64, 1), *other = rex_device_alloc(64, 2);
     memset(memory, 1, 64);
@@ -353,17 +353,22 @@ TEST_IN_CHILD(copy)
     CHECK(bytes[7] == 3 && bytes[8] == 1 && bytes[9] == 3);
     CHECK(rex_device_copy_peer(other, 2, memory + 8, 1, 1) == REX_OK && other[0] == 3);
     the_record()->copy_result = 1;
-    REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME, failed, "rex_device_copy_to", 16, "between the host and device 1");
-    REFUSED(rex_device_copy_from(bytes, other, 16, 2), REX_ERUNTIME, failed, "rex_device_copy_from", 16, "between the host and device 2");
-    REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_ERUNTIME, failed, "rex_device_copy_peer", 24, "from device 1 to device 2");
+    REFUSED(rex_device_copy_to(memory, bytes, 16, 1), REX_ERUNTIME, failed, "rex_device_copy_to", 16, "between the host and device 1", (void *)bytes, (void *)memory);
+    REFUSED(rex_device_copy_from(bytes, other, 16, 2), REX_ERUNTIME, failed, "rex_device_copy_from", 16, "between the host and device 2", (void *)other, (void *)bytes);
+    REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_ERUNTIME, failed, "rex_device_copy_peer", 24, "from device 1 to device 2", (void *)memory, (void *)other);
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
     REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
+    CHECK(rex_device_alloc(0, 1) == NULL);
+    CHECK_MENTIONS(rex_last_error(), "rex_device_alloc: a size of 0");
     rex_device_free(memory, 1);
-    rex_device_free(other, 2);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    rex_device_free(other, 2); /* libomptarget has no devices any more */
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "rex_device_free: no module is registered");
     REFUSED(rex_device_copy_peer(other, 2, memory, 1, 24), REX_EINVAL,
             "rex_device_copy_peer: no module is registered, or offloading is disabled");
+    free(other);
 }
 
 TEST_IN_CHILD(have_none)

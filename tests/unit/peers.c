@@ -98,6 +98,12 @@ TEST(test_who_copies)
     }
 }
 
+static void count_messages(enum rex_log_level level, const char *message, void *count)
+{
+    (void)level, (void)message;
+    ++*(int *)count;
+}
+
 TEST_IN_CHILD(refused_copies)
 {
     struct rex_graph *graph;
@@ -133,7 +139,9 @@ TEST_OF_EACH(failing, const char *, call, "cuMemcpyPeerAsync", "cuDevicePrimaryC
     start();
     snprintf(breaks, sizeof breaks, "%s:719:1", call);
     setenv("FAKE_CUDA_BREAKS", breaks, 1);
-    REFUSED(copy(8), REX_ECUDA, "a copy between devices: %s: CUDA_ERROR_LAUNCH_FAILED", call);
+    CHECK_EQUAL(copy(8), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "a copy between devices");
+    CHECK_MENTIONS(rex_last_error(), call);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(copy(8), 0);
     CHECK_EQUAL(rex_queue_sync(queue[0]), 0);
@@ -214,8 +222,12 @@ TEST_IN_CHILD(refused_streams)
     CHECK(made == NULL);
     CHECK_EQUAL(rex_module_queue_create(&made, &module, 2, "none", 0, &of_default), 0);
     CHECK(rex_queue_is_synchronous(made));
+    int said = 0;
+    rex_set_log_callback(count_messages, &said);
     REFUSED(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE,
-            "rex_queue_stream: queue \"none\" has none: device 2 is no NVIDIA GPU");
+            "rex_queue_stream: the queue has no stream, because its device is no NVIDIA GPU");
+    CHECK_EQUAL(said, 0); /* the question is portable */
+    rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(rex_queue_destroy(made), 0);
     finish();
 }

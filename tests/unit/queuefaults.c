@@ -75,9 +75,11 @@ static void say_of_queues(struct rex_queue *queue)
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");
     BROKEN("cuMemcpyHtoDAsync", rex_queue_copy_to(queue, device, bytes, 16),
-           "a copy to the device: %s");
+           "queue \"one\": a copy to the device, 16 bytes from %p to %p: %s", (void *)bytes,
+           (void *)device);
     BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16),
-           "a copy from the device: %s");
+           "queue \"one\": a copy from the device, 16 bytes from %p to %p: %s", (void *)device,
+           (void *)bytes);
     BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
     BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 2), "a fill: %s");
     BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 4), "a fill: %s");
@@ -230,6 +232,20 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
     rex_graph_destroy(graph);
+}
+
+/* A kernel of another call has failed: the launch finds out, whatever the stream says. */
+TEST_IN_CHILD(lose_at_launch)
+{
+    struct rex_queue *queue;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
+    FAILING("cuLaunchKernel", 700, "ILLEGAL_ADDRESS", launch(queue), LAUNCHED ": %s");
+    CHECK_EQUAL(launch(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"one\": device 0 is lost: cuLaunchKernel");
+    CHECK_EQUAL(rex_module_fini(&module), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost, since queue \"one\" met with cuLaunchKernel");
 }
 
 /* A driver without graphs has no queues; the rest works. */

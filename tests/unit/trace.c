@@ -183,15 +183,29 @@ static void normalise(char *text, char *to)
     *to = '\0';
 }
 
+/* TEXT with addresses as A. */
+static const char *without_addresses(const char *text)
+{
+    static char copy[4096];
+    size_t length = 0;
+    while (*text != '\0' && length < sizeof copy - 1) {
+        bool is_address = strncmp(text, "0x", 2) == 0;
+        copy[length++] = is_address ? 'A' : *text;
+        text += is_address ? 2 + strspn(text + 2, "0123456789abcdef") : 1;
+    }
+    copy[length] = '\0';
+    return copy;
+}
+
 /* Every byte of a file, but for these. UPDATE=1 writes tests/golden/trace.json anew. */
 TEST(test_every_byte)
 {
     static const char golden[] = "tests/golden/trace.json";
     size_t size, expected_size;
-    assert_string_equal(in_child(do_all, path),
+    assert_string_equal(without_addresses(in_child(do_all, path)),
                         "librex: error: a fill: cuMemsetD8Async: CUDA_ERROR_OUT_OF_MEMORY [REX_ECUDA]\n"
-                        "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3 [REX_ERUNTIME]\n"
-                        "librex: error: rex_device_copy_to: libomptarget could not copy 65536 bytes between the host and device 3 [REX_ERUNTIME]\n");
+                        "librex: error: rex_device_copy_to: libomptarget could not copy 8 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n"
+                        "librex: error: rex_device_copy_to: libomptarget could not copy 65536 bytes between the host and device 3, from A to A [REX_ERUNTIME]\n");
     char *text = (char *)read_bytes(path, &size);
     text = realloc(text, size + 1);
     assert_non_null(text);

@@ -242,6 +242,8 @@ TEST(test_nearest)
     for (size_t i = 0; i < COUNT(asked); i++)
         says("%s: %s", asked[i], rex_nearest_name(asked[i], names, COUNT(names)));
     assert_null(rex_nearest_name("axpy", names, 0));
+    static const char *const none[] = {NULL, "axpy_kernel"};
+    assert_string_equal(rex_nearest_name("axpi_kernel", none, COUNT(none)), none[1]);
     NO_RESULT(rex_nearest_name(NULL, names, 1));
     assert_null(rex_nearest_name("axpy", NULL, 0)); /* which is no error */
     NO_RESULT(rex_nearest_name("axpy", NULL, 1));

@@ -48,7 +48,7 @@ REX_DEVICE_KERNEL(nothing, void)
 }
 
 /* Sums, least and largest values of each type, and atomics beside them. */
-#define REDUCTIONS(type, at)                                                                  \
+#define REDUCTIONS(type, at, count)                                                           \
     do {                                                                                      \
         type *mine = (type *)(out + 6 * (at));                                                \
         REX_FOR_SUM(i, count, &mine[0], (type)i);                                             \
@@ -64,13 +64,14 @@ REX_DEVICE_KERNEL(nothing, void)
 /* At each number of OUT begin six values, of whatever size. */
 REX_DEVICE_KERNEL(reductions, (int64_t) count, (double *) out)
 {
-    REDUCTIONS(int, 0);
-    REDUCTIONS(unsigned, 1);
-    REDUCTIONS(long, 2);
-    REDUCTIONS(unsigned long, 3);
-    REDUCTIONS(long long, 4);
-    REDUCTIONS(unsigned long long, 5);
-    REDUCTIONS(double, 6);
+    REDUCTIONS(int, 0, count);
+    REDUCTIONS(unsigned, 1, count);
+    REDUCTIONS(long, 2, count);
+    REDUCTIONS(unsigned long, 3, count);
+    REDUCTIONS(long long, 4, count);
+    REDUCTIONS(unsigned long long, 5, count);
+    REDUCTIONS(double, 6, count);
+    REDUCTIONS(float, 7, count / 10); /* whose sum is exact in a float */
 }
 
 /* Variables and parameters of names that librex's macros once had for their own; beside them what is evaluated in a macro. */

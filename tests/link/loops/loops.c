@@ -104,35 +104,36 @@ static void values(void)
         }
 }
 
-/* Six values of a type at the place AT: before, and then as they must be for LAST. */
-#define BEFORE(type, at)                            \
+/* Six values of a type at the place AT: before, and then as they must be for N indices. */
+#define BEFORE(type, at, n)                         \
     do {                                            \
         const type six[6] = {0, 100, 0, 7, 100, 0}; \
         memcpy(out + 6 * (at), six, sizeof six);    \
     } while (0)
-#define BEHIND(type, at)                                                                                    \
-    do {                                                                                                    \
-        const type six[6] = {(type)((type)CELLS * (CELLS - 1) / 2), 1, 999, 7 + CELLS, 5, (CELLS - 1) / 2}; \
-        if (memcmp(out + 6 * (at), six, sizeof six) != 0) {                                                 \
-            fprintf(stderr, "reductions of " #type "\n");                                                   \
-            failures++;                                                                                     \
-        }                                                                                                   \
+#define BEHIND(type, at, n)                                                                     \
+    do {                                                                                        \
+        const type six[6] = {(type)((type)(n) * ((n) - 1) / 2), 1, 999, 7 + (n), 5, ((n) - 1) / 2}; \
+        if (memcmp(out + 6 * (at), six, sizeof six) != 0) {                                     \
+            fprintf(stderr, "reductions of " #type "\n");                                       \
+            failures++;                                                                         \
+        }                                                                                       \
     } while (0)
-#define ALL(what)                    \
-    do {                             \
-        what(int, 0);                \
-        what(unsigned, 1);           \
-        what(long, 2);               \
-        what(unsigned long, 3);      \
-        what(long long, 4);          \
-        what(unsigned long long, 5); \
-        what(double, 6);             \
+#define ALL(what)                           \
+    do {                                    \
+        what(int, 0, CELLS);                \
+        what(unsigned, 1, CELLS);           \
+        what(long, 2, CELLS);               \
+        what(unsigned long, 3, CELLS);      \
+        what(long long, 4, CELLS);          \
+        what(unsigned long long, 5, CELLS); \
+        what(double, 6, CELLS);             \
+        what(float, 7, CELLS / 10);         \
     } while (0)
 
 static void reductions(void)
 {
     const int64_t all[] = {CELLS}, rows[] = {NI * NJ};
-    double out[42];
+    double out[48];
     ALL(BEFORE);
     launch(REX_KERNEL_ID(reductions), 1, all, NULL, out, sizeof out);
     ALL(BEHIND);

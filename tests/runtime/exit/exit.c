@@ -78,6 +78,13 @@ static void use_too_late(void)
         _exit(6);
     if (rex_offload_fini() != 0)
         _exit(7);
+    /* An error that the next call has to replace. */
+    struct rex_image_list *list;
+    if (rex_image_list_open(&list, data, 8, "no image") != REX_EIMAGE)
+        _exit(10);
+    rex_device_free(data, 0);
+    if (rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
+        _exit(11);
     /* The program's own calls of libomptarget return as if they had failed. */
     static int64_t literal[] = {0x120};
     void *value[] = {data};

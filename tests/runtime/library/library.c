@@ -41,11 +41,31 @@ static void check(double factor)
         assert_true(numbers[i] == i * factor);
 }
 
+#define HAS_ENDED(call)                                                                    \
+    do {                                                                                   \
+        assert_int_equal(call, REX_EINVAL);                                                \
+        assert_non_null(strstr(rex_last_error(), "the library at 0x"));                    \
+    } while (0)
+
+/* Each call with the library, which is unloaded, is an error. */
+static void refuse_ended(void)
+{
+    void *address = NULL, *arguments[] = {&address};
+    size_t size = 0;
+    struct rex_launch_config launch = rex_launch_config_of(&size, 1, 1);
+    HAS_ENDED(rex_library_kernel(library, "scale__kernel__") == NULL ? rex_last_error_code() : 0);
+    HAS_ENDED(rex_library_view(library) == NULL ? rex_last_error_code() : 0);
+    HAS_ENDED(rex_library_global(&address, &size, library, -1, "calls"));
+    HAS_ENDED(launch_library_in(queue, library, &launch, arguments, 1));
+    HAS_ENDED(rex_library_unload(library));
+}
+
 static void end(void)
 {
     rex_device_free(device, -1);
     assert_int_equal(rex_queue_destroy(queue), 0);
     assert_int_equal(rex_library_unload(library), 0);
+    refuse_ended();
 }
 
 TEST(in_a_queue)
@@ -117,6 +137,7 @@ TEST(in_a_graph)
     check(1);
     /* What a graph has of a library stays. */
     assert_int_equal(rex_library_unload(library), 0);
+    refuse_ended();
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     int32_t n = N;
     double half = 0.5;

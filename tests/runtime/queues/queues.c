@@ -7,6 +7,8 @@
  */
 #include <pthread.h>
 
+#include <rex/interop.h>
+
 #include "steps.h"
 
 REX_KERNEL(follow);
@@ -647,6 +649,88 @@ TEST(one_queue_for_all_threads)
     shared = new_queue("shared", 0);
     run_threads(THREADS, work);
     OK(rex_queue_destroy(shared));
+}
+
+/* ---- ended objects ---------------------------------------------------------------------------- */
+
+#define HAS_ENDED(call, what) FAILS(call, REX_EINVAL, #what " at 0x")
+
+/* Each call with a queue, event or graph that was destroyed is an error, and the next objects work. */
+TEST(destroyed)
+{
+    static int64_t value[VALUES];
+    static const uint32_t pattern = 1;
+    double seconds;
+    void *stream;
+    struct rex_queue *queue = new_queue("lives", 0), *ended = new_queue("ended", 0);
+    struct rex_event *event, *ended_event;
+    struct rex_graph *made = NULL;
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(args, REX_VALUE((int64_t)VALUES), REX_VALUE(INT64_C(1)), REX_TOFROM(value, VALUES));
+    fill_in(value, 0);
+    OK(rex_data_enter(-1, &region));
+    void *memory = rex_device_alloc(16, -1);
+    OK(rex_event_create(&event));
+    OK(rex_event_create(&ended_event));
+    OK(rex_event_record(event, ended));
+    OK(rex_event_record(ended_event, ended));
+    struct rex_graph *ended_graph = record(ended, value, 2);
+    rex_graph_destroy(ended_graph);
+    rex_event_destroy(ended_event);
+    OK(rex_queue_destroy(ended));
+
+    HAS_ENDED(put_follow(ended, value, VALUES, 1), queue);
+    struct rex_launch_config elsewhere = launch_of(REX_KERNEL_ID(follow));
+    elsewhere.device = rex_device_count();
+    HAS_ENDED(launch_in(ended, &elsewhere, &args), queue);
+    HAS_ENDED(rex_queue_copy_to(ended, memory, value, 8), queue);
+    HAS_ENDED(rex_queue_copy_from(ended, value, memory, 8), queue);
+    HAS_ENDED(rex_queue_copy_peer(ended, memory, -1, memory, -1, 8), queue);
+    HAS_ENDED(rex_queue_fill(ended, memory, &pattern, 4, 8), queue);
+    HAS_ENDED(rex_queue_host_func(ended, look, NULL), queue);
+    HAS_ENDED(rex_queue_update(ended, &region), queue);
+    HAS_ENDED(rex_queue_sync(ended), queue);
+    HAS_ENDED(rex_queue_query(ended), queue);
+    HAS_ENDED(rex_queue_device(ended), queue);
+    HAS_ENDED(rex_queue_is_synchronous(ended) ? REX_OK : rex_last_error_code(), queue);
+    HAS_ENDED(rex_queue_stream(ended, &stream, NULL), queue);
+    HAS_ENDED(rex_queue_global(ended, value) == NULL ? rex_last_error_code() : REX_OK, queue);
+    HAS_ENDED(rex_queue_wait_event(ended, event), queue);
+    HAS_ENDED(rex_event_record(event, ended), queue);
+    HAS_ENDED(rex_graph_begin(ended), queue);
+    HAS_ENDED(rex_graph_end(&made, ended), queue);
+    HAS_ENDED(rex_queue_destroy(ended), queue);
+
+    HAS_ENDED(rex_event_record(ended_event, queue), event);
+    HAS_ENDED(rex_queue_wait_event(queue, ended_event), event);
+    HAS_ENDED(rex_event_sync(ended_event), event);
+    HAS_ENDED(rex_event_query(ended_event), event);
+    HAS_ENDED(rex_event_elapsed(&seconds, event, ended_event), event);
+    HAS_ENDED(rex_event_elapsed(&seconds, ended_event, event), event);
+    HAS_ENDED((rex_event_destroy(ended_event), rex_last_error_code()), event);
+
+    HAS_ENDED(rex_graph_launch(ended_graph, queue), graph);
+    HAS_ENDED(rex_graph_set_args(ended_graph, 0, &args), graph);
+    HAS_ENDED(rex_graph_launches(ended_graph) == 0 ? rex_last_error_code() : REX_OK, graph);
+    HAS_ENDED((rex_graph_destroy(ended_graph), rex_last_error_code()), graph);
+
+    OK(rex_event_sync(event)); /* what it stood for has outlived its queue */
+    int64_t expected = 1;
+    for (int i = 0; i < 100; i++) { /* more than wait for their memory to be used again */
+        struct rex_queue *other = new_queue("other", 0);
+        assert_ptr_not_equal(other, queue);
+        struct rex_graph *graph = record(other, value, 1);
+        OK(rex_graph_launch(graph, other));
+        expected = 3 * expected % 1000003;
+        rex_graph_destroy(graph);
+        OK(rex_queue_destroy(other));
+        HAS_ENDED(rex_queue_sync(other), queue);
+    }
+    rex_device_free(memory, -1);
+    rex_event_destroy(event);
+    OK(rex_queue_destroy(queue));
+    OK(rex_data_exit(-1, &region));
+    assert_int_equal(value[1], expected);
 }
 
 /* ---- errors that come later ------------------------------------------------------------------ */

@@ -123,3 +123,37 @@ TEST(lazy_launch_registers)
         assert_int_equal(rex_offload_fini(), 0);
     }
 }
+
+static void break_driver(const char *call)
+{
+    if (gpu_is_real())
+        leave_out("no memory for an image: the fake driver alone has too little");
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("FAKE_CUDA_BREAKS", call, 1);
+}
+
+static void check_no_memory(int result, const char *words)
+{
+    assert_int_equal(result, REX_ENOMEM);
+    assert_non_null(strstr(rex_last_error(), words));
+}
+
+/* libomptarget would end the process. */
+TEST(no_memory_for_image, .gpu = ON_GPU)
+{
+    static const char words[] = "cannot be loaded on GPU 0, which has little memory left: cuModuleLoadData";
+    static int64_t data[10];
+    REX_MAP(map, REX_TOFROM(data, 10));
+    break_driver("cuModuleLoadData:2:0");
+    check_no_memory(rex_data_enter(-1, &map), words);
+    check_no_memory(rex_offload_init(), words);
+    unsetenv("FAKE_CUDA_BREAKS");
+    check_launch();
+    assert_int_equal(rex_offload_fini(), 0);
+}
+
+TEST(no_memory_for_context, .gpu = ON_GPU)
+{
+    break_driver("cuDevicePrimaryCtxRetain:2:0");
+    check_no_memory(rex_offload_init(), "GPU 0 is out of memory for a context: cuDevicePrimaryCtxRetain");
+}

@@ -1,5 +1,6 @@
 /*
- * Teams with memory of their own: of a fixed size, and of one that the launch says. Each kernel says which thread ran an index.
+ * Teams with memory of their own: of a fixed size, and of one that the launch says. Each kernel says which thread ran an index. Then what
+ * all threads reduce together.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -53,3 +54,23 @@ REX_DEVICE_KERNEL(turned, (int64_t) rows, (int64_t) length, (int64_t *) x, (int 
         BARRIER;
     }
 }
+
+/* Sum, least and largest of X, by loops and by atomics. */
+#define REDUCED(name, type)                                                         \
+    REX_DEVICE_KERNEL(name, (int64_t) n, (const int64_t *) x, (type *) out)         \
+    {                                                                               \
+        REX_FOR_SUM(i, n, &out[0], (type)x[i]);                                     \
+        REX_FOR_MIN(i, n, &out[1], (type)x[i]);                                     \
+        REX_FOR_MAX(i, n, &out[2], (type)x[i]);                                     \
+        REX_FOR(i, n) {                                                             \
+            rex_atomic_add(&out[3], (type)x[i]);                                    \
+            rex_atomic_min(&out[4], (type)x[i]);                                    \
+            rex_atomic_max(&out[5], (type)x[i]);                                    \
+        }                                                                           \
+    }
+REDUCED(reduced_int, int32_t)
+REDUCED(reduced_unsigned, uint32_t)
+REDUCED(reduced_long, int64_t)
+REDUCED(reduced_unsigned_long, uint64_t)
+REDUCED(reduced_float, float)
+REDUCED(reduced_double, double)

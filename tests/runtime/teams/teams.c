@@ -1,5 +1,5 @@
 /*
- * Teams that share memory: by one thread of the CPU, by OpenMP's threads, of which several run teams, and on a GPU. All compute the same.
+ * Teams that share memory, and reductions: by one thread of the CPU, by OpenMP's threads, of which several run teams, and on a GPU. All compute the same.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -101,9 +101,38 @@ static void check_turned(int64_t length)
     }
 }
 
+/* Of the first numbers, whose sum each type has exactly. */
+#define CHECK_REDUCED(name, type)                                                               \
+    do {                                                                                        \
+        int64_t n = 20000;                                                                      \
+        type wanted[6] = {0, 100, 0, 0, 100, 0}, found[6];                                      \
+        void *arguments[] = {&n, &device_numbers, &device_results};                             \
+        assert_int_equal(rex_queue_copy_to(queue, device_results, wanted, sizeof wanted), 0);   \
+        run(name "__kernel__", 0, arguments, 3);                                                \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            type x = (type)numbers[i];                                                          \
+            wanted[0] = wanted[3] = (type)(wanted[0] + x);                                      \
+            wanted[1] = wanted[4] = x < wanted[1] ? x : wanted[1];                              \
+            wanted[2] = wanted[5] = x > wanted[2] ? x : wanted[2];                              \
+        }                                                                                       \
+        memcpy(found, results, sizeof found);                                                   \
+        assert_memory_equal(found, wanted, sizeof wanted);                                      \
+    } while (0)
+
+static void check_reduced(void)
+{
+    CHECK_REDUCED("reduced_int", int32_t);
+    CHECK_REDUCED("reduced_unsigned", uint32_t);
+    CHECK_REDUCED("reduced_long", int64_t);
+    CHECK_REDUCED("reduced_unsigned_long", uint64_t);
+    CHECK_REDUCED("reduced_float", float);
+    CHECK_REDUCED("reduced_double", double);
+}
+
 static void check(const char *image, int fewest, int most)
 {
     start(image);
+    check_reduced();
     assert_in_range(check_sums(PARTS), fewest, most);
     check_turned(257);
     check_turned(500);
