@@ -70,9 +70,9 @@ extern "C" {
  * ---- libomptarget: its own entry points, which check nothing ----------------------------------
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
- * which find libomptarget at run time and wait while another thread registers or ends a module. They
- * check nothing: libomptarget aborts the process on nearly every mistake, and 19 and later crash
- * when called before any registration. The rewrite of `__tgt_X` does not touch these names.
+ * which find libomptarget at run time and wait while another thread registers or ends a module.
+ * They check nothing: libomptarget aborts the process on nearly every mistake, and 19 and later
+ * crash when called before any registration. The rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */
 

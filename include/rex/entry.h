@@ -19,6 +19,8 @@
  * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it). Without it lld under --gc-sections, and GNU ld
  * under -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
  *
+ * A name that is a macro is expanded, here and in the launch and kernel macros.
+ *
  * All macros here stand at file scope with a semicolon behind them, but for REX_KERNEL_ID() and
  * REX_KERNEL_STEM_ID(), which are expressions.
  *
@@ -147,7 +149,7 @@
 /**
  * REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch.
  */
-#define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
+#define REX_KERNEL_STEM_ID(S) ((void *)&REX_JOIN(S, id__))
 
 /**
  * REX_KERNEL(name), REX_KERNEL(name, parameters...): defines key and entry of the kernel that
@@ -167,7 +169,7 @@
 #define REX_KERNEL_DECLARE_NAMED(name, ...) REX_KERNEL_STEM_DECLARE(name##__, __VA_ARGS__)
 
 /** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`, likewise. */
-#define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)
+#define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(REX_JOIN(name, __))
 
 /**
  * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
@@ -176,7 +178,9 @@
  * Its value is not copied at the start: the image has the device's own. The device side is
  * REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
-#define REX_GLOBAL(variable) \
+#define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
+/* REX_GLOBAL_NAMED(variable): the same, once a macro of that name is expanded. */
+#define REX_GLOBAL_NAMED(variable) \
     REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
@@ -186,7 +190,9 @@
  * `double[1000]`, and is defined before, in this file. REX_LINK() of rex/map.h is its row in a map,
  * and REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h the device side.
  */
-#define REX_GLOBAL_LINK(type, variable)                                                        \
+#define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
+/* REX_GLOBAL_LINK_NAMED(type, variable): the same, once a macro of that name is expanded. */
+#define REX_GLOBAL_LINK_NAMED(type, variable)                                                  \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
     __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                               \
     REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", \

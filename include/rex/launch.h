@@ -183,13 +183,14 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  * returns.
  */
 #define REX_LAUNCH(kernel, teams, ...) \
-    REX_LAUNCH_GRID(kernel##__, teams, ",," #__VA_ARGS__, __VA_ARGS__, )
+    REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
  * threads for @iterations of the kernel's REX_FOR, but no more than the GPU keeps resident at once.
  */
-#define REX_LAUNCH_FOR(kernel, ...) REX_LAUNCH_LOOP(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+#define REX_LAUNCH_FOR(kernel, ...) \
+    REX_LAUNCH_LOOP(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() as @config says, a struct
@@ -200,7 +201,8 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  *     config.teams[1] = config.threads[1] = 16;
  *     error = REX_LAUNCH_WITH(transpose, config, REX_TO(a, n), REX_FROM(b, n));
  */
-#define REX_LAUNCH_WITH(kernel, ...) REX_LAUNCH_CONFIG(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+#define REX_LAUNCH_WITH(kernel, ...) \
+    REX_LAUNCH_CONFIG(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /*
  * ---- The launch macros from inside ------------------------------------------------------------

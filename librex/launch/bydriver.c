@@ -284,7 +284,7 @@ static int check(struct rex_request *request, struct rex_plan *plan)
     plan->packed.kernel = rex_loaded_kernel(&request->target, context->ordinal, context->cuda,
                                             request->grid.dynamic_memory);
     return plan->packed.kernel != NULL
-               ? rex_check_form(&request->target, arguments, (uint32_t)count, &plan->form)
+               ? rex_check_form(&request->target, arguments, request->map, &plan->form)
                : rex_last_error_code();
 }
 
@@ -333,8 +333,8 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
         __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_BACKEND_TOLD, __ATOMIC_RELAXED);
     if (before & REX_KERNEL_BACKEND_TOLD)
         return;
-    rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", target->name, backend,
-            *why != '\0' ? ": " : "", why);
+    rex_log(REX_LOG_INFO, "kernel \"%.*s\" is launched by %s%s%s", REX_KERNEL_NAME(target->name),
+            backend, *why != '\0' ? ": " : "", why);
 }
 
 static int run_and_report(const struct rex_request *request, struct rex_plan *plan)

@@ -38,9 +38,10 @@ static int check_words(const struct rex_request *request)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
-                            "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
+                            "kernel \"%.*s\": map row %d is a value of %lld bytes, and device %d "
                             "takes at most 8: map it",
-                            request->target.name, i, (long long)map->sizes[i], request->number);
+                            REX_KERNEL_NAME(request->target.name), i, (long long)map->sizes[i],
+                            request->number);
     return REX_OK;
 }
 
@@ -103,7 +104,8 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     if (result != REX_OK)
         return result;
     if (request->map == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": the packet is NULL",
+                        REX_KERNEL_NAME(request->target.name));
     result = rex_grid_complete(&request->grid, request->trip_count, request->target.name);
     return result == REX_OK ? launch(request) : result;
 }

@@ -374,11 +374,10 @@ static int no_own_image(const struct rex_sources *sources, const struct rex_modu
 {
     const struct __tgt_offload_entry *entry = module->entries_begin;
     bool is_only = module->entries_end - entry == 1 && entry->name != NULL;
-    const char *name = is_only ? entry->name : "kernels", *end = strstr(name, "__kernel__");
-    size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
+    const char *name = is_only ? entry->name : "kernels";
     return rex_fail(REX_ENOIMAGE,
                     "no device image %s; looked for %s; make it: rex-cc --images %.*s.cu",
-                    sources->names, sources->missing.text, (int)length, name);
+                    sources->names, sources->missing.text, REX_KERNEL_NAME(name));
 }
 
 static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)

@@ -434,8 +434,7 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
             continue;
         for (size_t i = table->count; i > 0; i--) {
             const struct rex_entry *entry = &table->entries[i - 1];
-            /* Unless the row is a member, libomptarget never unmaps a pointer that it attaches. */
-            if (entry->is_loose || entry->end - entry->begin == sizeof(void *))
+            if (entry->is_loose || entry->is_kept)
                 continue;
             *first = mapping_of(entry);
             *number = of;

@@ -33,6 +33,8 @@ struct rex_entry {
     bool is_gone;     /* it leaves the table when no call uses it any more */
     bool is_loose;    /* only libomptarget launches and copies here, see present.h */
     bool is_attached; /* a row has attached a pointer in the memory */
+    /* libomptarget has kept it at an end: for such a row that is no member, it does for good */
+    bool is_kept;
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */

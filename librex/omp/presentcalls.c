@@ -182,6 +182,7 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             continue;
         if (entry->begin == *at) {
             entry->is_gone |= !stays && !entry->is_loose;
+            entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
         } else
             next = entry->begin;

@@ -301,7 +301,7 @@ TEST_IN_CHILD(meet_failed_wait)
     start(18);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy__kernel__\": the wait: cuStreamSynchronize");
+    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait: cuStreamSynchronize");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     /* and one where the device is lost: packets are refused as well, and not by what LLVM 18 cannot do */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
@@ -310,7 +310,7 @@ TEST_IN_CHILD(meet_failed_wait)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
+    CHECK_MENTIONS(rex_last_error(), "nothing: device 0 is lost");
     /* The program's own calls are not made, either. */
     uint32_t before = the_record()->count;
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 32, &nothing_id, &packet), -1);
@@ -325,19 +325,19 @@ TEST(test_faults)
 {
     enum { SMALL = 100, LARGE = 300000 };
     static const struct fault faults[] = {
-        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false, NULL},
-        {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy__kernel__: cuDevicePrimaryCtxRetain", false, NULL},
-        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false, NULL},
+        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy: cuStreamCreate", false, NULL},
+        {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy: cuDevicePrimaryCtxRetain", false, NULL},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory: cuMemAlloc", false, NULL},
         {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
         {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory: cuMemHostAlloc", false, NULL},
         {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory: cuMemAlloc", false, NULL},
         {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
         {"cuLaunchKernel:1", SMALL, REX_ECUDA,
-         "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
+         "kernel \"axpy\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
          "cuLaunchKernel",
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
@@ -350,9 +350,9 @@ TEST(test_faults)
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
     };
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
@@ -373,7 +373,7 @@ TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     size_t before = device_bytes();
     REFUSED(launch_on(0, REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT)), REX_ENOMEM,
-            "kernel \"axpy__kernel__\": map row 3, 83886080 bytes: cuMemAlloc");
+            "kernel \"axpy\": map row 3, 83886080 bytes: cuMemAlloc");
     CHECK_EQUAL(device_bytes(), before);
 }
 
@@ -386,7 +386,7 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
     fill(x, y, CELLS);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", call, 1);
-    REFUSED(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_ENOMEM, "axpy__kernel__: 2097152 bytes of ");
+    REFUSED(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_ENOMEM, "axpy: 2097152 bytes of ");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     expect_axpy(x, y, CELLS, 1, 2);
@@ -401,7 +401,7 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
  */
 TEST_IN_CHILD(name_grids)
 {
-#define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
+#define GRID_IN_WORDS "kernel \"nothing\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
     struct rex_launch_config launch = {.key = &nothing_id, .device = 1, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
     setenv("FAKE_DEVICES", "2", 1);
     use_gpu(90); /* without memory: the driver's only GPU is each of the two */
@@ -413,11 +413,11 @@ TEST_IN_CHILD(name_grids)
     launch.dynamic_memory = 70000;
     setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_EINVAL,
-            "kernel \"nothing__kernel__\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing__kernel__: device 1 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
+            "nothing: device 1 is lost, since kernel \"nothing\" met with cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */
@@ -427,8 +427,8 @@ static const struct {
     {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleLoadData:719:1",
      "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
-    {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
-    {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuModuleGetFunction:719:0", "kernel \"nothing\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuFuncLoad:719:0", "kernel \"nothing\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
 };
 
 TEST_FOR_EACH(load_in_vain, broken, loads)

@@ -125,6 +125,25 @@ int images_add(struct images *images, const struct program *program, const char 
     return add_all(images, program, image, file.bytes, file.size, report, why);
 }
 
+const char *images_alone(const char *path)
+{
+    struct mapped file;
+    struct timespec changed;
+    struct rex_image_list *list;
+    const char *alone = NULL;
+    char why[WHY_MAX];
+    if (map_file(path, &file, &changed, why) != 0)
+        return NULL;
+    if (rex_image_list_open(&list, file.bytes, file.size, path) == REX_OK) {
+        alone = list->items[0].stored != file.size     ? "a list of device images"
+                : list->items[0].kind == REX_IMAGE_PTX ? "PTX"
+                                                       : NULL;
+        rex_image_list_close(list);
+    }
+    mapping_end(file.bytes, file.size);
+    return alone;
+}
+
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
                      const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
 {

@@ -36,6 +36,12 @@ struct images {
 int images_add(struct images *images, const struct program *program, const char *path,
                struct report *report, char why[WHY_MAX]);
 
+/*
+ * The kind of images in the file PATH, which is no ELF file, in words; NULL: none that librex
+ * knows.
+ */
+const char *images_alone(const char *path);
+
 /* The same of SIZE bytes in memory, called PATH. */
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
                      const void *bytes, size_t size, struct report *report, char why[WHY_MAX]);

@@ -188,7 +188,7 @@ TEST(one_key_in_two_modules)
     good_launch();
     for (int again = 0; again < 2; again++) {
         assert_int_equal(rex_module_register(&other, NULL), REX_EKEY);
-        ERROR(REX_EKEY, "kernel \"add__kernel__\" has the host key of");
+        ERROR(REX_EKEY, "kernel \"add\" has the host key of");
     }
     assert_int_equal(rex_module_launch(&other, -1, 1, 1, &add__id__, &packet), REX_EKEY);
     good_launch();
@@ -268,7 +268,7 @@ TEST(bad_packets)
     packet = packet_of(&rows, -1, 1);
     for (int way = 0; way < MAP; way++) {
         assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), REX_EINVAL);
-        ERROR(REX_EINVAL, "\"add__kernel__\": a grid of 4294967295 teams");
+        ERROR(REX_EINVAL, "\"add\": a grid of 4294967295 teams");
     }
     assert_int_equal(sum, 0);
     rows.size[1] = -rows.size[1];

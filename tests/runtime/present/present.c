@@ -318,7 +318,7 @@ TEST(threads_share_a_large_array, .gpu = ON_GPU)
 /* Of all of them together. */
 TEST(told_once, .gpu = ON_GPU)
 {
-    static const char *const words = "kernel \"add__kernel__\" is launched by the CUDA driver";
+    static const char *const words = "kernel \"add\" is launched by the CUDA driver";
     char value[PATH_MAX + 80];
     struct path path = temporary_file("log");
     snprintf(value, sizeof value, "info:%s", path.text);
@@ -1044,10 +1044,30 @@ TEST(rows_that_just_fit, .gpu = ON_GPU)
 
 /* ---- at the end of the process --------------------------------------------------------------- */
 
+/* A row that attaches a pointer and is no member: LLVM 14 to 22 keep the struct mapped after the end. */
+static int ends_attached(void)
+{
+    static int64_t values[64];
+    static struct {
+        int64_t count, *values;
+    } list = {64, values};
+    int error;
+    REX_DATA_REGION(&error, -1, REX_OBJECT(REX_MAP_TO, list), REX_ATTACH(REX_MAP_TO, list.values, 0, 64))
+    {
+    }
+    return error;
+}
+
 TEST(leave_mapped)
 {
+    static double sum;
     start();
-    OK(getenv("REX_LOG") != NULL ? begins_all() : 0);
+    if (getenv("REX_LOG") == NULL)
+        return;
+    REX_MAP(sums, REX_OBJECT(REX_MAP_FROM, sum));
+    OK(begins_all());
+    OK(rex_data_enter(-1, &sums));
+    OK(ends_attached());
 }
 
 TEST(regions_that_never_end)
@@ -1058,8 +1078,9 @@ TEST(regions_that_never_end)
     setenv("REX_LOG", value, 1);
     assert_int_equal(run_self("leave_mapped"), 0);
     char *log = text_of(path.text);
-    assert_non_null(strstr(log, "a region was never ended: 512 bytes at "));
-    assert_non_null(strstr(log, " are still mapped on device 0 (mappings left: 21)"));
+    if (strstr(log, "a region was never ended: ") == NULL ||
+        strstr(log, " are still mapped on device 0 (mappings left: 22)") == NULL)
+        fail_msg("%s", log);
     free(log);
     unlink(path.text);
 }
