@@ -16,8 +16,10 @@
  * two files of a binary is an error of the linker. A kernel or global that is missing in the image,
  * or a global of another size, is found at registration: REX_ENOKERNEL.
  *
- * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it). Without it lld under --gc-sections, and GNU ld
- * under -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
+ * Linkers that collect garbage keep the entries of a file that includes this header. Compilers
+ * without the attribute `retain`, gcc before 11 and clang before 13, cannot say that: link their
+ * objects with -Wl,-z,nostart-stop-gc. Without it lld under --gc-sections, and GNU ld under
+ * -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
  *
  * A name that is a macro is expanded, here and in the launch and kernel macros.
  *
@@ -41,27 +43,6 @@
 #include "rex/module.h"
 #include "rex/parameters.h"
 
-#ifdef __has_attribute
-#if __has_attribute(__retain__)
-/*
- * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that
- * therefore keeps the entry. The entry itself cannot say `retain`: gcc refuses to mix entries with
- * and without it, within a file and, under -flto, within a program.
- */
-#define REX_KEEP(S)                                                              \
-    static void *S##kept__                                                       \
-        __attribute__((__section__("rex_kept_entries"), __used__, __retain__)) = \
-            &S##omp_offload_entry__;
-#endif
-#endif
-#ifndef REX_KEEP
-#define REX_KEEP(S)
-#define REX_TOLD __used__
-#else
-/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
-#define REX_TOLD __used__, __retain__
-#endif
-
 #ifdef __cplusplus
 /* REX_LINKAGE: C linkage and hidden visibility for an object of the four names. */
 #define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
@@ -81,7 +62,6 @@
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \
-    REX_KEEP(S)                                                                              \
     struct __tgt_offload_entry S##omp_offload_entry__                                        \
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
@@ -217,6 +197,9 @@
  * object, at file scope; a second one is an error of the linker. The assembler looks for @file as
  * it does for .incbin: in the directory it is run in, and in those of -Wa,-I. With clang's LTO that
  * is where the linker is run, or an absolute path.
+ *
+ * Weak symbols alone refer to an image. rex.pc, rex-cc and CMake's package have the options
+ * -u `symbol_once`, with which a linker takes the image out of an archive, too.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
 

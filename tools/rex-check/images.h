@@ -25,11 +25,15 @@ struct mapped {
     size_t size;
 };
 
+#define BUILD_MAX 32
+
 struct images {
     struct image *list;
     size_t count;
     struct mapped *files; /* that the images are in */
     size_t file_count;
+    char build[BUILD_MAX]; /* of rex-cc: the program's, or else the first image's; "": none known */
+    char *built;           /* the file that it is of */
 };
 
 /* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
