@@ -135,8 +135,8 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
  * If no module is registered, it registers one that librex knows, or that a loaded shared object
  * shows (rex_binary_module). Free the memory with rex_device_free(), for the same @device.
  * Returns the device address, or NULL with an error: REX_EINVAL (a @size of 0; no module is
- * registered, or offloading is disabled; or the process is ending), REX_EDEVICE, REX_ENOMEM, REX_ECUDA (the device is lost), or an error of
- * rex_module_register().
+ * registered, or offloading is disabled; or the process is ending), REX_EDEVICE, REX_ENOMEM,
+ * REX_ECUDA (the device is lost), or an error of rex_module_register().
  */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 

@@ -27,8 +27,8 @@
  *
  * These change the value at @address, whatever other threads do to it by these functions, and
  * return what it was. It is an int, unsigned, long, unsigned long, long long, unsigned long long,
- * float or double in memory that the kernel was given. They order no other memory. Sums of integers wrap
- * around; a NaN is never stored as least or largest. In C they are macros, in C++ functions.
+ * float or double in memory that the kernel was given. They order no other memory. Sums of integers
+ * wrap around; a NaN is never stored as least or largest. In C they are macros, in C++ functions.
  */
 
 #if REX_ON_GPU
