@@ -388,6 +388,8 @@ DATA_FILES  := tools/rex-info/abi.schema.json
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
+	$(Q)d=$(call to,$(libdir)); while [ ! -e "$$d" ]; do d=$$(dirname "$$d"); done; [ -d "$$d" ] && [ -w "$$d" ] || { \
+	    printf '%s may not be written: install as root, or with make install prefix=$$HOME/.local\n' "$$d" >&2; exit 1; }
 	$(Q)install -d $(call to,$(libdir)) $(call to,$(pcdir)) $(call to,$(cmakedir)) $(call to,$(includedir)/rex)
 	$(Q)install -m 755 $(LIB_SO) $(call to,$(libdir)/)
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(call to,$(libdir)/$(SONAME))

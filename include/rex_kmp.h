@@ -70,9 +70,9 @@ extern "C" {
  * ---- libomptarget: its own entry points, which check nothing ----------------------------------
  *
  * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
- * which find libomptarget at run time and wait while another thread registers or ends a module. They
- * check nothing: libomptarget aborts the process on nearly every mistake, and 19 and later crash
- * when called before any registration. The rewrite of `__tgt_X` does not touch these names.
+ * which find libomptarget at run time and wait while another thread registers or ends a module.
+ * They check nothing: libomptarget aborts the process on nearly every mistake, and 19 and later
+ * crash when called before any registration. The rewrite of `__tgt_X` does not touch these names.
  * Signatures: LLVM 14 to 23, interface.cpp.
  */
 
@@ -160,7 +160,7 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
 
 /**
  * rex_module_target_kernel(): rex_module_launch() for wrappers of `__tgt_target_kernel`, with its
- * parameters. Any thread.
+ * parameters. If another known module has the key, that module is used. Any thread.
  *
  * Returns REX_EHOST (-1) also if @module cannot be registered: there is no runtime, no image or no
  * device, or the image is refused or cannot be read. The error is logged, and rex_last_error_code()
@@ -182,8 +182,9 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 /**
  * rex_module_target_data(): registers @module if it is not, checks the arguments of a data call,
  * and makes the call. Any thread. It waits for the registration of another module, and the end of a
- * mapping waits for queues that use it. In the log and in a trace the call is "data begin", "data
- * end" or "data update".
+ * mapping waits for queues that use it. Rows that are equal in begin and size are copied together,
+ * as all of them say; the columns stay as they are. In the log and in a trace the call is "data
+ * begin", "data end" or "data update".
  * @module  the module; not NULL.
  * @call    REX_DATA_BEGIN, REX_DATA_END or REX_DATA_UPDATE.
  * @device  device number, -1 for the default.
@@ -200,6 +201,8 @@ enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
  * REX_EINVAL   @module or a column is NULL, @call is no data call, a count or size is negative, or
  *              a member does not lie in its parent.
  * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_EOVERLAP a part of a row that the call maps asks for a copy which the row does not make.
+ * REX_ENOMEM   no memory to compare the rows.
  * REX_ECUDA    the device is lost.
  *
  * Or an error of rex_module_register(). libomptarget aborts the process on an error that it finds

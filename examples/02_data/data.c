@@ -30,15 +30,16 @@ static int count_alive(const int32_t *row)
 
 /*
  * @count generations from @first on. The region has mapped the memory, so the kernel gets its
- * device address, and REX_ALLOC copies nothing. (Nor would REX_TOFROM: mapped memory is not copied
- * again.)
+ * device address, and nothing is copied. REX_PRESENT asks for that: without the region the launch
+ * is REX_EABSENT. REX_ALLOC alone would map scratch memory then, and the results would be wrong.
  */
 static int advance(int first, int count)
 {
     int error = 0;
     for (int i = first; i < first + count && error == 0; i++)
-        error = REX_LAUNCH_FOR(generation, CELLS, REX_VALUE(CELLS), REX_ALLOC(cells[i % 2], CELLS),
-                               REX_ALLOC(cells[(i + 1) % 2], CELLS));
+        error = REX_LAUNCH_FOR(generation, CELLS, REX_VALUE(CELLS),
+                               REX_PRESENT(REX_ALLOC(cells[i % 2], CELLS)),
+                               REX_PRESENT(REX_ALLOC(cells[(i + 1) % 2], CELLS)));
     return error;
 }
 

@@ -58,8 +58,9 @@ static int simulate(int64_t count, double *position, double *velocity, double *e
         if (error == 0)
             error = run_steps(FINE_STEPS, 0.01, count, position, velocity);
         if (error == 0)
-            error = REX_LAUNCH_FOR(energy, count, REX_VALUE(count), REX_ALLOC(position, count),
-                                   REX_ALLOC(velocity, count), REX_ALLOC(each, count));
+            error = REX_LAUNCH_FOR(
+                energy, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),
+                REX_PRESENT(REX_ALLOC(velocity, count)), REX_PRESENT(REX_ALLOC(each, count)));
         if (error == 0)
             error = fetch_elapsed();
     }

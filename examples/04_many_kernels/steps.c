@@ -27,12 +27,14 @@ REX_KERNEL(energy, ENERGY_PARAMETERS);
 
 int take_step(int64_t count, double *position, double *velocity)
 {
-    /* The region has mapped the arrays: nothing is copied. */
-    int error = REX_LAUNCH_FOR(pull, count, REX_VALUE(count), REX_ALLOC(position, count),
-                               REX_ALLOC(velocity, count));
+    /* The caller's region has mapped the arrays, or this is REX_EABSENT: nothing is copied. */
+    int error =
+        REX_LAUNCH_FOR(pull, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),
+                       REX_PRESENT(REX_ALLOC(velocity, count)));
     /* A launch returns when its kernel is done: `move` sees what `pull` has written. */
     if (error == 0)
-        error = REX_LAUNCH_FOR(move, count, REX_VALUE(count), REX_ALLOC(position, count),
-                               REX_ALLOC(velocity, count));
+        error =
+            REX_LAUNCH_FOR(move, count, REX_VALUE(count), REX_PRESENT(REX_ALLOC(position, count)),
+                           REX_PRESENT(REX_ALLOC(velocity, count)));
     return error;
 }

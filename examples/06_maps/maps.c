@@ -26,10 +26,11 @@ REX_KERNEL(sum_lists);
 
 enum { LISTS = 100, LONGEST = 7 };
 
-/* The launch in each region: lists and values are on the device already, the sums come back. */
+/* The launch in each region: lists and values must be there already, the sums come back. */
 static int launch(int64_t n, struct list *lists, double *sums)
 {
-    return REX_LAUNCH_FOR(sum_lists, n, REX_VALUE(n), REX_ALLOC(lists, n), REX_FROM(sums, n));
+    return REX_LAUNCH_FOR(sum_lists, n, REX_VALUE(n), REX_PRESENT(REX_ALLOC(lists, n)),
+                          REX_FROM(sums, n));
 }
 
 /* Row 0 is the struct. Row 1, a member of it, is its values, and attaches the pointer to them. */

@@ -10,8 +10,8 @@
  * This program has no kernels. It maps the data, and the kernels of both use what it has mapped.
  * The program plain/plain.c does not even know of librex: the plug-in maps the data itself.
  *
- * A library with kernels is linked with -lrex, and with -Wl,-z,nostart-stop-gc, so that no linker
- * drops its entries. `rex-cc -shared` gives both, and so does `pkg-config --libs rex`.
+ * A library with kernels is linked with -lrex. `rex-cc -shared` gives that, and so does
+ * `pkg-config --libs rex`.
  *
  * Run it:  make && $(make -s print-O)/examples/11_shared_objects/11_shared_objects
  *

@@ -3,8 +3,8 @@
 #
 # `rex-check --source` compares names, of entries, keys and kernels, before anything is compiled. It
 # finds three of the mistakes. librex refuses four programs at their first launch: also that of the
-# row, because the image says which parameters its kernels have. The region that does not end shows
-# in the result alone. Each program has to fail.
+# row, because the image says which parameters its kernels have. When the program ends, it warns of
+# the region that does not. Each program has to fail.
 #
 # Run it:  make && $(make -s print-O)/examples/17_broken/17_broken
 #

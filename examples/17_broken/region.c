@@ -1,8 +1,8 @@
 /*
  * Lesson 17, a broken program: a region that does not end.
  *
- * Nothing is copied back then. One call alone does not show it, because a region may end elsewhere.
- * On a GPU librex warns when the program ends.
+ * Nothing is copied back then. One call alone does not show it, because a region may end elsewhere:
+ * librex warns when the program ends.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

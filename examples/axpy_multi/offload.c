@@ -4,7 +4,7 @@
  * Every launch brings its vectors and takes them back, as in a program whose kernels are called
  * from many places. Each launch says no more than its kernel needs: x is copied to the device for
  * axpy() and not back. How much a region would save can be seen by putting one around the loop in
- * run_on_device(): REX_ALLOC() rows then, as in examples/pathfinder.
+ * run_on_device(): rows of REX_PRESENT() then, as in examples/pathfinder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

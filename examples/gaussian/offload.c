@@ -43,8 +43,8 @@ static int fan1(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     return REX_LAUNCH_WITH(gaussian_fan1, next(work, rex_launch_config_for(NULL, size - 1 - step)),
                            REX_VALUE(size), REX_VALUE(step),
-                           REX_ALLOC(work->system->matrix, size * size),
-                           REX_ALLOC(work->multiplier, size));
+                           REX_PRESENT(REX_ALLOC(work->system->matrix, size * size)),
+                           REX_PRESENT(REX_ALLOC(work->multiplier, size)));
 }
 
 /* A team for each row below. */
@@ -53,8 +53,9 @@ static int fan2(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     return REX_LAUNCH_WITH(
         gaussian_fan2, next(work, rex_launch_config_of(NULL, size - 1 - step, 128)),
-        REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->multiplier, size),
-        REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size));
+        REX_VALUE(size), REX_VALUE(step), REX_PRESENT(REX_ALLOC(work->multiplier, size)),
+        REX_PRESENT(REX_ALLOC(work->system->matrix, size * size)),
+        REX_PRESENT(REX_ALLOC(work->system->right, size)));
 }
 
 static int back(struct elimination *work, int64_t step)
@@ -62,8 +63,9 @@ static int back(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     return REX_LAUNCH_WITH(gaussian_back, next(work, rex_launch_config_for(NULL, step + 1)),
                            REX_VALUE(size), REX_VALUE(step),
-                           REX_ALLOC(work->system->matrix, size * size),
-                           REX_ALLOC(work->system->right, size), REX_ALLOC(work->solution, size));
+                           REX_PRESENT(REX_ALLOC(work->system->matrix, size * size)),
+                           REX_PRESENT(REX_ALLOC(work->system->right, size)),
+                           REX_PRESENT(REX_ALLOC(work->solution, size)));
 }
 
 static int eliminate(void *context)

@@ -59,10 +59,10 @@ static int take_step(struct region *region)
     int64_t size = chip->size, cells = size * size;
     double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance;
     double vertical = 1.0 / chip->to_ambient, began = seconds_now();
-    int error = REX_LAUNCH_WITH(hotspot_step, config_of(region), REX_VALUE(size), REX_VALUE(gain),
-                                REX_VALUE(lateral), REX_VALUE(vertical), REX_VALUE(AMBIENT),
-                                REX_ALLOC(region->power, cells), REX_ALLOC(region->now, cells),
-                                REX_ALLOC(region->next, cells));
+    int error = REX_LAUNCH_WITH(
+        hotspot_step, config_of(region), REX_VALUE(size), REX_VALUE(gain), REX_VALUE(lateral),
+        REX_VALUE(vertical), REX_VALUE(AMBIENT), REX_PRESENT(REX_ALLOC(region->power, cells)),
+        REX_PRESENT(REX_ALLOC(region->now, cells)), REX_PRESENT(REX_ALLOC(region->next, cells)));
     region->run->kernel_time += seconds_now() - began;
     double *written = region->next;
     region->next = region->now;
@@ -76,8 +76,9 @@ static int launch_extremes(struct region *region)
     region->run->launches++;
     double began = seconds_now();
     int error = REX_LAUNCH_WITH(hotspot_extremes, config_of(region), REX_VALUE(size),
-                                REX_ALLOC(region->now, size * size),
-                                REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size));
+                                REX_PRESENT(REX_ALLOC(region->now, size * size)),
+                                REX_PRESENT(REX_ALLOC(region->coldest, size)),
+                                REX_PRESENT(REX_ALLOC(region->hottest, size)));
     region->run->kernel_time += seconds_now() - began;
     return error;
 }
@@ -196,7 +197,8 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
     int result = open_ways(&run->ways, run->device) == 0 ? run_region(&region) : -1;
     close_ways(&run->ways);
     if (result != 0)
-        fprintf(stderr, "hotspot: launch %lld failed\n", (long long)run->launches);
+        fprintf(stderr, "hotspot: after %lld launches: %s\n", (long long)run->launches,
+                rex_last_error());
     else if (region.now != temp)
         memcpy(temp, region.now, cells * sizeof *temp);
     free(scratch);

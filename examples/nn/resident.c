@@ -44,10 +44,10 @@ static int launch_window(struct search *search, int64_t first, int64_t count)
         result = update(&search->run->ways, search->run->device, &there);
     }
     if (result == 0)
-        result =
-            REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count),
-                            REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
-                            REX_ALLOC(places, count), REX_ALLOC(squared, count));
+        result = REX_LAUNCH_WITH(
+            nn_distances, config, REX_VALUE(count), REX_VALUE(search->query->latitude),
+            REX_VALUE(search->query->longitude), REX_PRESENT(REX_ALLOC(places, count)),
+            REX_PRESENT(REX_ALLOC(squared, count)));
     if (result == 0 && !search->run->resident) {
         REX_MAP(back, REX_FROM(squared, count));
         result = update(&search->run->ways, search->run->device, &back);

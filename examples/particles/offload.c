@@ -65,21 +65,23 @@ static int kick(struct region *region, double time)
 {
     const struct simulation *simulation = region->simulation;
     return REX_LAUNCH_WITH(particles_kick, config_of(region), REX_VALUE(simulation->swarms),
-                           REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
+                           REX_VALUE(time),
+                           REX_PRESENT(REX_ALLOC(simulation->swarm, simulation->swarms)));
 }
 
 static int drift(struct region *region, double time)
 {
     const struct simulation *simulation = region->simulation;
     return REX_LAUNCH_WITH(particles_drift, config_of(region), REX_VALUE(simulation->swarms),
-                           REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
+                           REX_VALUE(time),
+                           REX_PRESENT(REX_ALLOC(simulation->swarm, simulation->swarms)));
 }
 
 static int find_energies(struct region *region)
 {
     const struct simulation *simulation = region->simulation;
     return REX_LAUNCH_WITH(particles_energy, config_of(region), REX_VALUE(simulation->swarms),
-                           REX_ALLOC(simulation->swarm, simulation->swarms));
+                           REX_PRESENT(REX_ALLOC(simulation->swarm, simulation->swarms)));
 }
 
 static int take_steps(struct region *region)

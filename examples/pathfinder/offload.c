@@ -2,7 +2,7 @@
  * offload.c - pathfinder's device run: a loop of launches in one data region.
  *
  * Look at step(). Each launch names the two rows of results in the order that it wants them. Each
- * of its arrays is REX_ALLOC: the region has mapped them, so the launch copies nothing and only
+ * of its arrays is REX_PRESENT: the region has mapped them, so the launch copies nothing and only
  * looks up the device's address. The grid goes to the device once, 100 000 numbers come back.
  *
  * No launch needs the host to have seen the one before it, so walk_down() may as well put all of
@@ -38,8 +38,9 @@ static int step(struct walk *walk, int64_t row)
     config.queue = walk->run->ways.queue; /* NULL: wait for it */
     walk->run->launches++;
     return REX_LAUNCH_WITH(pathfinder_step, config, REX_VALUE(row), REX_VALUE(columns),
-                           REX_ALLOC(grid->cost, grid->rows * columns),
-                           REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
+                           REX_PRESENT(REX_ALLOC(grid->cost, grid->rows * columns)),
+                           REX_PRESENT(REX_ALLOC(walk->now, columns)),
+                           REX_PRESENT(REX_ALLOC(walk->next, columns)));
 }
 
 /* From the first row, which costs what it costs, to the last one. */

@@ -105,7 +105,10 @@ static int run(const struct settings *settings, const struct grid *grid, int32_t
     memcpy(result, grid->cost, (size_t)grid->columns * sizeof *result);
     memset(other, 0, (size_t)grid->columns * sizeof *other);
     double began = seconds_now();
-    if (walk(grid->cost, &result, other, (int)grid->rows, (int)grid->columns) != 0)
+    int failed = walk(grid->cost, &result, other, (int)grid->rows, (int)grid->columns);
+    if (failed != 0 && rex_last_error_code() == REX_OK) /* librex prints all errors */
+        fputs("pathfinder_raw: there is no device to launch on\n", stderr);
+    if (failed != 0)
         return 1;
     double seconds = seconds_now() - began;
     if (settings->verify && check_against_serial(grid, result, &check) != 0)

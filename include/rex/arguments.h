@@ -161,6 +161,42 @@ struct rex_at_most_64_rows {
 /** REX_SKIP(): nothing. */
 #define REX_SKIP(...)
 
+/** REX_NO_ROW: what the compiler says of an argument that is no row. */
+#define REX_NO_ROW "no row: write REX_VALUE(...) for a value, REX_TO(...) or its like for memory"
+#ifndef __cplusplus
+/**
+ * REX_ROW_ELEMENT(none, between, m, context, row): for REX_WALK(): @row as an element of an array,
+ * and a comma. If no macro of rex/map.h made it, the compiler checks its type first: many messages
+ * of one wrong element would hide that.
+ */
+#define REX_ROW_ELEMENT(none, between, m, context, row) \
+    REX_PARAMETER_PICK(REX_PARAMETER_TYPE row, REX_ELEMENT_OPENED, REX_ELEMENT_MAYBE, )(row)
+/** REX_ELEMENT_MAYBE(row): the same, of a row without parentheses, or of nothing. */
+#define REX_ELEMENT_MAYBE(row) \
+    REX_PARAMETER_PICK(REX_PARAMETER_TYPE row(), REX_SKIP, REX_ELEMENT_2, )(row)
+/** REX_ELEMENT_OPENED(row): the same, of a row in parentheses. */
+#define REX_ELEMENT_OPENED(row) REX_ELEMENT_OF(REX_OF_ROW(row))(row)
+/** REX_ELEMENT_OF(of): a macro for a row that passes @of. */
+#define REX_ELEMENT_OF(...) REX_ELEMENT_IS(__VA_ARGS__)
+/** REX_ELEMENT_IS(of): the same, once all is expanded. */
+#define REX_ELEMENT_IS(...) REX_ELEMENT_##__VA_ARGS__
+/** REX_ELEMENT_0(row): of a row that passes nothing. */
+#define REX_ELEMENT_0(row) row,
+/** REX_ELEMENT_1(row): of one that passes a pointer. */
+#define REX_ELEMENT_1(row) row,
+/** REX_ELEMENT_sizeof(type): a macro for a row that passes one of the type. */
+#define REX_ELEMENT_sizeof(...) REX_ELEMENT_1
+/** REX_ELEMENT_2(row): of one that no macro made. */
+#define REX_ELEMENT_2(row)                                                                     \
+    _Generic((row), struct rex_row                                                             \
+             : (row), default                                                                  \
+             : rex_row_of(NULL, NULL, 0, sizeof(struct {                                       \
+                              _Static_assert(_Generic((row), struct rex_row : 1, default : 0), \
+                                             REX_NO_ROW);                                      \
+                              char rex_unused;                                                 \
+                          }))),
+#endif
+
 /**
  * REX_ROW_ARGUMENT(none, between, m, context, row): for REX_WALK(): a comma and REX_ARGUMENT() of
  * what @row passes. A row that no macro of rex/map.h made is a struct rex_row, which fits no

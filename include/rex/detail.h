@@ -130,20 +130,31 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
     return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
+/* rex_row_scalar(): of an array, which is no value. */
+template <class type, size_t count> inline struct rex_row rex_row_scalar(type (&)[count])
+{
+    static_assert(count == 0, "an array is no value: write REX_TO(array, length), or its like");
+    return rex_row_of(NULL, NULL, 0, 0);
+}
 }
 /** REX_SCALAR(expression): what rex_row_scalar() takes for it, as REX_VALUE() writes it. */
 #define REX_SCALAR(expression) (expression)
 #else
 /* REX_SCALAR(expression): the same in C: its address, size and kind. */
-#define REX_SCALAR(expression)                                                        \
-    (__typeof__(expression)[1]){(expression)},                                        \
-        sizeof(__typeof__(expression)) +                                              \
-            0 * sizeof(struct {                                                       \
-                _Static_assert(sizeof(__typeof__(expression)) <= 8,                   \
-                               "a value of more than 8 bytes: use REX_FIRSTPRIVATE"); \
-                char rex_unused;                                                      \
-            }),                                                                       \
+#define REX_SCALAR(expression)                                                                     \
+    (REX_DECAYED(expression)[1]){(expression)},                                                    \
+        sizeof(REX_DECAYED(expression)) +                                                          \
+            0 * sizeof(struct {                                                                    \
+                _Static_assert(                                                                    \
+                    __builtin_types_compatible_p(__typeof__(expression), REX_DECAYED(expression)), \
+                    "an array is no value: write REX_TO(array, length), or its like");             \
+                _Static_assert(sizeof(REX_DECAYED(expression)) <= 8,                               \
+                               "a value of more than 8 bytes: use REX_FIRSTPRIVATE");              \
+                char rex_unused;                                                                   \
+            }),                                                                                    \
         REX_KIND_OF_TYPE(expression)
+/* REX_DECAYED(expression): the type of its value: of an array it is a pointer. */
+#define REX_DECAYED(expression) __typeof__(((void)0, (expression)))
 #endif
 
 /** rex_row_with(): @row with the bits @type added. */
@@ -215,6 +226,17 @@ static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, cons
 }
 #ifdef __cplusplus
 extern "C++" {
+/** rex_row_made(): @row. */
+inline struct rex_row rex_row_made(const struct rex_row &row)
+{
+    return row;
+}
+/** rex_row_made(): of anything else: an error of the compiler. */
+template <class type> inline struct rex_row rex_row_made(const type &)
+{
+    static_assert(sizeof(type) == 0, REX_NO_ROW);
+    return rex_row_of(NULL, NULL, 0, 0);
+}
 /** struct rex_row_list: the rows of a launch or a region in one line, made from left to right. */
 struct rex_row_list {
     struct rex_row rows[REX_MOST_ROWS]; /**< the rows. */
@@ -223,7 +245,7 @@ struct rex_row_list {
     template <class... row_types> rex_row_list(row_types... row) : count(sizeof...(row))
     {
         static_assert(sizeof...(row) <= REX_MOST_ROWS, "more than 64 rows: use REX_MAP()");
-        const struct rex_row all[sizeof...(row) + 1] = {row...};
+        const struct rex_row all[sizeof...(row) + 1] = {rex_row_made(row)...};
         memcpy(rows, all, sizeof...(row) * sizeof *rows);
     }
 };
@@ -240,19 +262,19 @@ inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char 
 /* clang-format on */
 #else
 /* REX_ROWS(rows..., ): the same in C: an array, and its rows but one. */
-#define REX_ROWS(...)                                                   \
-    (const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}, \
-        REX_ROW_COUNT(sizeof((const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}))
+#define REX_ROWS(...) REX_ROW_ARRAY(__VA_ARGS__), REX_ROW_COUNT(sizeof(REX_ROW_ARRAY(__VA_ARGS__)))
+/** REX_ROW_ARRAY(rows..., ): an array of the rows, and of one more that is empty. */
+#define REX_ROW_ARRAY(...)                                   \
+    (const struct rex_row[])                                 \
+    {                                                        \
+        REX_WALK(REX_ROW_ELEMENT, , (), (), , , __VA_ARGS__) \
+        rex_row_of(NULL, NULL, 0, 0)                         \
+    }
 /** REX_ROW_COUNT(bytes): the rows but one of an array of so many bytes; an error above 64. */
 #define REX_ROW_COUNT(bytes)                                                       \
     __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
                           (bytes) / sizeof(struct rex_row) - 1, *(struct rex_at_most_64_rows *)0)
 #endif
-
-/** REX_JOIN(a, b): one token, after both are expanded. */
-#define REX_JOIN(a, b) REX_JOIN_EXPANDED(a, b)
-/** REX_JOIN_EXPANDED(a, b): one token, of a and b as they are. */
-#define REX_JOIN_EXPANDED(a, b) a##b
 
 /*
  * ---- Mappers of the runtime's kind ------------------------------------------------------------

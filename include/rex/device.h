@@ -134,9 +134,12 @@ REX_API void *rex_mapped_ptr(const void *address, int64_t device);
  * rex_device_alloc(): allocates @size bytes on @device; a kernel takes them by REX_IS_DEVICE_PTR().
  * If no module is registered, it registers one that librex knows, or that a loaded shared object
  * shows (rex_binary_module). Free the memory with rex_device_free(), for the same @device.
- * Returns the device address, or NULL with an error: REX_EINVAL (a @size of 0; no module is
- * registered, or offloading is disabled; or the process is ending), REX_EDEVICE, REX_ENOMEM,
- * REX_ECUDA (the device is lost), or an error of rex_module_register().
+ * Returns the device address, or NULL with an error of rex_module_register() or:
+ *
+ * REX_EINVAL   @size is 0; no module is registered; offloading is disabled; the process is ending.
+ * REX_EDEVICE  @device is below -1 or above the number of devices.
+ * REX_ENOMEM   the device has no memory of this size.
+ * REX_ECUDA    the device is lost.
  */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 

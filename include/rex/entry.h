@@ -16,8 +16,12 @@
  * two files of a binary is an error of the linker. A kernel or global that is missing in the image,
  * or a global of another size, is found at registration: REX_ENOKERNEL.
  *
- * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it). Without it lld under --gc-sections, and GNU ld
- * under -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
+ * Linkers that collect garbage keep the entries of a file that includes this header. Compilers
+ * without the attribute `retain`, gcc before 11 and clang before 13, cannot say that: link their
+ * objects with -Wl,-z,nostart-stop-gc. Without it lld under --gc-sections, and GNU ld under
+ * -z start-stop-gc as well, drop sections that only the linker's own symbols reach.
+ *
+ * A name that is a macro is expanded, here and in the launch and kernel macros.
  *
  * All macros here stand at file scope with a semicolon behind them, but for REX_KERNEL_ID() and
  * REX_KERNEL_STEM_ID(), which are expressions.
@@ -39,27 +43,6 @@
 #include "rex/module.h"
 #include "rex/parameters.h"
 
-#ifdef __has_attribute
-#if __has_attribute(__retain__)
-/*
- * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that
- * therefore keeps the entry. The entry itself cannot say `retain`: gcc refuses to mix entries with
- * and without it, within a file and, under -flto, within a program.
- */
-#define REX_KEEP(S)                                                              \
-    static void *S##kept__                                                       \
-        __attribute__((__section__("rex_kept_entries"), __used__, __retain__)) = \
-            &S##omp_offload_entry__;
-#endif
-#endif
-#ifndef REX_KEEP
-#define REX_KEEP(S)
-#define REX_TOLD __used__
-#else
-/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
-#define REX_TOLD __used__, __retain__
-#endif
-
 #ifdef __cplusplus
 /* REX_LINKAGE: C linkage and hidden visibility for an object of the four names. */
 #define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
@@ -79,7 +62,6 @@
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \
-    REX_KEEP(S)                                                                              \
     struct __tgt_offload_entry S##omp_offload_entry__                                        \
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
@@ -147,7 +129,7 @@
 /**
  * REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch.
  */
-#define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
+#define REX_KERNEL_STEM_ID(S) ((void *)&REX_JOIN(S, id__))
 
 /**
  * REX_KERNEL(name), REX_KERNEL(name, parameters...): defines key and entry of the kernel that
@@ -167,7 +149,7 @@
 #define REX_KERNEL_DECLARE_NAMED(name, ...) REX_KERNEL_STEM_DECLARE(name##__, __VA_ARGS__)
 
 /** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`, likewise. */
-#define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)
+#define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(REX_JOIN(name, __))
 
 /**
  * REX_GLOBAL(variable): makes a global @variable, defined before in this file, the host side of the
@@ -176,7 +158,9 @@
  * Its value is not copied at the start: the image has the device's own. The device side is
  * REX_DEVICE_GLOBAL(type, variable) of rex/kernel.h.
  */
-#define REX_GLOBAL(variable) \
+#define REX_GLOBAL(variable) REX_GLOBAL_NAMED(variable)
+/* REX_GLOBAL_NAMED(variable): the same, once a macro of that name is expanded. */
+#define REX_GLOBAL_NAMED(variable) \
     REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
@@ -186,7 +170,9 @@
  * `double[1000]`, and is defined before, in this file. REX_LINK() of rex/map.h is its row in a map,
  * and REX_DEVICE_GLOBAL_LINK(type, variable) of rex/kernel.h the device side.
  */
-#define REX_GLOBAL_LINK(type, variable)                                                        \
+#define REX_GLOBAL_LINK(type, variable) REX_GLOBAL_LINK_NAMED(type, variable)
+/* REX_GLOBAL_LINK_NAMED(type, variable): the same, once a macro of that name is expanded. */
+#define REX_GLOBAL_LINK_NAMED(type, variable)                                                  \
     REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
     __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                               \
     REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", \
@@ -211,6 +197,9 @@
  * object, at file scope; a second one is an error of the linker. The assembler looks for @file as
  * it does for .incbin: in the directory it is run in, and in those of -Wa,-I. With clang's LTO that
  * is where the linker is run, or an absolute path.
+ *
+ * Weak symbols alone refer to an image. rex.pc, rex-cc and CMake's package have the options
+ * -u `symbol_once`, with which a linker takes the image out of an archive, too.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
 

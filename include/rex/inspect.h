@@ -232,9 +232,9 @@ REX_API const char *rex_kind_name(unsigned kind);
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
  * if none is near. The ending that two names have in common does not count, since names of kernels
  * all end alike. A name is near if of the other letters at most a third, and one more, differ. Two
- * million steps suffice for a few thousand names; no more are compared. A name that is NULL is
- * near nothing. The result is one of @names. NULL with REX_EINVAL as the last error if @name is
- * NULL, or if @names is and @count is not 0. Any thread.
+ * million steps suffice for a few thousand names; no more are compared. The result is one of
+ * @names; one that is NULL is near nothing. The function returns NULL, with REX_EINVAL as the last
+ * error, if @name is NULL, or if @names is NULL and @count is not 0. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -238,12 +238,12 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * REX_GLOBAL_LINK(type, name). Kernels reach the global through REX_DEVICE_LINKED(name).
  */
 #define REX_DEVICE_GLOBAL_LINK(type, name) \
-    REX_DEVICE_GLOBAL(REX_POINTER_TO(type), name##_decl_tgt_ref_ptr)
+    REX_DEVICE_GLOBAL(REX_POINTER_TO(type), REX_JOIN(name, _decl_tgt_ref_ptr))
 /**
  * REX_DEVICE_LINKED(name): the global of REX_DEVICE_GLOBAL_LINK(type, name), as an lvalue. A kernel
  * may use it only while the global is mapped.
  */
-#define REX_DEVICE_LINKED(name) (*name##_decl_tgt_ref_ptr)
+#define REX_DEVICE_LINKED(name) (*REX_JOIN(name, _decl_tgt_ref_ptr))
 
 /*
  * ---- Kernels: heads, whose bodies follow ------------------------------------------------------
@@ -278,7 +278,7 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), the
  * function `name__kernel__`. Its body follows.
  */
-#define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(name##__, __VA_ARGS__)
+#define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(REX_JOIN(name, __), __VA_ARGS__)
 
 /**
  * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): the same, for launches
@@ -287,16 +287,16 @@ REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
  * nothing in a host image.
  */
 #define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
-    REX_DEVICE_KERNEL_BOUNDS_STEM(name##__, bounds, __VA_ARGS__)
+    REX_DEVICE_KERNEL_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)
 /** REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
 #define REX_DEVICE_KERNEL_BOUNDS_STEM(S, bounds, ...) \
     REX_DEVICE_PLAIN(S, __launch_bounds__ bounds, __VA_ARGS__)
 
 /** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
-#define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, __VA_ARGS__)
+#define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(REX_JOIN(name, __), __VA_ARGS__)
 /** REX_DEVICE_KERNEL_ENV_BOUNDS(name, (max_threads, min_teams), parameters...): with bounds. */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS(name, bounds, ...) \
-    REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(name##__, bounds, __VA_ARGS__)
+    REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(REX_JOIN(name, __), bounds, __VA_ARGS__)
 /** REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, parameters...): the same of a stem. */
 #define REX_DEVICE_KERNEL_ENV_BOUNDS_STEM(S, bounds, ...) \
     REX_DEVICE_ENV(S, __launch_bounds__ bounds, __VA_ARGS__)

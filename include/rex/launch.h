@@ -131,12 +131,15 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *
  * The program may change @launch, @map and the values in the map after the call.
  *
- * Memory of a row that is not mapped is mapped for this launch alone.
+ * Memory of a row that is not mapped is mapped for this launch alone. Rows that are equal in begin
+ * and size are copied together, as all of them say.
  *
  * In a queue nothing is copied, and each row of memory must be mapped whole. REX_ALWAYS,
  * REX_PRIVATE and REX_FIRSTPRIVATE are REX_EINVAL. On a GPU the CUDA driver launches, on each
- * release with all three dimensions of the grid. A section of no elements that is not mapped is
- * NULL for the kernel then.
+ * release with all three dimensions of the grid.
+ *
+ * For a section of no elements that is not mapped the kernel gets the host's address, or NULL on
+ * LLVM 14 and 15.
  *
  * Returns 0, an error of rex_module_register(), or one of those below. On an error nothing was
  * launched, but for a kernel that failed (REX_ECUDA).
@@ -157,6 +160,8 @@ static inline struct rex_launch_config rex_launch_config_for(const void *key, in
  *                   value has more than 8 bytes.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole; in a queue, any row.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
+ *                   Or it lies in a row that this call maps, and asks for a copy which that row
+ *                   does not make.
  *                   On LLVM 14 also a row of no elements that lies in a later row.
  * REX_ENOMEM        no memory, of the host or of the device. If libomptarget maps the rows, and the
  *                   device has too little, it aborts the process.
@@ -178,13 +183,14 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  * returns.
  */
 #define REX_LAUNCH(kernel, teams, ...) \
-    REX_LAUNCH_GRID(kernel##__, teams, ",," #__VA_ARGS__, __VA_ARGS__, )
+    REX_LAUNCH_GRID(REX_JOIN(kernel, __), teams, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_FOR(kernel, iterations, rows...): REX_LAUNCH() on a grid that librex chooses: enough
  * threads for @iterations of the kernel's REX_FOR, but no more than the GPU keeps resident at once.
  */
-#define REX_LAUNCH_FOR(kernel, ...) REX_LAUNCH_LOOP(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+#define REX_LAUNCH_FOR(kernel, ...) \
+    REX_LAUNCH_LOOP(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
  * REX_LAUNCH_WITH(kernel, config, rows...): REX_LAUNCH() as @config says, a struct
@@ -195,7 +201,8 @@ static inline int rex_launch(const struct rex_launch_config *launch, const struc
  *     config.teams[1] = config.threads[1] = 16;
  *     error = REX_LAUNCH_WITH(transpose, config, REX_TO(a, n), REX_FROM(b, n));
  */
-#define REX_LAUNCH_WITH(kernel, ...) REX_LAUNCH_CONFIG(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+#define REX_LAUNCH_WITH(kernel, ...) \
+    REX_LAUNCH_CONFIG(REX_JOIN(kernel, __), ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /*
  * ---- The launch macros from inside ------------------------------------------------------------
@@ -281,6 +288,8 @@ static inline bool rex_on_host(void)
  * REX_EDEVICE       the device number is out of range.
  * REX_EABSENT       a row of REX_PRESENT() is not mapped, or not whole.
  * REX_EOVERLAP      a row is mapped in part, or it overlaps an earlier row and does not lie in it.
+ *                   Or it lies in a row that this call maps, and asks for a copy which that row
+ *                   does not make.
  * REX_ENOMEM        no host memory to compare many rows, or to keep addresses that are given
  *                   back. If the device has too little, libomptarget aborts the process.
  * REX_ECUDA         the device is lost: a queue, a launch or another call has found it so.

@@ -146,7 +146,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_FROM(pointer, length) REX_SECTION(REX_MAP_FROM, pointer, 0, length)
 /** REX_TOFROM(pointer, length): map(tofrom: pointer[0 : length]): copied both ways. */
 #define REX_TOFROM(pointer, length) REX_SECTION(REX_MAP_TOFROM, pointer, 0, length)
-/** REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped, and not copied. */
+/**
+ * REX_ALLOC(pointer, length): map(alloc: pointer[0 : length]): mapped, and not copied. In a launch
+ * it is scratch memory, unless a region has mapped it: REX_PRESENT(REX_ALLOC(pointer, length)).
+ */
 #define REX_ALLOC(pointer, length) REX_SECTION(REX_MAP_ALLOC, pointer, 0, length)
 /**
  * REX_RELEASE(pointer, length): map(release: ...), for rex_data_exit(): one reference less, no
@@ -212,11 +215,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 
 /**
  * REX_VALUE(expression): a value of at most 8 bytes, which the compiler checks: integers, bool,
- * char, enums, floating point, small structs, pointers taken as they are; no arrays, for which C++
- * passes the host's address. An integer is sign- or zero-extended to 8 bytes, anything else filled
- * up with zeros. The row has the size of the expression's type, and its kind: REX_MAP_KIND(). An
- * integer fits an integer parameter that is at least as wide; any other value, a parameter of its
- * own type.
+ * char, enums, floating point, small structs, pointers taken as they are; no arrays. An integer is
+ * sign- or zero-extended to 8 bytes, anything else filled up with zeros. The row has the size of
+ * the expression's type, and its kind: REX_MAP_KIND(). An integer fits an integer parameter that is
+ * at least as wide; any other value, a parameter of its own type.
  */
 #define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
@@ -308,8 +310,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * REX_LINK(type, variable): a global of REX_GLOBAL_LINK() (rex/entry.h), whole, and its pointer on
  * the device. No parameter: kernels know the pointer.
  */
-#define REX_LINK(type_bits, variable)                                          \
-    REX_ROW(REX_OF_NONE, rex_row_of(&variable##_decl_tgt_ref_ptr, &(variable), \
+#define REX_LINK(type_bits, variable)                                                    \
+    REX_ROW(REX_OF_NONE, rex_row_of(&REX_JOIN(variable, _decl_tgt_ref_ptr), &(variable), \
                                     (int64_t)sizeof(variable), (type_bits) | REX_MAP_PTR_AND_OBJ))
 
 /*
@@ -381,7 +383,7 @@ typedef int rex_rows(struct rex_map_builder *builder, void *context);
 /**
  * rex_map_add(): adds @row. Returns 0, or REX_EINVAL: @builder is NULL, there are more rows than
  * were counted or than an int32_t counts, the size is negative, a member's parent is not before it,
- * or a mapper adds memory at NULL.
+ * or a mapper adds memory at NULL, or memory of the section that reaches out of its element.
  */
 REX_API int rex_map_add(struct rex_map_builder *builder, struct rex_row row);
 

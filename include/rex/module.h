@@ -66,6 +66,25 @@ extern struct __tgt_offload_entry
 __asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
 #endif
 
+/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
+#define REX_TOLD __used__
+#ifdef __has_attribute
+#if __has_attribute(__retain__)
+#undef REX_TOLD
+#define REX_TOLD __used__, __retain__
+#ifndef __CUDA_ARCH__
+/*
+ * A pointer to this file's section of entries, by its name, which no linker's garbage collection
+ * drops: it keeps the section. It is weak since a file may have no entry. The entries themselves
+ * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under
+ * -flto, within a program.
+ */
+__asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
+        ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
+#endif
+#endif
+#endif
+
 /**
  * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
  * this binary; NULL if there is none.

@@ -171,7 +171,8 @@ REX_API const char *rex_error_name(int error);
  * REX_EDEVICE       a device number below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
- *                   libomptarget aborts on that.
+ *                   libomptarget aborts on that. Or a part of a row asks for a copy that the row
+ *                   does not make.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
  *                   count GPUs or to pin memory. Or it was forked while another thread was inside

@@ -20,6 +20,11 @@
 #ifndef REX_PARAMETERS_H
 #define REX_PARAMETERS_H
 
+/** REX_JOIN(a, b): one token, after both are expanded. */
+#define REX_JOIN(a, b) REX_JOIN_EXPANDED(a, b)
+/** REX_JOIN_EXPANDED(a, b): one token, of a and b as they are. */
+#define REX_JOIN_EXPANDED(a, b) a##b
+
 /** REX_EACH_PARAMETER(m, context, parameters...): `m(context, type, name)` of each, in order. */
 #define REX_EACH_PARAMETER(m, context, ...) REX_PARAMETERS(, (), (), m, context, __VA_ARGS__)
 /**

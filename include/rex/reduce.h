@@ -26,9 +26,9 @@
  * ---- Atomics: one value that many threads change ----------------------------------------------
  *
  * These change the value at @address, whatever other threads do to it by these functions, and
- * return what it was. It is an int, unsigned, long, unsigned long, long long, unsigned long long,
- * float or double in memory that the kernel was given. They order no other memory. Sums of integers
- * wrap around; a NaN is never stored as least or largest. In C they are macros, in C++ functions.
+ * return what it was. Its type is float, double, or an int, long or long long, signed or unsigned.
+ * It lies in memory that the kernel was given. They order no other memory. Sums of integers wrap
+ * around. A NaN is never stored as least or largest. In C they are macros, in C++ functions.
  */
 
 #if REX_ON_GPU

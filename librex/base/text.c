@@ -86,3 +86,11 @@ void rex_escape_lines(char *text, size_t size)
 {
     escape(text, size, true);
 }
+
+/* REX_KERNEL() and REX_DEVICE_KERNEL() make the symbol of the name. */
+int rex_kernel_name_length(const char *symbol)
+{
+    static const char tail[] = "__kernel__";
+    size_t length = strlen(symbol), end = strlen(tail);
+    return (int)(length > end && strcmp(symbol + length - end, tail) == 0 ? length - end : length);
+}

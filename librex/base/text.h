@@ -11,6 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * For "%.*s": a kernel's name as the program writes it, axpy of the SYMBOL axpy__kernel__; any
+ * other text as it is.
+ */
+#define REX_KERNEL_NAME(symbol) rex_kernel_name_length(symbol), (symbol)
+int rex_kernel_name_length(const char *symbol);
+
 /* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
 #define REX_MESSAGE_MAX 4096
 

@@ -253,8 +253,8 @@ int rex_device_tell_loss(int number, const char *what)
 {
     const struct rex_loss *loss = find_loss(number);
     return loss == NULL ? REX_OK
-                        : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
-                                   loss->number, loss->name, loss->why);
+                        : rex_fail(REX_ECUDA, "%.*s: device %d is lost, since %s met with %s",
+                                   REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
 }
 
 /* ---- device memory --------------------------------------------------------------------------- */

@@ -130,7 +130,8 @@ void rex_context_unhold(void)
 
 static int failed(const char *what)
 {
-    return what == NULL ? REX_ECUDA : rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    return what == NULL ? REX_ECUDA
+                        : rex_fail(REX_ECUDA, "%.*s: %s", REX_KERNEL_NAME(what), rex_cuda_why());
 }
 
 static void no_memory(const char *what)
@@ -245,11 +246,11 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
     if (size <= context->room)
         return REX_OK;
     if (!rex_launch_context_make_staging(context, size))
-        return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of pinned memory: %s", what, room,
-                        rex_cuda_why());
+        return rex_fail(rex_cuda_memory_error(), "%.*s: %zu bytes of pinned memory: %s",
+                        REX_KERNEL_NAME(what), room, rex_cuda_why());
     if (rex_block_allocate(context->device, room, &arena) != 0)
-        return rex_fail(rex_cuda_memory_error(), "%s: %zu bytes of device memory: %s", what, room,
-                        rex_cuda_why());
+        return rex_fail(rex_cuda_memory_error(), "%.*s: %zu bytes of device memory: %s",
+                        REX_KERNEL_NAME(what), room, rex_cuda_why());
     end_graphs(context);
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);

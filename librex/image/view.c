@@ -318,10 +318,11 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
         i++;
     if (i == kernel->parameters)
         return false;
-    rex_log(REX_LOG_WARN,
-            "kernel \"%s\": parameter %zu has %u bytes by its signature, and %u by the image: the "
-            "signature is not used",
-            kernel->name, i, parameters[i].width, parameters[i].size);
+    rex_log(
+        REX_LOG_WARN,
+        "kernel \"%.*s\": parameter %zu has %u bytes by its signature, and %u by the image: the "
+        "signature is not used",
+        REX_KERNEL_NAME(kernel->name), i, parameters[i].width, parameters[i].size);
     for (i = 0; i < kernel->parameters; i++)
         set(&parameters[i], REX_KIND_UNKNOWN);
     return true;

@@ -104,6 +104,42 @@ static void add_own(struct rex_plan *plan, int32_t row)
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
 }
 
+/*
+ * Places a row of no elements that is not mapped: the kernel gets what libomptarget passes. If a
+ * base is apart from its row, only libomptarget finds that row by addresses between the two.
+ */
+static unsigned place_empty(struct rex_plan *plan, const struct rex_range *range)
+{
+    const struct rex_map *map = plan->map;
+    int32_t row = range->row;
+    void *begin = map->begin[row];
+    if (range->is_mapped || (map->types[row] & REX_MAP_PRESENT) || rex_bases_are_apart() ||
+        !rex_is_absent(begin, 0, plan->ranges.number))
+        return REX_REASON_UNSEEN;
+    bool is_null = plan->release->empty_is_null;
+    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
+        return REX_REASON_UNSEEN;
+    plan->device[row] = is_null ? 0 : (uintptr_t)begin;
+    plan->has_empty = true;
+    return 0;
+}
+
+/* Fallback reasons of the own rows of a launch with rows of no elements. */
+static unsigned reasons_beside_empty(const struct rex_plan *plan)
+{
+    unsigned reasons = 0;
+    for (size_t i = 0; i < plan->own_count; i++) {
+        const struct rex_own_row *own = &plan->own[i];
+        reasons |= rex_base_is_apart(plan->map, own->row) ? REX_REASON_UNSEEN : 0u;
+        /* LLVM 14 aborts, and the launch is an error of the program. */
+        for (int32_t row = 0; plan->release->one_end_a_call && row < own->row; row++)
+            if (plan->map->sizes[row] == 0 &&
+                rex_row_contains(plan->map, own->row, plan->map->begin[row], 1))
+                reasons |= REX_REASON_UNSEEN;
+    }
+    return reasons;
+}
+
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
     int32_t row = range->row;
@@ -125,7 +161,9 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
         return updated && (range->is_attached || rex_pointers_are_attached()) ? REX_REASON_UNSEEN
                                                                               : 0u;
     }
-    if (range->is_mapped || size == 0 || (type & REX_MAP_PRESENT) ||
+    if (size == 0)
+        return place_empty(plan, range);
+    if (range->is_mapped || (type & REX_MAP_PRESENT) ||
         !rex_is_absent(plan->map->begin[row], (size_t)size, plan->ranges.number))
         return REX_REASON_UNSEEN;
     add_own(plan, row);
@@ -153,16 +191,16 @@ static bool are_in_order(const struct rex_own_row *own, size_t count)
 
 /*
  * Whether INNER shares OUTER's memory. libomptarget maps a row together with an earlier one that
- * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or
- * differ in their copies, are left to libomptarget.
+ * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or ask
+ * for more copies, are left to libomptarget.
  */
 static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
 {
     return inner->end <= outer->end && inner->row > outer->row &&
-           ((inner->type ^ outer->type) & REX_MAP_TOFROM) == 0;
+           (inner->type & ~outer->type & REX_MAP_TOFROM) == 0;
 }
 
-/* Finds rows that lie in others. */
+/* Finds rows that lie in others. The first of equal rows makes all copies. */
 static unsigned unite(struct rex_plan *plan)
 {
     struct rex_own_row *own = plan->own;
@@ -172,6 +210,8 @@ static unsigned unite(struct rex_plan *plan)
     qsort(own, plan->own_count, sizeof *own, by_address);
     for (uint32_t i = 0; i < plan->own_count; i++) {
         bool apart = i == 0 || own[i].begin >= own[outer].end;
+        if (!apart && own[i].begin == own[outer].begin && own[i].end == own[outer].end)
+            own[outer].type |= own[i].type & REX_MAP_TOFROM;
         if (!apart && !lies_in(&own[i], &own[outer]))
             return REX_REASON_OVERLAP;
         outer = apart ? i : outer;
@@ -244,7 +284,7 @@ static int check(struct rex_request *request, struct rex_plan *plan)
     plan->packed.kernel = rex_loaded_kernel(&request->target, context->ordinal, context->cuda,
                                             request->grid.dynamic_memory);
     return plan->packed.kernel != NULL
-               ? rex_check_form(&request->target, arguments, (uint32_t)count, &plan->form)
+               ? rex_check_form(&request->target, arguments, request->map, &plan->form)
                : rex_last_error_code();
 }
 
@@ -267,6 +307,8 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
         else
             reasons |= place_row(plan, range);
     }
+    if (plan->has_empty)
+        reasons |= reasons_beside_empty(plan);
     if (plan->own_count > 1)
         reasons |= unite(plan);
     bool has_private = (plan->types & REX_MAP_PRIVATE) != 0;
@@ -291,8 +333,8 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
         __atomic_fetch_or(&target->kernel->flags, REX_KERNEL_BACKEND_TOLD, __ATOMIC_RELAXED);
     if (before & REX_KERNEL_BACKEND_TOLD)
         return;
-    rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", target->name, backend,
-            *why != '\0' ? ": " : "", why);
+    rex_log(REX_LOG_INFO, "kernel \"%.*s\" is launched by %s%s%s", REX_KERNEL_NAME(target->name),
+            backend, *why != '\0' ? ": " : "", why);
 }
 
 static int run_and_report(const struct rex_request *request, struct rex_plan *plan)
@@ -337,6 +379,7 @@ static int launch(struct rex_request *request, bool is_mapped)
                             .ranges = {.number = request->number},
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
+                            .release = target->registration->release,
                             .is_pageable = true};
     int ordinal = -1, entered, result = rex_device_lost(request->number, target->name);
     if (result == REX_OK)

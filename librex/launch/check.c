@@ -25,22 +25,45 @@
 
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
-/* Names the parameters as the signature tells them. */
-static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
+/*
+ * The first argument of MAP that does not fit its parameter in LAYOUT: its row, or the number of
+ * rows if there is none. *INDEX is the parameter, or what would follow the last one.
+ */
+static int32_t first_misfit(const struct rex_layout *layout, const struct rex_map *map,
+                            uint32_t *index)
+{
+    int32_t i = 0;
+    for (*index = layout->env; i < map->count; i++) {
+        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
+            continue;
+        if (*index >= layout->count || !rex_argument_fits(&layout->parameter[*index], map, i))
+            break;
+        (*index)++;
+    }
+    return i;
+}
+
+/* Names the parameters as the signature tells them, and the first that has no row which fits. */
+static int wrong_count(const struct rex_target *target, uint32_t rows, const struct rex_map *map)
 {
     static const char *const forms[] = {[REX_FORM_UNKNOWN] = "",
                                         [REX_FORM_PLAIN] = ", none of them the runtime's",
                                         [REX_FORM_ENV] = ", the first of them the runtime's"};
     const struct rex_layout *layout = target->kernel->layout;
     uint8_t form = __atomic_load_n(&target->kernel->form, __ATOMIC_RELAXED);
-    char list[REX_SIGNATURE_MAX + 1] = "";
+    char list[REX_SIGNATURE_MAX + 1] = "", misfit[REX_MISFIT_MAX] = "";
     if (layout != NULL && layout->has_kinds) {
+        uint32_t index;
+        int32_t row = first_misfit(layout, map, &index);
+        rex_misfit_print(layout, index, map, row, misfit);
         list[0] = ' ';
         rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list + 1);
     }
-    return rex_fail(REX_EPARAMS,
-                    "kernel \"%s\" has %u parameters%s%s, and the launch %u rows for them (of %u)",
-                    target->name, target->kernel->parameters, forms[form], list, rows, count);
+    return rex_fail(
+        REX_EPARAMS,
+        "kernel \"%.*s\" has %u parameters%s%s, and the launch %u rows for them (of %d)%s%s",
+        REX_KERNEL_NAME(target->name), target->kernel->parameters, forms[form], list, rows,
+        map->count, misfit[0] != '\0' ? ": " : "", misfit);
 }
 
 /* Compares the rows with the signature, if the kernel has one. */
@@ -48,24 +71,20 @@ static int check_signature(const struct rex_request *request)
 {
     const struct rex_layout *layout = request->target.kernel->layout;
     const struct rex_map *map = request->map;
+    uint32_t index;
     if (layout == NULL || !layout->has_kinds)
         return REX_OK;
-    uint32_t index = layout->env;
-    for (int32_t i = 0; i < map->count && index < layout->count; i++) {
-        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
-            continue;
-        if (!rex_argument_fits(&layout->parameter[index], map, i))
-            return rex_wrong_argument(request->target.name, layout, index, map, i);
-        index++;
-    }
-    return REX_OK;
+    int32_t row = first_misfit(layout, map, &index);
+    return row == map->count && index == layout->count
+               ? REX_OK
+               : rex_wrong_argument(request->target.name, layout, index, map, row);
 }
 
 /*
  * If the parameters are unknown, as in a host image, the image tells the kernel's form. A kernel
  * that was launched once as env is never plain, and vice versa.
  */
-int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
+int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form)
 {
     struct rex_kernel *kernel = target->kernel;
@@ -87,7 +106,7 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
         (!__atomic_compare_exchange_n(&kernel->form, &known, found, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED) &&
          known != found))
-        return wrong_count(target, rows, count);
+        return wrong_count(target, rows, map);
     *form = (enum rex_kernel_form)found;
     return REX_OK;
 }
@@ -98,7 +117,7 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     uint32_t parameters = 0;
     for (int32_t i = 0; i < map->count; i++)
         parameters += (map->types[i] & REX_MAP_TARGET_PARAM) != 0;
-    return rex_check_form(target, parameters, (uint32_t)map->count, form);
+    return rex_check_form(target, parameters, map, form);
 }
 
 /*
@@ -112,9 +131,9 @@ static int check_types(const struct rex_request *request, uint32_t *arguments)
     for (int32_t i = 0; i < map->count; i++) {
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
-                            "kernel \"%s\": map row %d asks for its device address, which only a "
+                            "kernel \"%.*s\": map row %d asks for its device address, which only a "
                             "data region gives back",
-                            request->target.name, i);
+                            REX_KERNEL_NAME(request->target.name), i);
         if (rex_check_member(map, i, request->target.name) != REX_OK)
             return REX_EINVAL;
         *arguments += (map->types[i] & REX_MAP_TARGET_PARAM) != 0;
@@ -122,18 +141,30 @@ static int check_types(const struct rex_request *request, uint32_t *arguments)
     return REX_OK;
 }
 
-static int check_widths(const struct rex_target *target)
+/* Why the driver does not launch. */
+static void write_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
-    const struct rex_registration *registration = target->registration;
-    struct rex_misfit misfit = target->kernel->misfit;
-    return misfit.size == 0
-               ? REX_OK
-               : rex_fail(REX_EPARAMS,
-                          "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes "
-                          "8-byte slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or "
-                          "launch it in a queue",
-                          target->name, registration->image_path, misfit.index, misfit.size,
-                          registration->release->number);
+    struct rex_reason reason = rex_request_reason(request);
+    if (reason.mask == 0)
+        reason.mask = REX_REASON_CALLED;
+    rex_reason_text(reason, why);
+}
+
+static int check_widths(const struct rex_request *request)
+{
+    const struct rex_registration *registration = request->target.registration;
+    struct rex_misfit misfit = request->target.kernel->misfit;
+    char why[REX_REASON_MAX];
+    if (misfit.size == 0)
+        return REX_OK;
+    write_reason(request, why);
+    return rex_fail(
+        REX_EPARAMS,
+        "kernel \"%.*s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
+        "slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or launch it in a "
+        "queue; not launched by the CUDA driver: %s",
+        REX_KERNEL_NAME(request->target.name), registration->image_path, misfit.index, misfit.size,
+        registration->release->number, why);
 }
 
 static bool ends_in_tor(const char *name)
@@ -145,19 +176,17 @@ static bool ends_in_tor(const char *name)
 /* If offloading is disabled or the device is wrong, a later check reports it. */
 static int refuse_plain(const struct rex_request *request)
 {
-    struct rex_reason reason = rex_request_reason(request);
     char why[REX_REASON_MAX];
     int number;
     if (rex_device_offload(request->device, &number) != REX_OK)
         return REX_OK;
-    if (reason.mask == 0)
-        reason.mask = REX_REASON_CALLED;
-    rex_reason_text(reason, why);
+    write_reason(request, why);
     return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "
+                    "kernel \"%.*s\" is plain, and LLVM %d passes every kernel a leading parameter "
                     "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
                     "not launched by the CUDA driver: %s",
-                    request->target.name, request->target.registration->release->number, why);
+                    REX_KERNEL_NAME(request->target.name),
+                    request->target.registration->release->number, why);
 }
 
 static int check_release(const struct rex_request *request, enum rex_kernel_form form)
@@ -166,9 +195,9 @@ static int check_release(const struct rex_request *request, enum rex_kernel_form
     const struct rex_release *release = target->registration->release;
     if (release->names_in_tor_crash && ends_in_tor(target->name))
         return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
+                        "kernel \"%.*s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
                         "constructor or destructor, and gives it no arguments: rename it",
-                        target->name, release->number);
+                        REX_KERNEL_NAME(target->name), release->number);
     bool called = rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED;
     return called || form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK
                                                                        : refuse_plain(request);
@@ -182,11 +211,11 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
         result = rex_registration_match(target->registration, target->kernel);
     if (result == REX_OK)
-        result = check_widths(target);
+        result = check_widths(request);
     if (result == REX_OK)
         result = check_types(request, &arguments);
     if (result == REX_OK)
-        result = rex_check_form(target, arguments, count, form);
+        result = rex_check_form(target, arguments, request->map, form);
     if (result == REX_OK)
         result = check_signature(request);
     if (result == REX_OK)
@@ -207,11 +236,12 @@ static int check_flags(const struct rex_request *request)
     uint64_t unknown = request->flags & ~release->packet_flags;
     return unknown == 0
                ? REX_OK
-               : rex_fail(REX_EINVAL,
-                          "kernel \"%s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
-                          "not know: 0x%llx",
-                          request->target.name, (unsigned long long)request->flags, release->number,
-                          (unsigned long long)unknown);
+               : rex_fail(
+                     REX_EINVAL,
+                     "kernel \"%.*s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
+                     "not know: 0x%llx",
+                     REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
+                     release->number, (unsigned long long)unknown);
 }
 
 int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form)
@@ -219,8 +249,8 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
     const struct rex_kernel *kernel = request->target.kernel;
     const struct rex_map *map = request->map;
     if (map->count < 0)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d",
-                        request->target.name, map->count);
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a negative number of rows, %d",
+                        REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
         return rex_fail_null_column(request->target.name, map->base, map->begin, map->sizes,
                                     map->types, map->count);
@@ -256,8 +286,8 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         threads[i] += threads[i] == 0;
     }
     return (teams[0] | threads[0]) > INT32_MAX && kernel != NULL
-               ? rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", kernel,
-                          teams[0], threads[0])
+               ? rex_fail(REX_EINVAL, "kernel \"%.*s\": a grid of %u teams of %u threads",
+                          REX_KERNEL_NAME(kernel), teams[0], threads[0])
                : REX_OK;
 }
 
@@ -284,8 +314,8 @@ int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 {
     bool is_open = launch->teams[0] == 0 || launch->threads[0] == 0;
     return is_open && (launch->flags & REX_LAUNCH_STRICT)
-               ? rex_fail(REX_EINVAL, "%s: a strict launch of %u teams of %u threads", what,
-                          launch->teams[0], launch->threads[0])
+               ? rex_fail(REX_EINVAL, "%.*s: a strict launch of %u teams of %u threads",
+                          REX_KERNEL_NAME(what), launch->teams[0], launch->threads[0])
                : REX_OK;
 }
 
@@ -296,9 +326,9 @@ static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
     uint64_t most = rex_gpu_most(REX_GPU_SHARED_MEMORY);
     if (most > 0 && (uint64_t)dynamic + fixed > most)
         return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
+                        "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; a "
                         "block of the GPU has at most %llu",
-                        target->name, dynamic, fixed, (unsigned long long)most);
+                        REX_KERNEL_NAME(target->name), dynamic, fixed, (unsigned long long)most);
     return REX_OK;
 }
 
@@ -311,21 +341,23 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     if (grid->dynamic_memory > 0 && check_block_memory(target, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
-        return rex_fail(REX_EINVAL,
-                        "kernel \"%s\": a grid of %u x %u x %u teams, and a GPU has at most %u in "
-                        "y and in z",
-                        target->name, teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
+        return rex_fail(
+            REX_EINVAL,
+            "kernel \"%.*s\": a grid of %u x %u x %u teams, and a GPU has at most %u in "
+            "y and in z",
+            REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
     if (plane > most || plane * threads[2] > most)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %llu",
-                        target->name, threads[0], threads[1], threads[2],
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a block of %u x %u x %u threads, and %s %llu",
+                        REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2],
                         most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow"
                                                 : "a GPU has at most",
                         (unsigned long long)most);
     if (threads[2] > MOST_THREADS_IN_Z)
-        return rex_fail(REX_EINVAL,
-                        "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u "
-                        "in z",
-                        target->name, threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
+        return rex_fail(
+            REX_EINVAL,
+            "kernel \"%.*s\": a block of %u x %u x %u threads, and a GPU has at most %u "
+            "in z",
+            REX_KERNEL_NAME(target->name), threads[0], threads[1], threads[2], MOST_THREADS_IN_Z);
     return REX_OK;
 }
 
@@ -337,18 +369,19 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
     if (!rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
-            target->name, dynamic, release->number);
+            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
+            REX_KERNEL_NAME(target->name), dynamic, release->number);
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
-            "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
-            target->name, dynamic, release->number, release->most_dynamic_memory);
+            "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
+            REX_KERNEL_NAME(target->name), dynamic, release->number, release->most_dynamic_memory);
     if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
-                        "%d launches nothing with more than %u",
-                        target->name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
+            "%d launches nothing with more than %u",
+            REX_KERNEL_NAME(target->name), dynamic, fixed, release->number, REX_SHARED_MEMORY);
     return REX_OK;
 }
 
@@ -362,17 +395,18 @@ static int check_grid_of_release(const struct rex_target *target,
         (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
         return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
+                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
                         "launches one dimension only%s",
-                        target->name, teams[0], teams[1], teams[2], threads[0], threads[1],
-                        threads[2], release->number,
+                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
+                        threads[1], threads[2], release->number,
                         managed ? " of a kernel with an environment" : "");
     if (grid->dynamic_memory > 0 &&
         check_dynamic_memory(target, rule, grid->dynamic_memory) != REX_OK)
         return REX_EUNSUPPORTED;
     return release->most_teams > 0 && teams[0] > release->most_teams
-               ? rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",
-                          target->name, teams[0], release->number, release->most_teams)
+               ? rex_fail(
+                     REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",
+                     REX_KERNEL_NAME(target->name), teams[0], release->number, release->most_teams)
                : REX_OK;
 }
 

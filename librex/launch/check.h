@@ -34,10 +34,10 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /*
- * Tell whether the kernel is plain or env, by the ROWS that are arguments out of COUNT rows, and
- * remember it. Returns 0 with *FORM, or an error.
+ * Tell whether the kernel is plain or env, by the ROWS of MAP that are arguments, and remember
+ * it. Returns 0 with *FORM, or an error.
  */
-int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
+int rex_check_form(const struct rex_target *target, uint32_t rows, const struct rex_map *map,
                    enum rex_kernel_form *form);
 
 /* The same for the rows of MAP. */

@@ -26,8 +26,8 @@
 
 static int failed(const struct rex_plan *plan, const char *what)
 {
-    return rex_fail(REX_ECUDA, "kernel \"%s\": %s: %s", plan->packed.kernel->name, what,
-                    rex_cuda_why());
+    return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s: %s",
+                    REX_KERNEL_NAME(plan->packed.kernel->name), what, rex_cuda_why());
 }
 
 /*
@@ -39,11 +39,11 @@ static int lost(const struct rex_plan *plan)
     const uint32_t *teams = plan->packed.grid.teams, *threads = plan->packed.grid.threads;
     char why[256], name[80];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
-    snprintf(name, sizeof name, "kernel \"%s\"", plan->packed.kernel->name);
+    snprintf(name, sizeof name, "kernel \"%.*s\"", REX_KERNEL_NAME(plan->packed.kernel->name));
     rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why);
-    return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
-                    plan->packed.kernel->name, teams[0], teams[1], teams[2], threads[0], threads[1],
-                    threads[2], why);
+    return rex_fail(REX_ECUDA, "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s",
+                    REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2],
+                    threads[0], threads[1], threads[2], why);
 }
 
 /*
@@ -159,8 +159,9 @@ static int take_blocks(struct rex_plan *plan)
         failed = try_blocks(plan, true);
     return failed == NULL
                ? REX_OK
-               : rex_fail(rex_cuda_memory_error(), "kernel \"%s\": map row %d, %zu bytes: %s",
-                          plan->packed.kernel->name, failed->row, size_of(failed), rex_cuda_why());
+               : rex_fail(rex_cuda_memory_error(), "kernel \"%.*s\": map row %d, %zu bytes: %s",
+                          REX_KERNEL_NAME(plan->packed.kernel->name), failed->row, size_of(failed),
+                          rex_cuda_why());
 }
 
 /* ---- a graph --------------------------------------------------------------------------------- */
@@ -334,6 +335,21 @@ static int put_in_stream(const struct rex_plan *plan)
     return result == REX_OK && plan->has_updates ? copy_updates(plan, REX_MAP_FROM) : result;
 }
 
+/* Rows of no elements that point into an own row get their address there. */
+static void find_empty(const struct rex_plan *plan)
+{
+    for (size_t i = 0; i < plan->ranges.count; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        for (size_t j = 0; j < plan->own_count; j++) {
+            const struct rex_own_row *own = &plan->own[j];
+            if (range->device == 0 && plan->map->sizes[range->row] == 0 &&
+                !(own->type & REX_MAP_PRIVATE) && own->begin <= range->begin &&
+                range->begin < own->end)
+                plan->device[range->row] = plan->device[own->row] + (range->begin - own->begin);
+        }
+    }
+}
+
 /* The own rows have their memory. */
 static int run(const struct rex_plan *plan)
 {
@@ -343,6 +359,8 @@ static int run(const struct rex_plan *plan)
         uint64_t device = plan->is_staged ? plan->context->arena + outer->offset : outer->device;
         plan->device[own->row] = (uintptr_t)device + (own->begin - outer->begin);
     }
+    if (plan->has_empty)
+        find_empty(plan);
     result = rex_pack_arguments(&plan->context->arguments, plan->packed.kernel, plan->form,
                                 plan->map, plan->device);
     if (result != REX_OK)

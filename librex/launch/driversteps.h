@@ -35,6 +35,7 @@ struct rex_own_row {
 struct rex_plan {
     struct rex_launch_context *context; /* its GPU's context is current */
     const struct rex_map *map;
+    const struct rex_release *release;
     int64_t types; /* the type bits of all rows */
     enum rex_kernel_form form;
     struct rex_packed packed;     /* its arguments are in the launch context */
@@ -45,6 +46,7 @@ struct rex_plan {
     struct rex_staged staged;
     bool is_mapped;   /* libomptarget has mapped the rows for this launch */
     bool is_exact;    /* each own row has its own allocation */
+    bool has_empty;   /* some rows have no elements, and are not mapped */
     bool has_updates; /* some mapped rows are copied at every launch (always) */
     bool is_pageable; /* so are all own rows that are copied; the driver copies others in place */
     bool is_staged;   /* the own rows are staged; set as the plan runs */

@@ -9,6 +9,7 @@
  */
 #include "launch/launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,6 +20,8 @@
 #include "launch/check.h"
 #include "launch/loadedimage.h"
 #include "memory/presence.h"
+#include "memory/unite.h"
+#include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -35,9 +38,10 @@ static int check_words(const struct rex_request *request)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
-                            "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
+                            "kernel \"%.*s\": map row %d is a value of %lld bytes, and device %d "
                             "takes at most 8: map it",
-                            request->target.name, i, (long long)map->sizes[i], request->number);
+                            REX_KERNEL_NAME(request->target.name), i, (long long)map->sizes[i],
+                            request->number);
     return REX_OK;
 }
 
@@ -53,11 +57,28 @@ static int check_map(const struct rex_request *request)
                : result;
 }
 
-/* Returns 0 and libomptarget's result in *RETURNED, or an error. */
-static int launch_map(struct rex_request *request, int *returned)
+/*
+ * libomptarget launches, with rows whose copies are united. Returns 0 and libomptarget's result in
+ * *RETURNED, or an error.
+ */
+static int launch_united(struct rex_request *request, int *returned)
 {
-    int result = check_map(request);
-    return result == REX_OK ? rex_launch_by_runtime(request, returned) : result;
+    const struct rex_map *given = request->map;
+    struct rex_map rows = *given;
+    int64_t *types = NULL;
+    int result = REX_OK;
+    if (request->purpose == REX_FOR_LAUNCH) /* a queue maps nothing */
+        result =
+            rex_rows_unite(&rows, REX_FOR_LAUNCH, request->device, request->target.name, &types);
+    request->map = &rows;
+    /* A packet is checked by rex_launch_by_runtime(). */
+    if (result == REX_OK && !request->is_packet)
+        result = check_map(request);
+    if (result == REX_OK)
+        result = rex_launch_by_runtime(request, returned);
+    request->map = given;
+    free(types);
+    return result;
 }
 
 /*
@@ -71,8 +92,7 @@ static int launch(struct rex_request *request)
     if (request->purpose == REX_FOR_LAUNCH)
         result = rex_launch_by_driver(request, false);
     if (request->reasons != 0)
-        result = request->is_packet ? rex_launch_by_runtime(request, &returned)
-                                    : launch_map(request, &returned);
+        result = launch_united(request, &returned);
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 
@@ -84,7 +104,8 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
     if (result != REX_OK)
         return result;
     if (request->map == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", request->target.name);
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": the packet is NULL",
+                        REX_KERNEL_NAME(request->target.name));
     result = rex_grid_complete(&request->grid, request->trip_count, request->target.name);
     return result == REX_OK ? launch(request) : result;
 }
@@ -119,10 +140,26 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
                             : result;
 }
 
+/*
+ * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file of
+ * its binary, which pass the module of the header.
+ */
+static struct rex_module *find_module(struct rex_module *module, const void *key)
+{
+    const struct rex_registration *registration =
+        module != NULL ? rex_registration_of(module) : NULL;
+    if (module == NULL ||
+        (registration != NULL && rex_table_find(&registration->table, key) != NULL))
+        return module;
+    struct rex_module *other = rex_modules_find(key);
+    return other != NULL ? other : module;
+}
+
 int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t num_teams,
                              int32_t thread_limit, void *host_key,
                              struct __tgt_kernel_arguments *args)
 {
+    module = find_module(module, host_key);
     int result = rex_module_ready_or_host(module, "rex_module_target_kernel");
     return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
                             : result;

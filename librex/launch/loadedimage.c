@@ -87,7 +87,8 @@ static int find_function(struct rex_loaded_kernel *kernel)
 {
     void *function = load_function(kernel);
     if (function == NULL)
-        return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
+        return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
+                        rex_cuda_why());
     __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
     return REX_OK;
 }
@@ -100,8 +101,8 @@ static int check_facts(const struct rex_target *target)
     return result != REX_OK || kernel->layout != NULL
                ? result
                : rex_fail(REX_ENOKERNEL,
-                          "device image %s does not say what parameters kernel \"%s\" has",
-                          target->registration->image_path, target->name);
+                          "device image %s does not say what parameters kernel \"%.*s\" has",
+                          target->registration->image_path, REX_KERNEL_NAME(target->name));
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -206,8 +207,8 @@ static int allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
         if (set == 0)
             __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELEASE);
         else
-            result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
-                              kernel->name, bytes, rex_cuda_why());
+            result = rex_fail(REX_EINVAL, "kernel \"%.*s\": %u bytes of dynamic shared memory: %s",
+                              REX_KERNEL_NAME(kernel->name), bytes, rex_cuda_why());
     }
     rex_load_unlock();
     return result;

@@ -28,10 +28,15 @@
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
-/* The words for an argument in a message. */
-static const char *name_argument(const struct rex_map *map, int32_t row, char text[80])
+/* The words for the argument of PARAMETER in a message. */
+static const char *name_argument(const struct rex_image_parameter *parameter,
+                                 const struct rex_map *map, int32_t row, char text[80])
 {
     unsigned kind = rex_type_kind(map->types[row]);
+    if (rex_is_in_first_page(parameter, map, row)) {
+        snprintf(text, 80, "%p, a number too small for an address", map->base[row]);
+        return text;
+    }
     if (!(map->types[row] & REX_MAP_LITERAL))
         return "an address of mapped memory";
     if (kind >= REX_KIND_I8)
@@ -86,25 +91,37 @@ static void advise(const struct rex_image_parameter *parameter, const struct rex
              rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
 }
 
-/* The length of the kernel's name without its tail, as in REX_KERNEL(). */
-static int stem_length(const char *name)
+void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const struct rex_map *map,
+                      int32_t row, char text[REX_MISFIT_MAX])
 {
-    static const char tail[] = "__kernel__";
-    size_t length = strlen(name), end = strlen(tail);
-    return (int)(length > end && strcmp(name + length - end, tail) == 0 ? length - end : length);
+    const struct rex_image_parameter *parameter = &layout->parameter[index];
+    char one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
+    if (index >= layout->count) {
+        snprintf(text, REX_MISFIT_MAX, "map row %d has no parameter%s", row,
+                 rex_row_text(map, row, advice));
+        return;
+    }
+    const char *wanted = rex_parameter_print(parameter, one);
+    const char *article = parameter->kind < REX_KIND_I8 ? "a " : "";
+    if (row == map->count) {
+        snprintf(text, REX_MISFIT_MAX, "parameter %u, %s%s, has no row", index - layout->env,
+                 article, wanted);
+        return;
+    }
+    advise(parameter, map, row, advice);
+    snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row,
+             name_argument(parameter, map, row, given), index - layout->env, article, wanted,
+             advice);
 }
 
 int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
                        const struct rex_map *map, int32_t row)
 {
-    const struct rex_image_parameter *parameter = &layout->parameter[index];
-    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
+    char list[REX_SIGNATURE_MAX], misfit[REX_MISFIT_MAX];
+    rex_misfit_print(layout, index, map, row, misfit);
     rex_signature_print(layout->parameter + layout->env, layout->count - layout->env, list);
-    advise(parameter, map, row, advice);
-    return rex_fail(REX_EPARAMS, "argument %u of %.*s is %s, its parameter is %s%s%s; it takes %s",
-                    index + 1 - layout->env, stem_length(name), name,
-                    name_argument(map, row, given), parameter->kind < REX_KIND_I8 ? "a " : "",
-                    rex_parameter_print(parameter, one), advice, list);
+    return rex_fail(REX_EPARAMS, "kernel \"%.*s\": %s; it takes %s", REX_KERNEL_NAME(name), misfit,
+                    list);
 }
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -144,9 +161,10 @@ static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t paramete
 {
     return rex_fail(
         REX_EPARAMS,
-        "kernel \"%s\": parameter %u is %u bytes wide, and the launch has %s of %lld bytes for it",
-        kernel->name, parameter, kernel->facts->layout->parameter[parameter].size, what,
-        (long long)size);
+        "kernel \"%.*s\": parameter %u is %u bytes wide, and the launch has %s of %lld bytes for "
+        "it",
+        REX_KERNEL_NAME(kernel->name), parameter, kernel->facts->layout->parameter[parameter].size,
+        what, (long long)size);
 }
 
 static int absent(const struct rex_stream_gpu *gpu, const char *name, const struct rex_map *map,
@@ -175,8 +193,9 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
         return wrong_width(kernel, parameter, map->sizes[row], "a value");
     return width <= sizeof(void *) || map->begin[row] != NULL
                ? REX_OK
-               : rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
-                          kernel->name, row, width);
+               : rex_fail(REX_EINVAL,
+                          "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
+                          REX_KERNEL_NAME(kernel->name), row, width);
 }
 
 /* Packs ROW, an argument of WORD, after a check. */
@@ -249,7 +268,8 @@ static int check_rows(const struct rex_map *map, const char *name, uint32_t *par
 }
 
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
-                              enum rex_kernel_form form, const struct rex_map *map)
+                              enum rex_kernel_form form, const struct rex_map *map,
+                              const struct rex_release *release)
 {
     uint32_t parameter = form == REX_FORM_ENV;
     rex_addresses_begin(&gpu->addresses, gpu->remember);
@@ -258,10 +278,12 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         uintptr_t device = 0;
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
-            /* a section of size 0 needs no memory */
-            if (unlikely(device == 0) &&
-                (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT))))
-                return absent(gpu, kernel->name, map, i);
+            /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
+            if (unlikely(device == 0)) {
+                if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
+                    return absent(gpu, kernel->name, map, i);
+                device = release->empty_is_null ? 0 : (uintptr_t)map->begin[i];
+            }
         }
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
@@ -289,10 +311,10 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
 static int refuse_globals(const char *name)
 {
     return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%s\": its module has device globals, and a queue would use a "
+                    "kernel \"%.*s\": its module has device globals, and a queue would use a "
                     "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
                     "what they hold as arguments",
-                    name);
+                    REX_KERNEL_NAME(name));
 }
 
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
@@ -316,7 +338,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     if (result == REX_OK)
         result = check_rows(map, target.name, &parameters);
     if (result == REX_OK)
-        result = rex_check_form(&target, parameters, (uint32_t)map->count, &form);
+        result = rex_check_form(&target, parameters, map, &form);
     if (result == REX_OK)
         result = open_arguments(&gpu->arguments, target.kernel->layout, form);
     if (unlikely(result != REX_OK))
@@ -327,7 +349,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
     if (unlikely(result != REX_OK))
         return result;
-    result = find_and_pack_rows(gpu, packed->kernel, form, map);
+    result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
     if (unlikely(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);
     return result;
@@ -361,8 +383,8 @@ int rex_packed_failed(const struct rex_packed *packed)
 {
     const uint32_t *teams = packed->grid.teams, *threads = packed->grid.threads;
     return rex_fail(REX_ECUDA,
-                    "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
+                    "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
                     "dynamic shared memory: %s",
-                    packed->kernel->name, teams[0], teams[1], teams[2], threads[0], threads[1],
-                    threads[2], packed->grid.dynamic_memory, rex_cuda_why());
+                    REX_KERNEL_NAME(packed->kernel->name), teams[0], teams[1], teams[2], threads[0],
+                    threads[1], threads[2], packed->grid.dynamic_memory, rex_cuda_why());
 }

@@ -8,8 +8,10 @@
 #define REX_INTERNAL_PACK_H
 
 #include "cuda/launchcontext.h"
+#include "image/view.h"
 #include "launch/loadedimage.h"
 #include "memory/addresses.h"
+#include "memory/rowcheck.h"
 #include "omp/grid.h"
 #include "rex/queue.h"
 
@@ -26,6 +28,15 @@ static inline bool rex_kind_is_integer(unsigned kind)
     return kind >= REX_KIND_I8 && kind <= REX_KIND_U64;
 }
 
+/* Whether ROW of MAP is a small number for a pointer: no program has memory in its first page. */
+static inline bool rex_is_in_first_page(const struct rex_image_parameter *parameter,
+                                        const struct rex_map *map, int32_t row)
+{
+    return parameter->kind == REX_KIND_POINTER && (map->types[row] & REX_MAP_LITERAL) &&
+           rex_type_kind(map->types[row]) <= REX_KIND_POINTER &&
+           (uintptr_t)map->base[row] - 1 < 4095;
+}
+
 /* Whether ROW of MAP fits PARAMETER, as far as both tell their types. Integers widen as in C. */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_map *map, int32_t row)
@@ -39,16 +50,21 @@ static inline bool rex_argument_fits(const struct rex_image_parameter *parameter
         return size <= parameter->width;
     if (parameter->width != 0 && parameter->width != size)
         return false;
-    /* no program has memory in its first page */
-    if (parameter->kind == REX_KIND_POINTER && (uintptr_t)map->base[row] - 1 < 4095)
+    if (rex_is_in_first_page(parameter, map, row))
         return false;
     return kind == REX_KIND_UNKNOWN || parameter->kind == REX_KIND_UNKNOWN ||
            parameter->kind == kind;
 }
 
 /*
- * Fails with REX_EPARAMS: ROW of MAP does not fit parameter INDEX of the LAYOUT of kernel NAME.
+ * That ROW of MAP does not fit parameter INDEX of LAYOUT, in words. ROW may be behind the last row,
+ * or INDEX behind the last parameter.
  */
+#define REX_MISFIT_MAX (REX_ROW_TEXT + REX_PARAMETER_MAX + 200)
+void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const struct rex_map *map,
+                      int32_t row, char text[REX_MISFIT_MAX]);
+
+/* Fails with REX_EPARAMS, and says that of kernel NAME. */
 int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
                        const struct rex_map *map, int32_t row);
 

@@ -35,7 +35,7 @@ void *rex_literal_error(const void *src, size_t size)
 }
 
 /* The module with the key KEY; NULL with an error. */
-static struct rex_module *find_module(const void *key)
+static struct rex_module *module_of_key(const void *key)
 {
     struct rex_module *module = rex_modules_find(key);
     if (module == NULL)
@@ -49,7 +49,7 @@ static struct rex_module *find_module(const void *key)
 int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                             struct __tgt_kernel_arguments *args)
 {
-    struct rex_module *module = find_module(host_key);
+    struct rex_module *module = module_of_key(host_key);
     return module != NULL
                ? rex_module_target_kernel(module, device, num_teams, thread_limit, host_key, args)
                : REX_EKEY;
@@ -64,7 +64,7 @@ int rex___tgt_target_teams(TARGET_P, GRID_P)
                                   .map = &map,
                                   .is_packet = true,
                                   .purpose = REX_FOR_LAUNCH};
-    struct rex_module *module = find_module(key);
+    struct rex_module *module = module_of_key(key);
     if (module == NULL)
         return REX_EKEY;
     int result = rex_module_ready_or_host(module, "rex___tgt_target_teams");

@@ -12,6 +12,7 @@
 #include "cuda/context.h"
 #include "memory/presence.h"
 #include "memory/rowcopies.h"
+#include "memory/unite.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -182,13 +183,16 @@ static bool share_a_mapping(const struct rex_map *map, int number)
 
 /*
  * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
- * its parent: libomptarget only asks whether a row is a member, not of which row.
+ * its parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
+ * be present was when the call was made, and an earlier row may have ended its mapping.
  */
 static int end_one_by_one(const struct data_call *call, const struct rex_map *map)
 {
     int result = REX_OK;
     for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
         struct rex_map row = rex_rows_from(map, i, 1);
+        int64_t type = map->types[i] & ~REX_MAP_PRESENT;
+        row.types = &type;
         result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
     }
     return result;
@@ -266,12 +270,19 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
                 enum rex_purpose purpose, const char *what)
 {
     struct data_call call = {.device = device, .map = map, .purpose = purpose, .what = what};
+    int64_t *types = NULL;
     int result = prepare(module, &call);
     if (result != REX_OK)
         return result == REX_EHOST ? REX_OK : result;
-    return purpose == REX_FOR_UPDATE ? update(&call)
-           : purpose == REX_FOR_END  ? check_and_end(&call)
-                                     : begin(&call);
+    if (purpose == REX_FOR_UPDATE)
+        return update(&call);
+    struct rex_map united = *map;
+    result = rex_rows_unite(&united, purpose, device, what, &types);
+    call.map = &united;
+    if (result == REX_OK)
+        result = purpose == REX_FOR_END ? check_and_end(&call) : begin(&call);
+    free(types);
+    return result;
 }
 
 int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -376,26 +387,35 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     static const struct {
         const char *what;
         enum rex_present_call in_table;
-    } calls[] = {[REX_DATA_BEGIN] = {"data begin", REX_CALL_BEGINS},
-                 [REX_DATA_END] = {"data end", REX_CALL_ENDS},
-                 [REX_DATA_UPDATE] = {"data update", REX_CALL_UPDATES}};
-    const struct rex_map map = {
+        enum rex_purpose purpose;
+    } calls[] = {[REX_DATA_BEGIN] = {"data begin", REX_CALL_BEGINS, REX_FOR_BEGIN},
+                 [REX_DATA_END] = {"data end", REX_CALL_ENDS, REX_FOR_END},
+                 [REX_DATA_UPDATE] = {"data update", REX_CALL_UPDATES, REX_FOR_UPDATE}};
+    const char *what = calls[call].what;
+    struct rex_map map = {
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    int64_t *united = NULL;
     enum rex_present_end how = REX_CALL_DONE;
     int result = check_raw(device, &map);
     /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
     if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
         return result;
+    if (call != REX_DATA_UPDATE)
+        result = rex_rows_unite(&map, calls[call].purpose, device, what, &united);
+    if (result != REX_OK)
+        goto done;
     if (count > 0)
-        rex_map_log(calls[call].what, device, &map);
+        rex_map_log(what, device, &map);
     if (call == REX_DATA_END)
         rex_unfinished_wait(&map, device, "rex___tgt_target_data_end");
     int number = rex_openmp_number(device);
     rex_present_enter(calls[call].in_table, &map, number);
-    result = rex_call_data(call, calls[call].what, device, &map);
+    result = rex_call_data(call, what, device, &map);
     if (result != REX_OK && call != REX_DATA_END)
         how = REX_CALL_REFUSED;
     rex_present_leave(calls[call].in_table, &map, number, how);
+done:
+    free(united);
     return result;
 }
 

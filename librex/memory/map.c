@@ -73,6 +73,13 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
         !(row.type & (REX_MAP_LITERAL | REX_MAP_PRIVATE)))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL",
                         (long long)builder->row, (long long)row.size);
+    if (!(row.type & (REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ)) &&
+        rex_row_leaves_element(builder, &row))
+        return rex_fail(REX_EINVAL,
+                        "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
+                        "element of %lld bytes at %p: is that the size of its type?",
+                        (long long)builder->row, (long long)row.size, row.begin,
+                        (long long)builder->element_size, builder->part.base);
     if (builder->handle != NULL)
         rex_add_to_runtime(builder, &row);
     if (builder->columns != NULL) {

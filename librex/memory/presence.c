@@ -108,8 +108,9 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
     char text[REX_ROW_TEXT];
     bool kernel = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
     const char *quote = kernel ? "\"" : "";
-    return rex_fail(REX_EABSENT, "%s%s%s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
-                    kernel ? "kernel " : "", quote, what, quote, row, (long long)size, begin,
+    return rex_fail(REX_EABSENT, "%s%s%.*s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
+                    kernel ? "kernel " : "", quote, REX_KERNEL_NAME(what), quote, row,
+                    (long long)size, begin,
                     presence == REX_PRESENT_IN_PART ? "mapped in part" : "not mapped", number,
                     purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
                     rex_row_text(map, row, text));
@@ -124,9 +125,9 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
-        "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
-        look->what, wanted->row, (long long)wanted->size, wanted->begin, where, look->number,
-        mapped, rex_row_text(look->map, wanted->row, text));
+        "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
+        REX_KERNEL_NAME(look->what), wanted->row, (long long)wanted->size, wanted->begin, where,
+        look->number, mapped, rex_row_text(look->map, wanted->row, text));
 }
 
 /* Notes memory that the call will map. */
@@ -239,10 +240,11 @@ static int check_end(const struct look *look, int32_t i)
     uintptr_t begin = (uintptr_t)look->map->begin[i];
     for (size_t j = 0; j < look->new_count; j++)
         if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
-            return rex_fail(REX_EOVERLAP,
-                            "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
-                            "that, unless it comes after it",
-                            look->what, i, (void *)begin, rows[j].row, look->release->number);
+            return rex_fail(
+                REX_EOVERLAP,
+                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
+                "that, unless it comes after it",
+                REX_KERNEL_NAME(look->what), i, (void *)begin, rows[j].row, look->release->number);
     return REX_OK;
 }
 

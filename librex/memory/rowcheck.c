@@ -152,9 +152,10 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
 static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, const char *what)
 {
     char text[REX_ROW_TEXT];
-    return rex_fail(REX_EINVAL, "%s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)%s",
-                    what, i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
-                    (unsigned long long)map->types[i], rex_row_text(map, i, text));
+    return rex_fail(
+        REX_EINVAL, "%.*s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)%s",
+        REX_KERNEL_NAME(what), i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
+        (unsigned long long)map->types[i], rex_row_text(map, i, text));
 }
 
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
@@ -170,12 +171,12 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     if (map == NULL)
         return REX_OK;
     if (map->count < 0)
-        return rex_fail(REX_EINVAL, "%s: a map with a negative number of rows, %d", what,
-                        map->count);
+        return rex_fail(REX_EINVAL, "%.*s: a map with a negative number of rows, %d",
+                        REX_KERNEL_NAME(what), map->count);
     if (map->count > 0 &&
         (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL))
-        return rex_fail(REX_EINVAL, "%s: a map of %d rows with a column that is NULL", what,
-                        map->count);
+        return rex_fail(REX_EINVAL, "%.*s: a map of %d rows with a column that is NULL",
+                        REX_KERNEL_NAME(what), map->count);
     for (int32_t i = 0; i < map->count; i++) {
         const char *wrong = is_plain(map, i) ? NULL : wrong_row(map, i, purpose);
         if (wrong != NULL)
@@ -192,11 +193,12 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
                          : sizes == NULL ? "sizes"
                          : types == NULL ? "map types"
                                          : NULL;
-    return column == NULL ? REX_OK
-                          : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows",
-                                     kernel != NULL ? "kernel \"" : "a data call",
-                                     kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "",
-                                     column, (long long)count);
+    return column == NULL
+               ? REX_OK
+               : rex_fail(REX_EINVAL, "%s%.*s%s: the column of %s is NULL, for %lld rows",
+                          kernel != NULL ? "kernel \"" : "a data call",
+                          REX_KERNEL_NAME(kernel != NULL ? kernel : ""), kernel != NULL ? "\"" : "",
+                          column, (long long)count);
 }
 
 /* ---- rows against each other ----------------------------------------------------------------- */
@@ -234,11 +236,11 @@ static int overlap(const struct rex_new_row *row, const struct rex_new_row *othe
 {
     char text[REX_ROW_TEXT], other_text[REX_ROW_TEXT];
     return rex_fail(REX_EOVERLAP,
-                    "%s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
+                    "%.*s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
                     "not lie in it: libomptarget aborts on that, or copies past its end%s%s%s",
-                    what, row->row, (size_t)(row->end - row->begin), (void *)row->begin, other->row,
-                    (size_t)(other->end - other->begin), (void *)other->begin,
-                    contains(row, other) ? "; put the larger row first" : "",
+                    REX_KERNEL_NAME(what), row->row, (size_t)(row->end - row->begin),
+                    (void *)row->begin, other->row, (size_t)(other->end - other->begin),
+                    (void *)other->begin, contains(row, other) ? "; put the larger row first" : "",
                     rex_row_text(map, row->row, text), rex_row_text(map, other->row, other_text));
 }
 

@@ -153,6 +153,14 @@ struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_
     return row;
 }
 
+bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct rex_row *row)
+{
+    uintptr_t begin = (uintptr_t)row->begin, end = begin + (uintptr_t)row->size;
+    uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
+    return builder->depth > 0 && begin < first + (uintptr_t)builder->part.size && end > first &&
+           (begin < element || end > element + (uintptr_t)builder->element_size);
+}
+
 static int check_section(const struct rex_map_builder *builder, rex_mapper *mapper,
                          const struct rex_row *section, int64_t element_size)
 {
@@ -181,20 +189,27 @@ static int check_section(const struct rex_map_builder *builder, rex_mapper *mapp
 static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
                          const struct rex_row *section, int64_t element_size)
 {
-    int64_t around = builder->section, parent = builder->parent, own = builder->row - 1;
+    const struct rex_map_builder around = *builder;
+    int64_t own = builder->row - 1;
     int result = REX_OK;
     builder->section = builder->depth > 0 ? rex_row_inside(builder, *section).type : section->type;
     /*
      * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
      * because libomptarget only asks whether a row is a member, not of which row.
      */
-    builder->parent = own <= REX_PARENT_MAX ? own : parent;
+    builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
+    builder->part = *section;
+    builder->element_size = element_size;
     builder->depth++;
-    for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size)
-        result = mapper(builder, (char *)section->begin + at);
+    for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size) {
+        builder->part.base = (char *)section->begin + at;
+        result = mapper(builder, builder->part.base);
+    }
     builder->depth--;
-    builder->section = around;
-    builder->parent = parent;
+    builder->section = around.section;
+    builder->part = around.part;
+    builder->element_size = around.element_size;
+    builder->parent = around.parent;
     return result;
 }
 

@@ -10,17 +10,22 @@
 
 /* The state of a map that is being built. */
 struct rex_map_builder {
-    int64_t row;      /* number of the next row */
-    void **columns;   /* base, begin, sizes, types; NULL in the pass that counts */
-    int64_t capacity; /* rows of a column */
-    int64_t section;  /* type of the surrounding section; valid if depth > 0 */
-    int64_t parent;   /* row of the surrounding section; valid if depth > 0 */
-    void *handle;     /* libomptarget's handle, if it called the mapper: rows go there at once */
-    int depth;        /* nesting of mappers */
+    int64_t row;          /* number of the next row */
+    void **columns;       /* base, begin, sizes, types; NULL in the pass that counts */
+    int64_t capacity;     /* rows of a column */
+    int64_t section;      /* type of the surrounding section; valid if depth > 0 */
+    struct rex_row part;  /* the elements of that section, and in base the one that is mapped */
+    int64_t element_size; /* of these */
+    int64_t parent;       /* row of the surrounding section; valid if depth > 0 */
+    void *handle; /* libomptarget's handle, if it called the mapper: rows go there at once */
+    int depth;    /* nesting of mappers */
 };
 
 /* ROW with the types that the surrounding sections pass on and allow. */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
+
+/* Whether ROW lies in the surrounding section, and not in the element that is mapped. */
+bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct rex_row *row);
 
 /* Pass ROW to libomptarget. */
 void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);

@@ -111,7 +111,15 @@ static int nothing_suits(const struct rex_sources *sources)
 
 static bool is_warned; /* that kernels run on the CPU */
 
-/* The line which says that there is no GPU is a warning, once, unless offloading is disabled. */
+/* Whether the host's image stands in for one for a GPU that is there. */
+static bool misses_gpu(bool has_gpu_image)
+{
+    return !has_gpu_image && !rex_runtime_disabled() && rex_cuda_devices() > 0;
+}
+
+#define NOT_FOR_GPU "there is a GPU, and no image for it"
+
+/* The line which says why no GPU is used is a warning, once, unless offloading is disabled. */
 static enum rex_log_level host_level(void)
 {
     /* Relaxed: the flag stands for itself. */
@@ -131,6 +139,10 @@ static void log_choice(const struct rex_choice *choice, const struct rex_sources
     if (item->kind == REX_IMAGE_HOST && has_gpu_image)
         rex_log(host_level(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
+    else if (item->kind == REX_IMAGE_HOST && sources->missing.length > 0 && !sources->asked_for &&
+             misses_gpu(has_gpu_image))
+        rex_log(host_level(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
+                choice->source->path);
     else
         rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
                 rex_item_target(item, target));
@@ -325,14 +337,19 @@ static __attribute__((noinline)) int find_main(struct rex_sources *sources,
 static void log_host(const struct rex_sources *host, const struct rex_module *module,
                      bool has_gpu_image)
 {
-    enum rex_log_level level = has_gpu_image ? host_level() : REX_LOG_INFO;
+    /* A module that names no image for GPUs is meant for the CPU. */
+    bool is_missed = module->image_name != NULL && misses_gpu(has_gpu_image);
+    enum rex_log_level level = has_gpu_image || is_missed ? host_level() : REX_LOG_INFO;
+    const char *why = has_gpu_image         ? rex_cuda_why()
+                      : is_missed           ? NOT_FOR_GPU
+                      : host->names == NULL ? "there is no other"
+                                            : "which does not exist";
     if (host->names == NULL)
-        rex_log(level, "kernels run on the CPU: the host image in memory is used: %s",
-                has_gpu_image ? rex_cuda_why() : "there is no other");
+        rex_log(level, "kernels run on the CPU: the host image in memory is used: %s", why);
     else
         rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
                 host->list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
-                has_gpu_image ? rex_cuda_why() : "which does not exist");
+                why);
 }
 
 /*
@@ -366,19 +383,12 @@ static int no_image(const struct rex_sources *sources)
     if (sources->by_setting)
         return rex_fail(REX_ENOIMAGE, "no device image %s, which REX_CUBIN names; looked for %s",
                         names, missing);
+    if (!sources->asked_for && strcmp(names, OWN_NAME) == 0)
+        return rex_fail(REX_ENOIMAGE,
+                        "no device image %s; looked for %s; make it of the files with the "
+                        "kernels: rex-cc --images",
+                        names, missing);
     return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
-}
-
-/* The source's name is not known. A file with one kernel is often called like it. */
-static int no_own_image(const struct rex_sources *sources, const struct rex_module *module)
-{
-    const struct __tgt_offload_entry *entry = module->entries_begin;
-    bool is_only = module->entries_end - entry == 1 && entry->name != NULL;
-    const char *name = is_only ? entry->name : "kernels", *end = strstr(name, "__kernel__");
-    size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
-    return rex_fail(REX_ENOIMAGE,
-                    "no device image %s; looked for %s; make it: rex-cc --images %.*s.cu",
-                    sources->names, sources->missing.text, (int)length, name);
 }
 
 static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
@@ -391,8 +401,7 @@ static int find(struct rex_sources *sources, const struct rex_module *module, co
         return result;
     if (sources->missing.length == 0)
         return rex_fail(REX_ENOIMAGE, "the module names no device image");
-    bool is_of_rex_cc = !sources->asked_for && strcmp(sources->names, OWN_NAME) == 0;
-    return is_of_rex_cc ? no_own_image(sources, module) : no_image(sources);
+    return no_image(sources);
 }
 
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,

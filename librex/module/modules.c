@@ -255,11 +255,12 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
         if (other == NULL)
             continue;
         const char *names[] = {small->entries[i].name, other->entry->name};
-        return rex_fail(REX_EKEY,
-                        "kernel \"%s\" has the host key of \"%s\" in a module that is registered "
-                        "already: two binaries define one symbol "
-                        "id__; make the keys hidden",
-                        names[turned], names[!turned]);
+        return rex_fail(
+            REX_EKEY,
+            "kernel \"%.*s\" has the host key of \"%.*s\" in a module that is registered "
+            "already: two binaries define one symbol "
+            "id__; make the keys hidden",
+            REX_KERNEL_NAME(names[turned]), REX_KERNEL_NAME(names[!turned]));
     }
     return REX_OK;
 }

@@ -197,9 +197,10 @@ static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol
     uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
     kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
     rex_log(REX_LOG_INFO,
-            "kernel \"%s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
+            "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
             "it, not LLVM %d",
-            symbol->name, path, symbol->odd_index, symbol->odd_size, release->number);
+            REX_KERNEL_NAME(symbol->name), path, symbol->odd_index, symbol->odd_size,
+            release->number);
 }
 
 #define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
@@ -239,16 +240,17 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
         return REX_OK;
     if (symbol->environment_size != release->environment_size)
         return rex_fail(REX_EIMAGE,
-                        "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
+                        "kernel \"%.*s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
                         "LLVM %d aborts unless it is %u",
-                        symbol->name, path, symbol->name, symbol->environment_size, release->number,
-                        release->environment_size);
+                        REX_KERNEL_NAME(symbol->name), path, symbol->name, symbol->environment_size,
+                        release->number, release->environment_size);
     *flags |= REX_KERNEL_MANAGED;
     if ((symbol->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
-        rex_log(REX_LOG_INFO,
-                "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
-                "block",
-                symbol->name, path, release->number);
+        rex_log(
+            REX_LOG_INFO,
+            "kernel \"%.*s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
+            "block",
+            REX_KERNEL_NAME(symbol->name), path, release->number);
     return REX_OK;
 }
 
@@ -328,16 +330,16 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
     if (is_of_kernel_header(view, symbol->name))
         return rex_fail(
             REX_EUNSUPPORTED,
-            "device image %s: kernel \"%s\" has no function by which the host device of "
+            "device image %s: kernel \"%.*s\" has no function by which the host device of "
             "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
             "compile it again",
-            path, symbol->name, release->number);
+            path, REX_KERNEL_NAME(symbol->name), release->number);
     return release->host_argument_array
                ? rex_fail(REX_EUNSUPPORTED,
                           "device image %s: the host device of LLVM %d calls kernels with one "
-                          "array of arguments, which kernel \"%s\" does not take: write it with "
+                          "array of arguments, which kernel \"%.*s\" does not take: write it with "
                           "REX_DEVICE_KERNEL (rex/kernel.h)",
-                          path, release->number, symbol->name)
+                          path, release->number, REX_KERNEL_NAME(symbol->name))
                : REX_OK;
 }
 

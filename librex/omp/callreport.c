@@ -43,15 +43,15 @@ static void log_row(const char *what, const struct __tgt_kernel_arguments *packe
     rex_type_text(packet->ArgTypes[row], type);
     name_of(packet, row, name, sizeof name);
     if (packet->ArgTypes[row] & LITERAL)
-        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes", what, row,
-                type, packet->ArgNames != NULL ? name : "", packet->ArgNames != NULL ? " = " : "",
-                (uintptr_t)packet->ArgsBase[row], size);
+        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
+                REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
+                packet->ArgNames != NULL ? " = " : "", (uintptr_t)packet->ArgsBase[row], size);
     else if (offset == 0)
-        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s %" PRId64 " bytes%s", what, row, type, name, size,
-                mapper);
+        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes%s", REX_KERNEL_NAME(what),
+                row, type, name, size, mapper);
     else
-        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s %" PRId64 " bytes, base %p%s", what, row, type,
-                name, size, packet->ArgsBase[row], mapper);
+        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes, base %p%s",
+                REX_KERNEL_NAME(what), row, type, name, size, packet->ArgsBase[row], mapper);
 }
 
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
@@ -59,12 +59,13 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
     const int32_t *teams = packet->Teams, *threads = packet->Threads;
     if (teams[0] != 0)
         rex_log(REX_LOG_DEBUG,
-                "%s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
+                "%.*s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
                 "dynamic shared memory, %d rows",
-                what, device, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2],
-                packet->DynCGroupMem, packet->NumArgs);
+                REX_KERNEL_NAME(what), device, teams[0], teams[1], teams[2], threads[0], threads[1],
+                threads[2], packet->DynCGroupMem, packet->NumArgs);
     else
-        rex_log(REX_LOG_DEBUG, "%s: device %" PRId64 ", %d rows", what, device, packet->NumArgs);
+        rex_log(REX_LOG_DEBUG, "%.*s: device %" PRId64 ", %d rows", REX_KERNEL_NAME(what), device,
+                packet->NumArgs);
     for (int32_t row = 0; row < packet->NumArgs; row++)
         log_row(what, packet, (uint32_t)row);
 }

@@ -19,6 +19,14 @@ static inline bool rex_row_has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
+/* Whether row I maps memory that its base does not lie in, nor ends. */
+static inline bool rex_base_is_apart(const struct rex_map *map, int32_t i)
+{
+    uintptr_t distance = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i];
+    return map->sizes[i] > 0 && !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) &&
+           distance > (uintptr_t)map->sizes[i];
+}
+
 /* Whether MAP has rows and all their columns. A call by the program may lack a column. */
 static inline bool rex_has_columns(const struct rex_map *map)
 {

@@ -25,6 +25,7 @@ static void forget_all(void)
         tables[i].by_driver = 0;
         tables[i].ends = 0;
         tables[i].is_looking = false;
+        tables[i].look_at = tables[i].loosened + REX_LOOSE_FEW;
     }
 }
 
@@ -291,6 +292,17 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
     return ask(address, size, number, device);
 }
 
+/* Whether loose memory between BEGIN and END is still mapped. */
+static bool is_loose_inside(uintptr_t begin, uintptr_t end, int number)
+{
+    struct rex_entry entry;
+    bool is_found = find_first(begin, end, number, &entry);
+    while (is_found &&
+           !(entry.is_loose && rex_runtime_omp()->is_present((const void *)entry.begin, number)))
+        is_found = entry.end < end && find_first(entry.end, end, number, &entry);
+    return is_found;
+}
+
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
@@ -300,7 +312,9 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     if (is_known && rex_entry_has(&entry, at, end))
         return REX_PRESENT_WHOLE;
     enum rex_presence presence = ask(address, size, number, &device);
-    return presence == REX_ABSENT && is_known ? REX_PRESENT_INSIDE : presence;
+    if (presence != REX_ABSENT)
+        return presence;
+    return is_known || is_loose_inside(at, end, number) ? REX_PRESENT_INSIDE : REX_ABSENT;
 }
 
 /* ---- look-ups that take references ----------------------------------------------------------- */
@@ -420,8 +434,7 @@ size_t rex_mappings_left(struct rex_mapping *first, int *number)
             continue;
         for (size_t i = table->count; i > 0; i--) {
             const struct rex_entry *entry = &table->entries[i - 1];
-            /* Unless the row is a member, libomptarget never unmaps a pointer that it attaches. */
-            if (entry->is_loose || entry->end - entry->begin == sizeof(void *))
+            if (entry->is_loose || entry->is_kept)
                 continue;
             *first = mapping_of(entry);
             *number = of;

@@ -15,6 +15,8 @@
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
+#define REX_LOOSE_FEW 64 /* times that memory is made loose before all of it is looked at */
+
 /* One mapping, or memory that the begin of a region is about to map. */
 struct rex_entry {
     uintptr_t begin, end;
@@ -31,6 +33,8 @@ struct rex_entry {
     bool is_gone;     /* it leaves the table when no call uses it any more */
     bool is_loose;    /* only libomptarget launches and copies here, see present.h */
     bool is_attached; /* a row has attached a pointer in the memory */
+    /* libomptarget has kept it at an end: for such a row that is no member, it does for good */
+    bool is_kept;
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */
@@ -45,6 +49,7 @@ struct rex_present_table {
     unsigned ends;     /* calls at work that end mappings, if look-ups take references */
     bool is_looking;   /* a thread is in such a look-up */
     unsigned loosened; /* how often memory was made loose; read by an atomic, too */
+    unsigned look_at;  /* when it is as many, all loose memory is looked at */
 };
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */

@@ -525,6 +525,15 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     return 0;
 }
 
+static void disown(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < ranges->count; i++)
+        REX_EACH_ENTRY(table, entry, &ranges->range[i])
+    if (entry->owner == ranges)
+        entry->owner = NULL;
+}
+
 void rex_present_unpin(struct rex_range_lock *ranges)
 {
     struct rex_present_table *table = rex_present_table(ranges->number);
@@ -540,8 +549,6 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 entry->device = range->device;
                 entry->is_gone |= !range->is_mapped && !entry->is_loose;
             }
-            if (entry->owner == ranges)
-                entry->owner = NULL;
             some_are_gone |= entry->is_gone;
             entry->users -= range->is_shared;
             if (range->is_shared && ranges->call == REX_CALL_UPDATES)
@@ -551,6 +558,9 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
         }
     }
+    /* After all ranges: a new entry may lie in another range of the call, which comes before. */
+    if (ranges->call >= REX_CALL_BEGINS)
+        disown(table, ranges);
     if (ranges->is_listed)
         take_out(table, ranges);
     if (some_are_gone)

@@ -22,6 +22,24 @@ bool rex_pointers_are_attached(void)
     return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
 }
 
+/* ---- bases that are apart from their rows ---------------------------------------------------- */
+
+static bool bases_are_apart;
+
+bool rex_bases_are_apart(void)
+{
+    return __atomic_load_n(&bases_are_apart, __ATOMIC_ACQUIRE);
+}
+
+static void note_bases(enum rex_present_call call, const struct rex_map *map)
+{
+    bool are_apart = false;
+    for (int32_t i = 0; call == REX_CALL_BEGINS && i < map->count; i++)
+        are_apart |= rex_base_is_apart(map, i) || (map->mappers != NULL && map->mappers[i] != NULL);
+    if (are_apart)
+        __atomic_store_n(&bases_are_apart, true, __ATOMIC_RELEASE);
+}
+
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
@@ -58,9 +76,9 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
         return REX_COUNTS_UNKNOWN;
     if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
         return REX_COUNTS_NONE;
-    bool has_base = (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
-    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && has_base ? REX_COUNTS_ONE
-                                                                        : REX_COUNTS_UNKNOWN;
+    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && !rex_base_is_apart(map, i)
+               ? REX_COUNTS_ONE
+               : REX_COUNTS_UNKNOWN;
 }
 
 static void add_row(struct rex_range_lock *ranges, const struct rex_map *map, int32_t i)
@@ -164,6 +182,7 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             continue;
         if (entry->begin == *at) {
             entry->is_gone |= !stays && !entry->is_loose;
+            entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
         } else
             next = entry->begin;
@@ -175,12 +194,53 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
 
 static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
 {
-    for (size_t i = 0; i < end->count && !end->is_all; i++) {
+    for (size_t i = 0; i < end->count; i++) {
         uintptr_t at = 0;
         bool stays = false;
         while (settle_entry(table, end, &end->range[i], &at, stays))
             stays = rex_runtime_omp()->is_present((const void *)at, end->number);
     }
+}
+
+/* Copies the first entry from AT on that no call but END has for itself. */
+static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
+                         uintptr_t at, struct rex_entry *found)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, UINTPTR_MAX)) != NULL; i++) {
+        is_found = (entry->owner == NULL || entry->owner == end) && !entry->is_gone;
+        *found = *entry;
+    }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/*
+ * After an end that may have ended any mapping: libomptarget is asked about each entry. An entry
+ * that stays has a count that is not known.
+ */
+static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    struct rex_entry asked;
+    for (uintptr_t at = 0; find_unowned(table, end, at, &asked); at = asked.end) {
+        const struct rex_omp *omp = rex_runtime_omp();
+        bool stays = omp->is_present((const void *)asked.begin, end->number) &&
+                     omp->is_present((const void *)(asked.end - 1), end->number);
+        pthread_mutex_lock(&table->lock);
+        struct rex_entry *entry =
+            rex_entry_touching(table, rex_entries_behind(table, asked.begin), asked.end);
+        if (entry != NULL && entry->born == asked.born) {
+            entry->is_gone |= !stays && !entry->is_loose;
+            entry->refs = REX_REFS_UNKNOWN;
+        }
+        pthread_mutex_unlock(&table->lock);
+    }
+    pthread_mutex_lock(&table->lock);
+    rex_entries_clean(table);
+    pthread_mutex_unlock(&table->lock);
 }
 
 /* Copies the begins of the mappings on both sides of RANGE, if it lies in none; their number. */
@@ -220,29 +280,6 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
 }
 
 /* ---- loose memory ---------------------------------------------------------------------------- */
-
-/*
- * The call may return before it is done, or has failed: its memory is loose, and so is what its
- * rows of no length have counted. The driver launches no more if the call does not tell its memory,
- * or if there is no memory for the entries.
- */
-static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
-{
-    bool done = !ranges->is_all;
-    for (size_t i = 0; i < ranges->count && done; i++) {
-        const struct rex_range *range = &ranges->range[i];
-        uintptr_t begins[2];
-        size_t count = range->is_empty ? beside(table, range, begins) : 0;
-        pthread_mutex_lock(&table->lock);
-        if (!range->is_empty)
-            done = rex_entries_loosen(table, range->begin, range->end);
-        while (count-- > 0)
-            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
-        pthread_mutex_unlock(&table->lock);
-    }
-    if (!done)
-        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
-}
 
 /* Finds the first loose entry that no call uses from *AT on, and before END. */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
@@ -289,6 +326,49 @@ static void look_at_loose(struct rex_present_table *table, const struct rex_rang
                 take_out(table, &entry, loosened);
 }
 
+/*
+ * Each call with other memory leaves an entry that no later one looks at. The more entries there
+ * are, the less often all are looked at, so that a call looks at three on average.
+ */
+static void look_at_all_loose(struct rex_present_table *table, int number)
+{
+    struct rex_range all = {.begin = 0, .end = UINTPTR_MAX};
+    struct rex_range_lock ranges = {.range = &all, .count = 1, .number = number};
+    pthread_mutex_lock(&table->lock);
+    bool is_time = table->loosened >= table->look_at;
+    pthread_mutex_unlock(&table->lock);
+    if (!is_time)
+        return;
+    look_at_loose(table, &ranges);
+    pthread_mutex_lock(&table->lock);
+    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->count / 2;
+    pthread_mutex_unlock(&table->lock);
+}
+
+/*
+ * The call may return before it is done, or has failed: its memory is loose, and so is what its
+ * rows of no length have counted. The driver launches no more if the call does not tell its memory,
+ * or if there is no memory for the entries.
+ */
+static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    bool done = !ranges->is_all;
+    look_at_all_loose(table, ranges->number);
+    for (size_t i = 0; i < ranges->count && done; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        uintptr_t begins[2];
+        size_t count = range->is_empty ? beside(table, range, begins) : 0;
+        pthread_mutex_lock(&table->lock);
+        if (!range->is_empty)
+            done = rex_entries_loosen(table, range->begin, range->end);
+        while (count-- > 0)
+            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
+        pthread_mutex_unlock(&table->lock);
+    }
+    if (!done)
+        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
+}
+
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /*
@@ -323,6 +403,7 @@ static void enter_nested(struct call *own, enum rex_present_call call, const str
     own->depth++;
     if (!is_foreign(own, map, number))
         return;
+    note_bases(call, map);
     rex_mapped_unseen();
     for (int32_t i = 0; i < map->count && call != REX_CALL_UPDATES; i++)
         if ((map->mappers != NULL && map->mappers[i] != NULL) ||
@@ -338,6 +419,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         enter_nested(own, call, map, number);
         return NULL;
     }
+    note_bases(call, map);
     struct rex_present_table *table = rex_present_table(number);
     if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;
@@ -375,8 +457,9 @@ static void settle_end(struct rex_range_lock *end)
 {
     struct rex_present_table *table = rex_present_table(end->number);
     if (ends_unknown(end))
-        rex_mappings_forget();
-    settle_all(table, end);
+        settle_table(table, end);
+    else
+        settle_all(table, end);
     look_beside(table, end);
 }
 

@@ -43,4 +43,10 @@ bool rex_present_is_entered(void);
  */
 bool rex_pointers_are_attached(void);
 
+/*
+ * Whether a call may have mapped a row whose base is not in it: a section behind its array's begin,
+ * or a row of a mapper. LLVM 15 and later find such a mapping by addresses between the two, too.
+ */
+bool rex_bases_are_apart(void);
+
 #endif

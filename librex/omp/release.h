@@ -41,6 +41,8 @@ struct rex_release {
     bool no_flags;  /* packets of its own clang end before Flags, which later releases read */
     /* the host device matches entries of program and image by their position */
     bool entries_by_position;
+    /* a section of no elements that is not mapped is NULL for a kernel, not the host's address */
+    bool empty_is_null;
     /* a row with members is mapped from the multiple of 8 at or below its beginning */
     bool parents_rounded;
     /* aborts if a call ends the last mapping of some memory, and then ends it once more */

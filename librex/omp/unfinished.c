@@ -191,8 +191,8 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
     size_t length = 0, size = REX_KERNEL_LIST_TEXT;
     snprintf(text, size, "no kernel");
     for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", i > 0 ? ", " : "",
-                                   list->kernel[i].name);
+        length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"", i > 0 ? ", " : "",
+                                   REX_KERNEL_NAME(list->kernel[i].name));
     if (list->count > REX_KERNEL_LIST_MAX && length < size)
         snprintf(text + length, size - length, " and others");
 }

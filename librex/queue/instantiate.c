@@ -239,8 +239,8 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                      : failed("the context");
     if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
                                            graph->made.launch[number].node) != 0)
-        result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
-                          rex_cuda_why());
+        result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
+                          REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
     rex_context_leave(entered);
     return result;
 }

@@ -283,11 +283,12 @@ static int check_arguments(const struct rex_image_symbol *kernel, void *const *a
                                    : MOST;
     if (count != wanted)
         return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\" has %zu parameters, and the launch %zu arguments",
-                        kernel->name, wanted, count);
+                        "kernel \"%.*s\" has %zu parameters, and the launch %zu arguments",
+                        REX_KERNEL_NAME(kernel->name), wanted, count);
     for (size_t i = 0; i < count; i++)
         if (arguments[i] == NULL)
-            return rex_fail(REX_EINVAL, "kernel \"%s\": argument %zu is at NULL", kernel->name, i);
+            return rex_fail(REX_EINVAL, "kernel \"%.*s\": argument %zu is at NULL",
+                            REX_KERNEL_NAME(kernel->name), i);
     return REX_OK;
 }
 

@@ -203,6 +203,9 @@ static void yes_or_no(const struct to *to, const struct rex_release *release)
          "entries for a later table there"},
         {release->image_read_later, "images",
          "stay when a registration has ended: libomptarget reads them later"},
+        {release->empty_is_null, "rows of no elements",
+         "that are not mapped give the kernel NULL, also if the driver launches: so does "
+         "libomptarget"},
         {release->names_in_tor_crash, "kernel names",
          "that end in \"tor\" are refused: such a kernel gets no arguments"},
         {release->devices_at_first_use, "contexts",

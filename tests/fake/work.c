@@ -464,8 +464,8 @@ int fake_capture_begin(struct fake_object *stream, struct fake_object *graph)
 
 bool fake_capture_is_joined(const struct fake_object *stream)
 {
-    const struct fake_object *each = streams;
     pthread_mutex_lock(&lock);
+    const struct fake_object *each = streams;
     while (each != NULL && (each->graph != stream->graph || !each->is_apart))
         each = each->next;
     pthread_mutex_unlock(&lock);

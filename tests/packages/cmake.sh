@@ -42,6 +42,42 @@ if cmp -s "$work/old" "$work/out/rex_lib_host.so"; then fail 'the image beside i
 if cmp -s "$work/old-inside" "$work/out/inside"; then fail 'the image inside is the old one'; fi
 run "$work/out/beside"
 
+# A project of C++ alone, with the image in a static library; gold does not know an option that other linkers get.
+static=$work/examples/static
+mkdir "$static"
+sed 's/^int main(/int code(/' "$top/examples/01_launch/launch.c" >"$static/code.cpp"
+printf 'int code(void);\nint main()\n{\n    return code();\n}\n' >"$static/main.cpp"
+cat >"$static/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.20)
+project(static_image CXX)
+find_package(rex REQUIRED)
+add_library(code STATIC code.cpp)
+target_link_libraries(code PRIVATE rex::rex)
+rex_target_kernels(code "$top/examples/01_launch/kernels.cu" EMBED)
+add_executable(program main.cpp)
+target_link_libraries(program PRIVATE code)
+add_executable(host main.cpp code.cpp)
+target_link_libraries(host PRIVATE rex::rex)
+rex_target_kernels(host "$top/examples/01_launch/kernels.cu" HOST)
+CMAKE
+for linker in bfd gold; do
+    command -v ld.$linker >/dev/null || continue
+    cmake -S "$static" -B "$work/$linker" -DCMAKE_PREFIX_PATH="$work/my tools" -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=$linker
+    cmake --build "$work/$linker"
+    run "$work/$linker/program" || fail "a static library with its image, $linker"
+done
+# An older CUBIN beside a program that has none now: rex-cc's own goes, another stays.
+older=$work/bfd/rex_lib_nvidia.cubin
+printf 'older\0code\n// rex-cc: build 1-2 of \n' >"$older"
+cmake "$work/bfd"
+[ ! -e "$older" ] || fail 'an older CUBIN stays'
+printf 'by hand\n// rex-cc: build 1-2 of another\n' >"$older"
+cmake "$work/bfd" >"$work/said" 2>&1
+tr -s '\n ' '  ' <"$work/said" | grep -qF 'is not of this build, and this file will run on a GPU' || fail "another CUBIN: $(cat "$work/said")"
+[ -e "$older" ] || fail 'a CUBIN is removed that was put there by hand'
+! grep -q nostart-stop-gc "$work/gold/CMakeFiles/program.dir/link.txt" || fail 'gold gets an option that it does not know'
+grep -q nostart-stop-gc "$work/bfd/CMakeFiles/program.dir/link.txt" || fail 'GNU ld gets no option that keeps entries'
+
 # refused TEXT LINES: a project with these lines is not configured, and says TEXT
 refused() {
     text=$1
@@ -65,4 +101,4 @@ refused 'Could not find a configuration file for package "rex" that is compatibl
 "$MAKE" -s uninstall prefix="$work/my tools"
 left=$(find "$work/my tools" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
-echo 'CMake: beside, inside, installed, changed, refused'
+echo 'CMake: beside, inside, installed, changed, in a static library, refused'

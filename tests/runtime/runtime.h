@@ -38,6 +38,15 @@
 
 extern char **environ;
 
+/* *WRAPPER: the function rex___tgt_NAME that librex exports. This binary has a function of the same name. */
+static inline void find_wrapper(const char *name, void *wrapper)
+{
+    char symbol[64];
+    snprintf(symbol, sizeof symbol, "rex___tgt_%s", name);
+    void *address = dlsym(RTLD_DEFAULT, symbol);
+    memcpy(wrapper, &address, sizeof address);
+}
+
 enum {
     TO = 0x1,
     FROM = 0x2,

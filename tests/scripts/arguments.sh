@@ -12,16 +12,22 @@ STRICT = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only -
 COMPILERS = ["gcc -std=c11 -x c", "clang-14 -std=c11 -x c", "clang-19 -std=c11 -x c",
              "g++ -std=c++11 -x c++", "clang++-14 -std=c++11 -x c++", "clang++-19 -std=c++11 -x c++"]
 HOST = """#include <rex.h>
-REX_KERNEL(axpy, %(parameters)s);
+#define NAMED axpy
+#define SHARED total
+double total;
+REX_GLOBAL(SHARED);
+REX_KERNEL(NAMED, %(parameters)s);
 REX_KERNEL(any);
 int go(int64_t n, double a, const double *x, double *y, const float *f);
 int go(int64_t n, double a, const double *x, double *y, const float *f)
 {
-    int error = REX_LAUNCH(axpy, 8, 128, %(rows)s);
+    int two[2] = {1, 2}, error = REX_LAUNCH(axpy, 8, 128, %(rows)s);
     REX_DATA_REGION(&error, -1, %(region)s) {
         error = REX_LAUNCH(any, 1, 1, %(many)s);
     }
-    return f[0] > 0 ? error : REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    if (n > two[1])
+        return total__global__omp_offload_entry__.name[0] + (REX_KERNEL_ID(NAMED) == (const void *)f);
+    return f[0] > 0 ? error : REX_LAUNCH_FOR(NAMED, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 """
 DEVICE = """#include <rex/kernel.h>
@@ -29,9 +35,11 @@ DEVICE = """#include <rex/kernel.h>
 struct two {
     double one, other;
 };
-REX_DEVICE_KERNEL(kernel, %(kernel)s)
+#define NAMED kernel
+REX_DEVICE_KERNEL(NAMED, %(kernel)s)
 {
 }
+__typeof__(kernel__kernel__) kernel__kernel__;
 """
 N, A, X, Y = "REX_VALUE(n)", "REX_VALUE(a)", "REX_TO(x, n)", "REX_TOFROM(y, n)"
 RIGHT = {
@@ -50,6 +58,10 @@ MISTAKES = [
     ("a pointer to float for one to double", "rows", [N, A, "REX_TO(f, n)", Y], "float ?\\*"),
     ("a const pointer for a writable one", "rows", [N, A, X, "REX_TOFROM(x, n)"], "discards|invalid conversion|lose const"),
     ("a row that no macro makes", "rows", [N, A, X, "rex_row_of(y, y, 8 * n, 0x23)"], "['‘](struct )?rex_row['’]"),
+    ("a number for a row", "rows", ["3", A, X, Y], "no row: write REX_VALUE"),
+    ("a variable for a row of a kernel without a list", "many", [N, "(n)"], "no row: write REX_VALUE"),
+    ("a pointer for a row of a region", "region", [X, "y"], "no row: write REX_VALUE"),
+    ("an array for a value", "many", [N, "REX_VALUE(two)"], "an array is no value: write REX_TO"),
     ("65 rows of a launch", "many", [N] * 65, "rex_at_most_64_rows|more than 64 rows: use REX_MAP"),
     ("65 rows of a region", "region", [X] * 65, "rex_at_most_64_rows|more than 64 rows: use REX_MAP"),
     ("65 parameters of REX_KERNEL()", "parameters", ["(int) p%d" % i for i in range(65)], "a kernel has at most 64 parameters"),

@@ -51,5 +51,17 @@ done >"$work/asked"
 echo "noble, demo, with a libomptarget: $(asks noble demo "$work/own")" >>"$work/asked"
 golden deps/asked.txt "$work/asked"
 
+# Root waits for the lock of another apt, and sees every 20 s that it goes on. What apt-get was asked is in its log.
+for command in touch sleep env dirname cat chmod ps; do ln -sf "$(command -v "$command")" "$work/noble/$command"; done
+# shellcheck disable=SC2016
+printf '#!/bin/sh\ncase "$*" in *--print-uris*) ;; *) echo "$*" >>"${0%%/*}/asked"; echo waiting for a lock; sleep 1 ;; esac\n' >"$work/noble/apt-get"
+printf '#!/bin/sh\necho 0\n' >"$work/noble/id.new"
+rm "$work/noble/id" && mv "$work/noble/id.new" "$work/noble/id" && chmod +x "$work/noble/id"
+sed -i 's/sleep 20/sleep 0.3/' "$work/tools/deps"
+env -u REX_OMPTARGET -u REX_LLVM_LIBDIR PATH="$work/noble" LD_LIBRARY_PATH= sh "$work/tools/deps" demo >"$work/out" 2>&1 ||
+    fail "as root, with an apt-get that takes everything: $(cat "$work/out")"
+grep -q 'DPkg::Lock::Timeout=600 install' "$work/noble/asked" || fail "apt-get is asked: $(cat "$work/noble/asked")"
+grep -q '^deps: waiting for a lock$' "$work/out" || fail "no sign of life: $(cat "$work/out")"
+
 # Where all is here, nothing is said and no package manager asked.
 sh tools/deps --dry-run demo || fail 'what the tests were built with is missing'

@@ -29,7 +29,7 @@ for name in errors:
     for message in re.findall(r"\brex_fail\w*\([^;{\"]*?\b%s\b[^;{\"]*?,\s*%s" % (name, LITERAL), source):
         # The whole of it, or the end of it behind who says it, or the beginning before a reason; of "%s: %s" no word is to be quoted.
         quoted = any(re.search(r"(?:^|(?<=[:; ]))%s(?=$|[:; ]|%%)" % quote, message) for quote in quotes if re.search("[A-Za-z]", quote))
-        if name not in MANY and not quoted and not re.match(r"[\w%]+: %s$", message):
+        if name not in MANY and not quoted and not re.match(r"[\w%.*]+: %s$", message):
             failures.append('%s(3) does not quote "%s"' % (name, message))
 
 print(*("FAIL: " + failure for failure in failures), "%d errors" % len(errors), sep="\n")

@@ -138,7 +138,7 @@ while IFS='|' read -r file status text other said; do
 done <<'CASES'
 zeros|2|it is not an ELF file|2|it is not an ELF file
 archive|2|it is an archive|2|it is not an ELF file
-ptx|2|it is not an ELF file|0|no findings
+ptx|2|it is PTX; the program comes first, then its images|0|no findings
 cubin|2|it is a CUBIN|1|image for sm_90, 6 kernels
 object|0|no findings|2|it is for this processor and no shared object
 library|||0|no findings

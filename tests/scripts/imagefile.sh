@@ -54,7 +54,7 @@ begin 'a host image instead; one that was asked for is not replaced'
 put bin/host.image
 look image=none.image host_image=host.image - other.image
 look image=none.image -
-look image=rex_lib_nvidia.cubin - entry=axpy__kernel__ - rex_lib_nvidia.cubin 'entry=a name' - entries=2 - image= -
+look image=rex_lib_nvidia.cubin - rex_lib_nvidia.cubin image= -
 
 begin 'files that cannot be read'
 mkdir folder

@@ -35,6 +35,9 @@ left=$(find "$work/stage" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
 [ ! -d "$work/stage/usr/include/rex" ] || fail 'make uninstall left include/rex'
 
+: >"$work/plain_file"
+refused 2 "$work/plain_file may not be written: install as root, or with make install prefix=\$HOME/.local" "$MAKE" install prefix="$work/plain_file/below"
+
 # ---- each installed header alone
 
 quietly "$MAKE" install prefix="$work/first"

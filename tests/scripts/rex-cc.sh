@@ -259,5 +259,104 @@ run "$rex_cc" --host app.c kernels.cu -o one/again/first
 run "$rex_cc" --host app.c kernels.cu -o one/first
 says 'one/\x1b[31m'
 
+# ---- a CUBIN beside the output: an older one of the program goes with a build that has none, and any other stays and is told of
+
+mkdir marks
+cubin=marks/rex_lib_nvidia.cubin
+# host_build WORD...: without GPUs
+host_build() { run "$rex_cc" --host app.c kernels.cu "$@" && ends 0; }
+host_build -o marks/app
+says_no warning
+# The kinds of images that may lie there are those of the compilers here: a CUBIN, a fatbin, PTX.
+while read -r words; do
+    # Words of a command.
+    # shellcheck disable=SC2086
+    works "$rex_cc" $words app.c kernels.cu -o marks/app
+    for image in rex_lib_host.so rex_lib_nvidia.cubin; do
+        "$build/tools/rex-check" -q marks/app "marks/$image" >out || fail "a marked $image: $(cat out)"
+        ! grep -q 'another build' out || fail "$words: $(cat out)"
+    done
+    # Other code for the CPU and the CUBIN of before: the status stays.
+    cp $cubin older.cubin
+    host_build -O1 -o marks/app
+    says_no warning
+    [ ! -e $cubin ] || fail "$words: the CUBIN of an older build stays"
+    cp older.cubin $cubin
+    run "$build/tools/rex-check" -q marks/app
+    ends 0
+    prints "$cubin: note: rex-cc made it in another build than marks/app"
+    # Without the program's mark one image is compared with the other.
+    objcopy --remove-section .rex_program marks/app marks/unmarked
+    run "$build/tools/rex-check" -q marks/unmarked
+    prints "marks/rex_lib_host.so: note: rex-cc made it in another build than $cubin"
+    # The program inside has no image for GPUs, and would take that.
+    host_build -O1 --embed -o marks/app
+    [ ! -e $cubin ] || fail "$words: the CUBIN of an older build stays beside images inside"
+done <<COMPILERS
+${nvcc:+--arch=sm_90}
+${nvcc:+--arch=sm_80,sm_90}
+$(command -v clang-19 >/dev/null && echo --device-compiler=clang --arch=sm_80)
+COMPILERS
+# One that was put there by hand, or for another program.
+kept() {
+    host_build "$@"
+    says "warning: $cubin is not of this build, and this file will run on a GPU"
+    cmp -s by-hand $cubin || fail "$*: another CUBIN than was there"
+}
+cp "$top/tests/data/sm_90.cubin" by-hand
+cp by-hand $cubin
+kept -o marks/app
+kept --embed -o marks/app
+run "$rex_cc" --host --images kernels.cu -o marks
+says 'will run on a GPU'
+if [ -n "$nvcc" ]; then
+    works "$rex_cc" app.c kernels.cu -o marks/other
+    cp $cubin by-hand
+    kept -o marks/app
+    cp "$top/tests/data/sm_90.cubin" $cubin
+    run "$rex_cc" app.c kernels.cu -o marks/app
+    says "warning: $cubin, which rex-cc did not make, is replaced"
+    # A name for which PTX and a line have no room.
+    works "$rex_cc" app.c kernels.cu -o "marks/$(printf 'h\303\244\\ \n2')"
+    tail -n 1 $cubin >mark
+    grep -qE '^// rex-cc: build [0-9]+-[0-9]+ of h\\0303\\0244\\0134\\0040\\00122$' mark || fail "the mark: $(cat mark)"
+    run "$rex_cc" app.c kernels.cu -o marks/app
+    says 'rex_lib_host.so was made for marks/h'
+fi
+# Where there is no compiler for GPUs, all that is said in one line.
+mkdir bare
+find /usr/local/bin /usr/bin -maxdepth 1 ! -name 'clang*' ! -name nvcc ! -name ls -exec ln -sf -t bare {} +
+printf '#!/bin/sh\nexit 1\n' >bare/ls
+chmod +x bare/ls
+cp by-hand $cubin
+run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" app.c kernels.cu -o marks/app
+ends 0
+says 'there is neither nvcc nor clang: kernels are compiled for the CPU alone, as --host says'
+says 'will run on a GPU'
+run env -u CLANG -u NVCC PATH="$work/bare" "$rex_cc" --host -c kernels.cu
+says_no neither
+
+# ---- archives, and linkers that do not know an option
+
+mkdir archives
+works "$rex_cc" --host -c main.c
+works "$rex_cc" --host -c kernels.cu
+works "$rex_cc" --host -c app.c
+ar rc 'archives/libthe kernels.a' kernels.o app.o
+for words in "'archives/libthe kernels.a'" "-L archives '-lthe kernels'" "'-lthe kernels' -lm -Larchives" "-l 'the kernels' -Lmarks -Larchives"; do
+    eval "run '$rex_cc' --host archives/none.o $words"
+    says 'warning: no image has the kernels in archives/libthe kernels.a: give their objects to rex-cc'
+done
+ar d 'archives/libthe kernels.a' kernels.o
+run "$rex_cc" --host 'archives/libthe kernels.a' kernels.o -o archives/app
+ends 0
+says_no warning
+for linker in bfd gold lld mold; do
+    command -v ld.$linker >/dev/null || { echo "no ld.$linker"; continue; }
+    run "$rex_cc" --host -fuse-ld=$linker -Wl,--gc-sections app.c kernels.cu -o archives/app
+    ends 0 "$linker"
+    on_release archives/app >out || fail "$linker: $(cat out)"
+done
+
 left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'rex-cc.*' -newer "$work/app.c")
 [ -z "$left" ] || fail "left behind: $left"

@@ -3,7 +3,9 @@
 # run on LLVM 19:
 #
 #   entries    the runtime sees every entry of a program and of its shared object, each binary has one module, and every kernel runs
-#   lost       entries that are written out are lost: the flag of rex.pc, or an attribute, is missing
+#   lost       entries that are written out are lost: an attribute is missing
+#   lesson     a lesson whose entries are written out keeps them under --gc-sections
+#   archived   an image in an archive, to which weak symbols alone refer
 #   printed    entries as a compiler prints them, with the status and the attributes of the row
 #   embedded   images inside the program, which runs in a folder without image files
 #   codegen    the program of rex-codegen(7) under two stems, and a file that includes the header
@@ -19,6 +21,7 @@ link=$top/tests/link
 # What rex.pc adds, and what some rows leave out.
 keep=$(sed -n 's/^Libs: .*-lrex *//p' librex/rex.pc.in)
 [ -n "$keep" ] || fail 'rex.pc adds no linker flag'
+mkdir "$work/lesson" "$work/archived"
 sections='-ffunction-sections -fdata-sections'
 gc="$sections -Wl,--gc-sections"
 
@@ -107,6 +110,14 @@ printed() {
     ends "$1" "entries that are printed, $flags"
     [ "$1" = 0 ] || says "$hint"
 }
+# lesson NAME [SOURCE...]: a program whose entries are written out; sources of other examples
+lesson() {
+    one=$top/examples/$1
+    shift
+    host_image "$work/lesson/rex_lib_host.so" "$one/kernels.cu"
+    cc "$work/lesson/program" -Iexamples/common -Iexamples/axpy_multi "$one"/*.c "$@" -lm &&
+        quietly on_release "$work/lesson/program"
+}
 # ---- images inside
 
 images=$build/examples/12_packaging/images
@@ -119,6 +130,19 @@ embedded() {
         return 1
     (cd "$work/alone" && env -u REX_CUBIN "$top/tests/llvm" 19 ./program) >"$work/output" 2>&1 &&
         grep -q '^image: memory' "$work/output"
+}
+# The code with the launch and the image are members of one archive, and main() is outside.
+archived() {
+    (
+        cd "$work/archived"
+        sed -e '/^REX_EMBED/d' -e 's/^int main(void)/int code(void)/' \
+            "$top/examples/12_packaging/packaging.c" >code.c
+        printf '#include <rex.h>\nREX_EMBED_HOST_IMAGE("%s/axpy_host.so");\n' "$images" >image.c
+        printf 'int code(void);\nint main(void)\n{\n    return code();\n}\n' >main.c
+        rm -f libcode.a
+        cc code.o -c code.c && cc image.o -c image.c && ar rc libcode.a code.o image.o &&
+            cc program main.c -x none libcode.a && quietly on_release ./program
+    )
 }
 two_embedded() {
     printf '#include <rex.h>\nREX_EMBED_HOST_IMAGE("axpy_host.so");\n' >"$work/second.c"
@@ -211,14 +235,16 @@ entries|gcc $clang|c c++|$keep
 entries|gcc $clang|c|-no-pie -fno-pie $keep
 entries|gcc $clang|c c++|$gc $keep
 entries|gcc $clang|c|LLD $gc $keep
-entries|gcc $clang|c|-fuse-ld=gold $gc
+entries|gcc $clang|c|-fuse-ld=gold $gc $keep
+entries|gcc|c|$gc -Wl,-z,start-stop-gc
+lesson 13_raw_packet|gcc $clang|c c++|LLD $gc $keep
+lesson 13_raw_packet|gcc $clang|c|-fuse-ld=gold $gc $keep
+lesson 15_axpy_multi_raw examples/axpy_multi/axpy_multi.c examples/axpy_multi/serial.c examples/common/*.c|gcc $clang|c|LLD $gc $keep
 entries|$clang|c c++|-flto LLD $keep
 entries|$clang|c|-flto=thin LLD $gc $keep
 entries|gcc|c c++|-flto -rdynamic $keep
 entries|gcc|c|$gc
 lost|gcc|c|-flto $keep
-lost|gcc $clang|c|LLD $gc
-lost|gcc|c|$gc -Wl,-z,start-stop-gc
 printed 1|gcc|c|-flto $keep
 printed 0|gcc|c|-flto -rdynamic $keep
 printed 0 ,used|gcc|c|-flto $keep
@@ -228,10 +254,13 @@ embedded|gcc|c c++|-flto -rdynamic $keep
 embedded|clang-19|c c++|-flto $keep
 embedded|gcc clang-19|c c++|$gc $keep
 two_embedded|gcc|c|$keep
+archived|gcc $clang|c c++|$keep
+archived|gcc $clang|c|LLD $gc $keep
+archived|gcc|c|-fuse-ld=gold $gc $keep
 codegen|gcc clang-19|c|$keep
 codegen|gcc clang-19|c|-flto $gc $keep
-codegen|gcc clang-19|c|LLD $gc $keep
-codegen|clang-19|c|-flto LLD $gc $keep
+codegen|gcc clang-19|c|LLD $gc $keep $keep_entries
+codegen|clang-19|c|-flto LLD $gc $keep $keep_entries
 codegen_everywhere|gcc|c|$keep
 codegen_two_modules|gcc|c|$keep
 wrappers|gcc-12 gcc clang-19|c c++|$keep

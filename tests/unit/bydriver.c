@@ -39,9 +39,18 @@ static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
     nothing(grid, block, parameters);
 }
 
+static uint64_t last_word; /* the first one */
+
+static void widths(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    last_word = word(parameters, 0);
+    nothing(grid, block, parameters);
+}
+
 static void name_kernels(void)
 {
-    static const size_t words[] = {8, 8, 8, 8};
+    static const size_t words[] = {8, 8, 8, 8}, of_each_width[] = {8, 1, 2, 4, 8, 16, 64};
+    name_kernel("widths__kernel__", widths, 7, of_each_width);
     name_kernel("axpy__kernel__", axpy, 4, words);
     name_kernel("nothing__kernel__", nothing, 0, words);
 }
@@ -292,7 +301,7 @@ TEST_IN_CHILD(meet_failed_wait)
     start(18);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
-    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy__kernel__\": the wait: cuStreamSynchronize");
+    REFUSED(launch_axpy(), REX_ECUDA, "kernel \"axpy\": the wait: cuStreamSynchronize");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     /* and one where the device is lost: packets are refused as well, and not by what LLVM 18 cannot do */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
@@ -301,7 +310,7 @@ TEST_IN_CHILD(meet_failed_wait)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
+    CHECK_MENTIONS(rex_last_error(), "nothing: device 0 is lost");
     /* The program's own calls are not made, either. */
     uint32_t before = the_record()->count;
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 32, &nothing_id, &packet), -1);
@@ -316,24 +325,24 @@ TEST(test_faults)
 {
     enum { SMALL = 100, LARGE = 300000 };
     static const struct fault faults[] = {
-        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false, NULL},
-        {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy__kernel__: cuDevicePrimaryCtxRetain", false, NULL},
-        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
-        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false, NULL},
+        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy: cuStreamCreate", false, NULL},
+        {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy: cuDevicePrimaryCtxRetain", false, NULL},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy: 262144 bytes of device memory: cuMemAlloc", false, NULL},
         {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
         {"cuMemHostAlloc:719", SMALL, REX_ECUDA, "of pinned memory: cuMemHostAlloc", false, NULL},
         {"cuMemAlloc:719", SMALL, REX_ECUDA, "of device memory: cuMemAlloc", false, NULL},
         {"cuMemAlloc:719", LARGE, REX_ECUDA, " bytes: cuMemAlloc", false, NULL},
-        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
-        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
         {"cuLaunchKernel:1", SMALL, REX_ECUDA,
-         "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
+         "kernel \"axpy\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
          "cuLaunchKernel",
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuLaunchKernel:700", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuLaunchKernel", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
@@ -341,9 +350,9 @@ TEST(test_faults)
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuStreamSynchronize", true, NULL},
     };
     for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct fault fault = faults[i / 2];
@@ -364,7 +373,7 @@ TEST_OF_EACH(lack_memory_for_a_row, const char *, check, "on", "full")
     CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
     size_t before = device_bytes();
     REFUSED(launch_on(0, REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT)), REX_ENOMEM,
-            "kernel \"axpy__kernel__\": map row 3, 83886080 bytes: cuMemAlloc");
+            "kernel \"axpy\": map row 3, 83886080 bytes: cuMemAlloc");
     CHECK_EQUAL(device_bytes(), before);
 }
 
@@ -377,7 +386,7 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
     fill(x, y, CELLS);
     CHECK_EQUAL(launch_axpy(), REX_OK);
     setenv("FAKE_CUDA_BREAKS", call, 1);
-    REFUSED(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_ENOMEM, "axpy__kernel__: 2097152 bytes of ");
+    REFUSED(launch_on(MORE, REX_TO(in, MORE), REX_TOFROM(out, MORE)), REX_ENOMEM, "axpy: 2097152 bytes of ");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_axpy(), REX_OK);
     expect_axpy(x, y, CELLS, 1, 2);
@@ -392,7 +401,7 @@ TEST_OF_EACH(lack_memory_to_grow, const char *, call, "cuMemHostAlloc:2:0", "cuM
  */
 TEST_IN_CHILD(name_grids)
 {
-#define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
+#define GRID_IN_WORDS "kernel \"nothing\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
     struct rex_launch_config launch = {.key = &nothing_id, .device = 1, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
     setenv("FAKE_DEVICES", "2", 1);
     use_gpu(90); /* without memory: the driver's only GPU is each of the two */
@@ -404,11 +413,11 @@ TEST_IN_CHILD(name_grids)
     launch.dynamic_memory = 70000;
     setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_EINVAL,
-            "kernel \"nothing__kernel__\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+            "kernel \"nothing\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
     REFUSED(launch_nothing(&launch), REX_ECUDA, GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     REFUSED(launch_nothing(&launch), REX_ECUDA,
-            "nothing__kernel__: device 1 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
+            "nothing: device 1 is lost, since kernel \"nothing\" met with cuStreamSynch");
 }
 
 /* The image is loaded by the first launch that can. */
@@ -418,8 +427,8 @@ static const struct {
     {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     {"cuModuleLoadData:719:1",
      "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
-    {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
-    {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuModuleGetFunction:719:0", "kernel \"nothing\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
+    {"cuFuncLoad:719:0", "kernel \"nothing\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"},
 };
 
 TEST_FOR_EACH(load_in_vain, broken, loads)
@@ -608,6 +617,64 @@ TEST_OF_EACH(share_memory, int64_t, cells, 16, 300000)
         CHECK(memcmp(all, wanted, sizeof all) == 0);
     }
     expect_sent(COUNT(places), 0);
+}
+
+/* Of equal rows each copy is made, whichever asks for it; a part that asks for less than the whole gets no more. */
+TEST_OF_EACH(unite_rows, int64_t, cells, 16, 300000)
+{
+    static uint64_t all[300000];
+    const struct rex_row rows[][2] = {{REX_TO(all, cells), REX_FROM(all, cells)},
+                                      {REX_FROM(all, cells), REX_TO(all, cells)},
+                                      {REX_ALLOC(all, cells), REX_ALWAYS(REX_TOFROM(all, cells))},
+                                      {REX_TOFROM(all, cells), REX_TO(all, cells)},
+                                      {REX_TOFROM(all, cells), REX_ALLOC(all + 4, 4)}};
+    start(22);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        all[cells - 1] = all[cells - 5] = 3;
+        CHECK_EQUAL(launch_on((uint64_t)cells - 4, rows[i][0], rows[i][1]), REX_OK);
+        CHECK_EQUAL(all[cells - 1], 3 + (i == 4 ? 3 : 0));
+        CHECK_EQUAL(all[cells - 5], i == 4 ? 3 : 6);
+    }
+    expect_sent(COUNT(rows), 0);
+}
+
+/*
+ * libomptarget cannot launch a kernel with such parameters. A row of no elements gives it the address that the release would: of the host, or
+ * NULL, or where another row of the launch has it.
+ */
+TEST_OF_EACH(pass_no_elements, int, release, 14, 15, 16, 19, 22)
+{
+    enum { ROWS = 7 };
+    struct rex_row none = REX_TO(x, 0), inside = REX_TO(y + 3, 0), section = REX_SECTION(REX_MAP_TO, x, 10, 0);
+    uint64_t *nowhere = NULL, at_y;
+    struct {
+        double value[8];
+    } large = {{0}}, *of_large = &large;
+    struct {
+        double value[2];
+    } two = {{0}};
+    start(release);
+    REX_MAP(args, REX_TO(y, CELLS), REX_VALUE((char)1), REX_VALUE((short)1), REX_VALUE(1), REX_VALUE((int64_t)1), REX_BY_VALUE(two),
+            REX_BY_VALUE(*of_large), REX_NO_PARAM(REX_TO(y, CELLS)));
+#define GIVES(row, address)                                                                          \
+    do {                                                                                             \
+        args.base[0] = (row).base, args.begin[0] = (row).begin, args.sizes[0] = (row).size;          \
+        CHECK_EQUAL(launch_rows(&widths_id, &args), REX_OK);                                         \
+        CHECK_EQUAL(last_word, (address));                                                           \
+    } while (0)
+    args.count = ROWS;
+    GIVES(none, release >= 16 ? (uintptr_t)x : 0);
+    GIVES(REX_TO(nowhere, 0), 0);
+    if (release >= 16)
+        GIVES(section, (uintptr_t)x);
+    CHECK_EQUAL(launch_rows(&widths_id, &args), REX_OK);
+    args.count = ROWS + 1;
+    if (release > 14) { /* which ends the row then */
+        GIVES(inside, last_word);
+        at_y = last_word - 24;
+        CHECK(at_device(at_y, sizeof y) != NULL);
+    }
+    expect_sent(release >= 16 ? 5 : release > 14 ? 4 : 3, 0);
 }
 
 /*

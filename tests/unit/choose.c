@@ -266,28 +266,36 @@ TEST_FOR_EACH(opened, instead, instead_cases)
     free(cubin);
 }
 
-/* One warning in a process, and none where the user wants no GPU, or the program has no image for
- * one. */
+/*
+ * One warning in a process if an image for GPUs finds no GPU, or a GPU no image. None if the user
+ * wants no GPU, or the program names no image for one.
+ */
 struct warned {
-    const char *image, *offload, *configured;
+    const char *gpus, *image, *offload, *configured;
 };
 
-static const struct warned warned_cases[] = {{DATA "sm_90.cubin", "default", NULL},
-                                             {DATA "sm_90.cubin:" HOST, "default", NULL},
-                                             {DATA "sm_90.cubin", "Disabled", NULL},
-                                             {"./none.cubin", "default", NULL},
-                                             {DATA "sm_90.cubin", "default", HOST}};
+static const struct warned warned_cases[] = {{"", DATA "sm_90.cubin", "default", NULL},
+                                             {"", DATA "sm_90.cubin:" HOST, "default", NULL},
+                                             {"", DATA "sm_90.cubin", "Disabled", NULL},
+                                             {"", "./none.cubin", "default", NULL},
+                                             {"", DATA "sm_90.cubin", "default", HOST},
+                                             {"90", "./none.cubin", "default", NULL},
+                                             {"90", "./none.cubin:" HOST, "default", NULL},
+                                             {"90", "./none.cubin", "Disabled", NULL},
+                                             {"90", "./none.cubin", "default", HOST},
+                                             {"90", HOST, "default", NULL},
+                                             {"90", NULL, "default", NULL}};
 
 TEST_FOR_EACH(warned, given, warned_cases)
 {
-    start("");
+    start(given->gpus);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN, given->configured), REX_OK);
     setenv("OMP_TARGET_OFFLOAD", given->offload, 1);
     module.image_name = given->image;
     module.host_image_name = HOST;
-    says("%s, OMP_TARGET_OFFLOAD=%s, REX_CUBIN=%s:", given->image, given->offload,
-         given->configured);
+    says("GPUs %s, %s, OMP_TARGET_OFFLOAD=%s, REX_CUBIN=%s:", given->gpus, given->image,
+         given->offload, given->configured);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
         CHECK_EQUAL(rex_module_fini(&module), REX_OK);

@@ -240,6 +240,7 @@ TEST(sections)
         {"elements of no size", map_list, REX_TOFROM(lists, 2), 0, 0, 0},
         {"elements of less", map_list, REX_TOFROM(lists, 2), -size, 0, 0},
         {"larger elements", map_list, REX_TOFROM(lists, 2), 3 * size, 0, 0},
+        {"smaller elements", map_list, REX_TOFROM(lists, 2), size / 2, 0, 0},
         {"a byte more", map_list, REX_TOFROM((char *)lists, size + 1), size, 0, 0},
         {"fewer than none", map_list, REX_TOFROM(lists, -2), size, 0, 0},
         {"a pointee at NULL", map_list, REX_TOFROM(&without, 1), size, 0, 0},

@@ -40,16 +40,21 @@ static void watch(const char *kernel, const unsigned *grid, const unsigned *bloc
         memcpy(&seen[i], parameters[i], sizeof seen[i]);
 }
 
-static void start(void)
+static void start_on(int release)
 {
     void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
     use_gpu(90);
-    use_release(22);
+    use_release(release);
     CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "packed", 0, NULL), REX_OK);
     watcher = in_driver("fake_cuda_watch");
     *watcher = watch;
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, DEVICE};
+}
+
+static void start(void)
+{
+    start_on(22);
 }
 
 static int put(const void *key, const struct rex_map *map)
@@ -77,9 +82,16 @@ TEST_IN_CHILD(give_addresses)
     expect_address(REX_SECTION(REX_MAP_FROM, cells, 10, 5), DEVICE);
     expect_address(rex_row_of(cells + 2, cells + 10, 8, REX_MAP_TARGET_PARAM), DEVICE + 16);
     expect_address(REX_ATTACH(REX_MAP_TO, pointer, 10, 5), DEVICE + 24);
-    expect_address(REX_SECTION(REX_MAP_TO, unmapped, 10, 0), 0);
+    expect_address(REX_SECTION(REX_MAP_TO, unmapped, 10, 0), (uintptr_t)unmapped);
     expect_address(REX_SECTION(REX_MAP_TO, cells, 10, 0), DEVICE);
     expect_address(REX_PRESENT(REX_HOLD(REX_IMPLICIT(REX_TOFROM(cells, CELLS)))), DEVICE);
+}
+
+/* What has no elements is NULL to these releases, and has its address on the host to newer ones. */
+TEST_OF_EACH(give_no_elements, int, release, 14, 15, 16, 24)
+{
+    start_on(release);
+    expect_address(REX_TO(unmapped, 0), release >= 16 ? (uintptr_t)unmapped : 0);
 }
 
 /* A launch of KEY with MAP: ERROR, a message with WORDS, and nothing is launched; the queue goes on. */
@@ -112,9 +124,9 @@ TEST_IN_CHILD(refuse_widths)
     REX_MAP(null_struct, nowhere, REX_ALLOC(cells, CELLS));
     REX_MAP(right, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_VALUE(whole));
     refuse(&plain_id, &wide_word, REX_EPARAMS,
-           "\"plain__kernel__\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+           "\"plain\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
     refuse(&narrow_id, &narrow, REX_EPARAMS,
-           "\"narrow__kernel__\": parameter 1 is 4 bytes wide, and the launch has a value of 2 bytes for it");
+           "\"narrow\": parameter 1 is 4 bytes wide, and the launch has a value of 2 bytes for it");
     refuse(&narrow_id, &wide, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes for it");
     refuse(&narrow_id, &address, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has an address of 8 bytes for it");
     refuse(&wide_id, &small_struct, REX_EPARAMS, "parameter 0 is 16 bytes wide, and the launch has a value of 8 bytes for it");
@@ -124,7 +136,7 @@ TEST_IN_CHILD(refuse_widths)
         refuse(&plain_id, &lacking, REX_EINVAL, "a map of 1 rows with a column that is NULL");
     }
     refuse(&plain_id, &(struct rex_map){.count = -1}, REX_EINVAL, "a map with a negative number of rows, -1");
-    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide__kernel__\": map row 0, a value of 16 bytes, is at NULL");
+    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide\": map row 0, a value of 16 bytes, is at NULL");
     CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
 }
 
@@ -135,7 +147,7 @@ TEST_IN_CHILD(refuse_memory)
     start();
     launch.dynamic_memory = UINT32_C(1) << 31;
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "\"none__kernel__\": 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
+    CHECK_MENTIONS(rex_last_error(), "\"none\": 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
     launch.dynamic_memory--;
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);
@@ -148,7 +160,7 @@ TEST_IN_CHILD(refuse_strict)
     struct rex_launch_config launch = {.key = &none_id, .trip_count = 1000, .teams = {7}, .flags = REX_LAUNCH_STRICT};
     start();
     CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 7 teams of 0 threads");
+    CHECK_MENTIONS(rex_last_error(), "none: a strict launch of 7 teams of 0 threads");
 }
 
 /* Where modules are not compared with their images, what is not in one shows at the launch. */

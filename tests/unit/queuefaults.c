@@ -55,7 +55,7 @@ static void record_branches(struct rex_queue *queue, struct rex_queue *other)
 #define BROKEN(function, call, ...) FAILING(function, 719, "LAUNCH_FAILED", call, __VA_ARGS__)
 
 #define LAUNCHED                                                                                   \
-    "kernel \"plain__kernel__\", 1 x 1 x 1 teams of 32 x 1 x 1 threads, 50000 bytes of dynamic "   \
+    "kernel \"plain\", 1 x 1 x 1 teams of 32 x 1 x 1 threads, 50000 bytes of dynamic "   \
     "shared memory"
 #define RETAIN "cuDevicePrimaryCtxRetain"
 #define ENTER "cuCtxPushCurrent"
@@ -161,7 +161,7 @@ static void say_of_graphs(struct rex_queue *queue)
     REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL,
             "rex_graph_set_args: launch 2, and the graph has 2");
     BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args),
-           "kernel \"plain__kernel__\" in a graph: %s");
+           "kernel \"plain\" in a graph: %s");
     BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a graph: %s");
     /* The first one looks whether the launch is right. */
     setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1);
@@ -230,7 +230,7 @@ TEST_OF_EACH(lose_in_another, bool, by_graph, false, true)
     CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_OK);
     CHECK_EQUAL(by_graph ? rex_queue_sync(queue) : launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
-    CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+    CHECK_MENTIONS(rex_last_error(), "\"plain\"");
     rex_graph_destroy(graph);
 }
 

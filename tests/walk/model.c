@@ -231,13 +231,37 @@ static void attach(int device, const struct part *part, const struct mapping *ob
     }
 }
 
+/* Whether row I maps its memory by itself: it is no parent, no member and no attached pointer's. */
+static bool is_alone(const struct walk_map *map, int i)
+{
+    int64_t next = i + 1 < map->map.count ? map->part[i + 1].type : 0;
+    return map->part[i].host >= 0 && map->part[i].size > 0 &&
+           (map->part[i].type & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ)) == 0 &&
+           (int64_t)((uint64_t)next >> 48) != i + 1;
+}
+
+/* The copies of row I's memory: those of all rows with the same. */
+static int64_t copies_of(const struct walk_map *map, int i)
+{
+    const struct part *part = &map->part[i];
+    int64_t copies = part->type & REX_MAP_TOFROM;
+    for (int j = 0; j < map->map.count; j++) {
+        const struct part *other = &map->part[j];
+        if (is_alone(map, i) && is_alone(map, j) && other->host == part->host &&
+            other->begin == part->begin && other->size == part->size)
+            copies |= other->type & REX_MAP_TOFROM;
+    }
+    return copies;
+}
+
 static int *count_of(struct mapping *mapping, const struct part *part)
 {
     return part->type & REX_MAP_OMPX_HOLD ? &mapping->hold : &mapping->count;
 }
 
-static void begin_part(int device, const struct part *part)
+static void begin_part(int device, const struct walk_map *map, int row)
 {
+    const struct part *part = &map->part[row];
     struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
     bool is_new = mapping == NULL;
     if (part->host >= 0 && !(is_new && part->size == 0)) {
@@ -253,7 +277,8 @@ static void begin_part(int device, const struct part *part)
         if (!is_member(part) || is_new)
             ++*count_of(mapping, part);
         is_new = is_new || (is_member(part) && mapping->count + mapping->hold == 1);
-        if ((part->type & REX_MAP_TO) && (is_new || (part->type & REX_MAP_ALWAYS)))
+        if (is_new ? copies_of(map, row) & REX_MAP_TO
+                   : (part->type & REX_MAP_TO) && (part->type & REX_MAP_ALWAYS))
             to_device(&mapping->copy, part->begin - mapping->begin, part->host, part->begin,
                       part->size);
     }
@@ -262,12 +287,14 @@ static void begin_part(int device, const struct part *part)
 }
 
 /* Whether the row's bytes go back at once. */
-static bool end_part(struct mapping *mapping, const struct part *part)
+static bool end_part(struct mapping *mapping, const struct walk_map *map, int row)
 {
+    const struct part *part = &map->part[row];
     int *count = count_of(mapping, part), before = *count;
     *count = part->type & REX_MAP_DELETE || before == 0 ? 0 : before - 1;
-    bool goes_back =
-        (part->type & REX_MAP_FROM) && (!is_there(mapping) || (part->type & REX_MAP_ALWAYS));
+    bool goes_back = is_there(mapping)
+                         ? (part->type & REX_MAP_FROM) && (part->type & REX_MAP_ALWAYS)
+                         : (copies_of(map, row) & REX_MAP_FROM) != 0;
     if (goes_back)
         to_host(&mapping->copy, part->begin - mapping->begin, part->host, part->begin,
                 part->size);
@@ -279,7 +306,7 @@ static bool end_part(struct mapping *mapping, const struct part *part)
 void model_begin(int device, const struct walk_map *map)
 {
     for (int i = 0; i < map->map.count; i++)
-        begin_part(device, &map->part[i]);
+        begin_part(device, map, i);
 }
 
 void model_end(int device, const struct walk_map *map)
@@ -288,7 +315,7 @@ void model_end(int device, const struct walk_map *map)
     for (int i = 0; i < map->map.count; i++)
         of[i] = map->part[i].host >= 0 ? find(device, &map->part[i]) : NULL;
     for (int i = map->map.count - 1; i >= 0; i--)
-        if (of[i] != NULL && is_there(of[i]) && end_part(of[i], &map->part[i]))
+        if (of[i] != NULL && is_there(of[i]) && end_part(of[i], map, i))
             of[i] = NULL;
     /* LLVM 23 and 24 copy back what any row of the call says, where another ends the mapping. */
     for (int i = 0; rex_runtime_release() >= 23 && i < map->map.count; i++)
@@ -311,11 +338,20 @@ void model_update(int device, const struct part *part, int64_t direction)
 
 /* ---- what can be done ----------------------------------------------------------------------- */
 
+/* Whether the copy that row I asks for is lost, because the call maps it with row WHOLE. */
+static bool is_lost(const struct walk_map *map, int i, int whole)
+{
+    const struct part *part = &map->part[i];
+    return is_alone(map, i) && is_alone(map, whole) &&
+           (part->type & (REX_MAP_ALWAYS | REX_MAP_PRESENT)) == 0 &&
+           (copies_of(map, i) & ~copies_of(map, whole)) != 0;
+}
+
 /* As libomptarget does it, row for row; only which bytes are mapped is looked at. */
 bool model_can_map(int device, const struct walk_map *map)
 {
     struct part added[MOST_ROWS];
-    int count = 0;
+    int count = 0, row[MOST_ROWS];
     bool can = true;
     for (int i = 0; i < map->map.count && can; i++) {
         const struct part *part = &map->part[i];
@@ -328,12 +364,14 @@ bool model_can_map(int device, const struct walk_map *map)
                                       .begin = added[j].begin,
                                       .size = added[j].size,
                                       .count = 1};
+            if (!is_there && contains(&earlier, part) && is_lost(map, i, row[j]))
+                return false;
             is_there = is_there || contains(&earlier, part);
             touches = touches || (overlaps(&earlier, part) && !contains(&earlier, part));
         }
         can = !touches && ((is_there && at_entry) || !(part->type & REX_MAP_PRESENT));
         if (can && !is_there && part->size > 0)
-            added[count++] = *part;
+            row[count] = i, added[count++] = *part;
     }
     return can;
 }

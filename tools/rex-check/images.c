@@ -91,6 +91,57 @@ static int add_items(struct images *images, const struct rex_image_list *list,
     return result;
 }
 
+/* ---- builds ---------------------------------------------------------------------------------- */
+
+/* The mark of rex-cc: the build's checksum follows, in the same line as the program's name. */
+static const char mark[] = "\n// rex-cc: build ";
+
+/* "" if the bytes, which may be NULL, have no mark. */
+static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
+{
+    size_t length = 0;
+    const unsigned char *at = bytes != NULL ? memmem(bytes, size, mark, strlen(mark)) : NULL;
+    if (at != NULL) {
+        at += strlen(mark);
+        size -= (size_t)(at - bytes);
+        while (length < size && length < BUILD_MAX - 1 && at[length] != ' ')
+            length++;
+        memcpy(build, at, length);
+    }
+    build[length] = '\0';
+}
+
+static void read_program_build(const struct program *program, char build[BUILD_MAX])
+{
+    const struct rex_elf *elf = &program->file.elf;
+    Elf64_Shdr section;
+    build[0] = '\0';
+    for (size_t i = 0; build[0] == '\0' && rex_elf_section(elf, i, &section); i++)
+        if (strcmp(rex_elf_section_name(elf, &section), ".rex_program") == 0)
+            read_build(rex_elf_section_bytes(elf, &section), section.sh_size, build);
+}
+
+/* A note if the bytes of PATH are of another build than the program, or than an image before. */
+static void check_build(struct images *images, const struct program *program, const char *path,
+                        const void *bytes, size_t size, struct report *report)
+{
+    char build[BUILD_MAX];
+    if (images->built == NULL) {
+        read_program_build(program, images->build);
+        images->built = tool_format("%s", program->path);
+    }
+    read_build(bytes, size, build);
+    if (build[0] == '\0' || strcmp(build, images->build) == 0)
+        return;
+    if (images->build[0] != '\0') {
+        report_note(report, path, "rex-cc made it in another build than %s", images->built);
+        return;
+    }
+    memcpy(images->build, build, sizeof build);
+    free(images->built);
+    images->built = tool_format("%s", path);
+}
+
 static int add_all(struct images *images, const struct program *program, struct image file,
                    const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
 {
@@ -105,6 +156,7 @@ static int add_all(struct images *images, const struct program *program, struct 
         add(images, file);
         return 0;
     }
+    check_build(images, program, file.path, bytes, size, report);
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
     file.one_of_several = list->items[0].stored != size;
@@ -125,6 +177,25 @@ int images_add(struct images *images, const struct program *program, const char 
     return add_all(images, program, image, file.bytes, file.size, report, why);
 }
 
+const char *images_alone(const char *path)
+{
+    struct mapped file;
+    struct timespec changed;
+    struct rex_image_list *list;
+    const char *alone = NULL;
+    char why[WHY_MAX];
+    if (map_file(path, &file, &changed, why) != 0)
+        return NULL;
+    if (rex_image_list_open(&list, file.bytes, file.size, path) == REX_OK) {
+        alone = list->items[0].stored != file.size     ? "a list of device images"
+                : list->items[0].kind == REX_IMAGE_PTX ? "PTX"
+                                                       : NULL;
+        rex_image_list_close(list);
+    }
+    mapping_end(file.bytes, file.size);
+    return alone;
+}
+
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
                      const void *bytes, size_t size, struct report *report, char why[WHY_MAX])
 {
@@ -141,6 +212,7 @@ void images_close(struct images *images)
     for (size_t i = 0; i < images->file_count; i++)
         mapping_end(images->files[i].bytes, images->files[i].size);
     free(images->files);
+    free(images->built);
     free(images->list);
 }
 

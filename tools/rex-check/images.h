@@ -25,16 +25,26 @@ struct mapped {
     size_t size;
 };
 
+#define BUILD_MAX 32
+
 struct images {
     struct image *list;
     size_t count;
     struct mapped *files; /* that the images are in */
     size_t file_count;
+    char build[BUILD_MAX]; /* of rex-cc: the program's, or else the first image's; "": none known */
+    char *built;           /* the file that it is of */
 };
 
 /* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
 int images_add(struct images *images, const struct program *program, const char *path,
                struct report *report, char why[WHY_MAX]);
+
+/*
+ * The kind of images in the file PATH, which is no ELF file, in words; NULL: none that librex
+ * knows.
+ */
+const char *images_alone(const char *path);
 
 /* The same of SIZE bytes in memory, called PATH. */
 int images_add_bytes(struct images *images, const struct program *program, const char *path,

@@ -134,7 +134,12 @@ static int check_program(char **paths, const struct options *options)
     if (program_open(&program, *paths) == 0)
         status = check_opened(&program, paths + 1, options);
     else {
-        snprintf(why, sizeof why, "%.*s: %s", PATH_MAX, *paths, program.file.why);
+        const char *alone = images_alone(*paths);
+        if (alone != NULL)
+            snprintf(why, sizeof why, "%.*s: it is %s; the program comes first, then its images",
+                     PATH_MAX, *paths, alone);
+        else
+            snprintf(why, sizeof why, "%.*s: %s", PATH_MAX, *paths, program.file.why);
         status = unusable(why);
     }
     program_close(&program);

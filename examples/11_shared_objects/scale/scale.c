@@ -17,8 +17,9 @@ REX_KERNEL(scale);
 
 int scale(double *x, int64_t count, double factor)
 {
-    /* The caller has mapped x. */
-    return REX_LAUNCH_FOR(scale, count, REX_VALUE(count), REX_VALUE(factor), REX_ALLOC(x, count));
+    /* The caller has mapped x; if not, this is REX_EABSENT. */
+    return REX_LAUNCH_FOR(scale, count, REX_VALUE(count), REX_VALUE(factor),
+                          REX_PRESENT(REX_ALLOC(x, count)));
 }
 
 const char *scale_image(void)

@@ -117,7 +117,7 @@ TEST(against_the_signature)
     int before = rex_last_error_code();
     assert_int_equal(scale(2, (double *)8), REX_EPARAMS);
     assert_int_not_equal(before, REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "argument 3 of scale is a value of 8 bytes, its parameter is a pointer"));
+    assert_non_null(strstr(rex_last_error(), "kernel \"scale\": map row 2 is 0x8, a number too small for an address, and parameter 2 is a pointer"));
     const struct rex_image_view *view = rex_library_view(library);
     const struct rex_image_symbol *kernel = rex_image_view_find(view, "scale__kernel__");
     assert_int_equal(kernel->parameters - kernel->env, 3);

@@ -19,7 +19,7 @@ static void receive(enum rex_log_level level, const char *message, void *context
     (void)context;
     pthread_mutex_lock(&seen_lock);
     seen.lines++;
-    seen.launches += level == REX_LOG_DEBUG && strstr(message, "twice__kernel__: device ") != NULL &&
+    seen.launches += level == REX_LOG_DEBUG && strstr(message, "twice: device ") != NULL &&
                      strstr(message, "1 x 1 x 1 teams of 1 x 1 x 1 threads") != NULL;
     pthread_mutex_unlock(&seen_lock);
     assert_true(rex_runtime_release() == 0 || rex_runtime_path()[0] == '/');

@@ -20,6 +20,11 @@ REX_DEVICE_KERNEL(address, (uint64_t *) to, (const void *) pointer)
     *to = (uint64_t)(uintptr_t)pointer;
 }
 
+REX_DEVICE_KERNEL(distance, (int64_t *) to, (const int64_t *) from, (const int64_t *) pointer)
+{
+    *to = pointer - from;
+}
+
 /* Through its own memory of two sizes, to the sum of what it found there. */
 REX_DEVICE_KERNEL(own, (struct full *) small, (struct big *) large, (int64_t *) scratch, (int64_t *) sum)
 {

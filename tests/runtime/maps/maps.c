@@ -10,6 +10,7 @@
 
 REX_KERNEL(add);
 REX_KERNEL(address);
+REX_KERNEL(distance);
 REX_KERNEL(own);
 REX_KERNEL(pointees);
 
@@ -107,16 +108,45 @@ static uint64_t address_at_kernel(struct rex_row row)
     return address;
 }
 
-TEST(sections_of_no_length)
+/* The same in a queue, which maps nothing. */
+static uint64_t address_in_queue(struct rex_row row)
 {
+    static uint64_t address;
+    struct rex_queue *queue;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(address), 1, 1);
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, address), row);
+    map.count = 1;
+    assert_int_equal(rex_data_enter(-1, &map), 0);
+    map.count = 2;
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
+    assert_int_equal(launch_in(queue, &launch, &map), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+    map.count = 1;
+    assert_int_equal(rex_data_exit(-1, &map), 0);
+    return address;
+}
+
+/* Who launches makes no difference. */
+static void sections_by(const char *sender)
+{
+    if (gpu_present() && release_of_test() == 18 && strcmp(sender, "runtime") == 0)
+        return; /* LLVM 18 launches no plain kernel on a GPU */
+    assert_int_equal(rex_configure(REX_OPTION_LAUNCH_BY, sender), 0);
     /* A GPU may be given its address. */
     int64_t *x = rex_host_alloc(COUNT * sizeof *x);
     assert_non_null(x);
     start();
     uint64_t absent = address_at_kernel(REX_POINTER(x));
     assert_true(absent == (rex_runtime_release() >= 16 ? (uint64_t)(uintptr_t)x : 0));
-    address_at_kernel(REX_TO(x, 0));
+    assert_true(address_in_queue(REX_TO(x, 0)) == absent);
+    assert_true(address_at_kernel(REX_TO(x, 0)) == absent);
+    assert_true(address_at_kernel(REX_TO((int64_t *)NULL, 0)) == 0);
     assert_false(rex_target_is_present(x, 1, -1));
+    int64_t distance = 0;
+    REX_MAP(both, REX_OBJECT(REX_MAP_FROM, distance), REX_TO(x, COUNT), REX_POINTER(x + 3));
+    LAUNCH(distance, both);
+    assert_int_equal(distance, 3);
 
     REX_MAP(region, REX_TO(x, COUNT));
     REX_DATA_REGION_MAP(NULL, -1, region) {
@@ -127,7 +157,30 @@ TEST(sections_of_no_length)
         assert_true(address_at_kernel(REX_TO(x, 0)) == device);
     }
     assert_false(rex_target_is_present(x, 1, -1));
+
+    /* Between an array's begin and its section LLVM 15 and later find the section; the driver leaves that to them. */
+    REX_MAP(section, REX_SECTION(REX_MAP_TO, x, 8, 8));
+    bool found = rex_runtime_release() >= 15 && !(gpu_present() && release_of_test() == 18);
+    if (strcmp(sender, "driver") != 0)
+        REX_DATA_REGION_MAP(NULL, -1, section)
+            assert_true(address_at_kernel(REX_POINTER(x)) ==
+                        (found ? (uint64_t)(uintptr_t)rex_mapped_ptr(x + 8, -1) - 8 * sizeof *x : absent));
     assert_int_equal(rex_host_free(x), 0);
+}
+
+TEST(sections_of_no_length)
+{
+    sections_by("auto");
+}
+
+TEST(sections_of_no_length_by_the_driver)
+{
+    sections_by("driver");
+}
+
+TEST(sections_of_no_length_by_libomptarget)
+{
+    sections_by("runtime");
 }
 
 /* On a GPU a row that is the launch's own lies as an object of its size may have to. */

@@ -166,10 +166,15 @@ TEST(default_device_out_of_range)
 
 /* ---- wrappers of a module that cannot be registered -------------------------------------------------------------------- */
 
-int by_key(int64_t device, int32_t teams, int32_t threads, void *key,
-           struct __tgt_kernel_arguments *packet) __asm__("rex___tgt_target_kernel");
-int by_key_teams(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes,
-                 int64_t *types, int32_t teams, int32_t threads) __asm__("rex___tgt_target_teams");
+static int (*by_key)(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *packet);
+static int (*by_key_teams)(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types,
+                           int32_t teams, int32_t threads);
+
+static void __attribute__((constructor)) find_exported(void)
+{
+    find_wrapper("target_kernel", &by_key);
+    find_wrapper("target_teams", &by_key_teams);
+}
 
 /* Each wrapper, inline and exported, returns EXPECTED because of CAUSE, and launches nothing. */
 static void check_wrappers(int64_t device, int expected, int cause)

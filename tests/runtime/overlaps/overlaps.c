@@ -9,6 +9,7 @@
 #include "runtime/checks.h"
 
 REX_KERNEL(nothing);
+REX_KERNEL(increase);
 
 enum {
     BYTES = 256,
@@ -85,6 +86,167 @@ TEST(many_rows)
     assert_int_equal(rex_data_enter(-1, &map), REX_EOVERLAP);
     assert_non_null(strstr(rex_last_error(), "map row 3001, 2 bytes"));
     assert_false(rex_target_is_present(array, 1, -1));
+}
+
+/* ---- one array in several rows ----------------------------------------------------------------------------------------- */
+
+enum { CELLS = 40, TWICE = 3 };
+static int64_t cells[CELLS];
+
+/* A launch of increase, with rows that are not its parameters behind those that are. */
+struct twice {
+    void *begin[TWICE + 1];
+    int64_t sizes[TWICE + 1], types[TWICE + 1];
+    int count;
+};
+
+static struct twice twice_of(const int64_t *types, int count)
+{
+    struct twice twice = {.begin = {(void *)(intptr_t)CELLS}, .sizes = {8}, .types = {LITERAL | PARAMETER}, .count = count + 1};
+    for (int i = 0; i < count; i++) {
+        twice.begin[i + 1] = cells;
+        twice.sizes[i + 1] = sizeof cells;
+        twice.types[i + 1] = types[i] | (i < 2 ? PARAMETER : 0);
+    }
+    return twice;
+}
+
+static int by_description(struct twice *twice)
+{
+    struct rex_launch_config config = rex_launch_config_of(REX_KERNEL_ID(increase), 1, 1);
+    struct rex_map map = {twice->count, twice->begin, twice->begin, twice->sizes, twice->types, NULL, NULL};
+    return rex_launch(&config, &map);
+}
+
+static int by_packet(struct twice *twice)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2, .NumArgs = twice->count, .ArgsBase = twice->begin, .Args = twice->begin,
+                                            .ArgSizes = twice->sizes, .ArgTypes = twice->types, .Teams = {1}, .Threads = {1}};
+    return rex_module_launch(&rex_this_module, -1, 1, 1, (void *)(uintptr_t)REX_KERNEL_ID(increase), &packet);
+}
+
+static int inside(void)
+{
+    struct twice rows = twice_of((int64_t[]){0, 0}, 2);
+    return by_description(&rows);
+}
+
+/* Regions have the rows but the value. */
+static int by_region(struct twice *twice)
+{
+    struct rex_map map = {twice->count - 1, twice->begin + 1, twice->begin + 1, twice->sizes + 1, twice->types + 1, NULL, NULL};
+    OK(rex_data_enter(-1, &map));
+    OK(inside());
+    return rex_module_region_end(&rex_this_module, -1, &map);
+}
+
+static int by_raw_calls(struct twice *twice)
+{
+    enum rex_data_call calls[] = {REX_DATA_BEGIN, REX_DATA_END};
+    for (int i = 0; i < 2; i++) {
+        OK(rex_module_target_data(&rex_this_module, calls[i], -1, twice->count - 1, twice->begin + 1, twice->begin + 1, twice->sizes + 1,
+                                  twice->types + 1));
+        OK(i == 0 ? inside() : 0);
+    }
+    return 0;
+}
+
+/* What the rows ask for together comes in and goes back, whoever launches; and the program's types stay. */
+static const struct {
+    int64_t types[TWICE];
+    int count;
+} twices[] = {{{TO, FROM}, 2},
+              {{FROM, TO}, 2},
+              {{TO, TOFROM}, 2},
+              {{0, TOFROM}, 2},
+              {{TOFROM, 0}, 2},
+              {{TO, 0, FROM}, 3},
+              {{0, FROM, TO}, 3},
+              {{TO, FROM | REX_MAP_ALWAYS}, 2},
+              {{TO | REX_MAP_ALWAYS, FROM}, 2},
+              {{FROM | REX_MAP_ALWAYS, TO}, 2},
+              {{FROM | REX_MAP_IMPLICIT, TO | REX_MAP_CLOSE}, 2}};
+
+static void each_way_twice(void)
+{
+    static int (*const ways[])(struct twice *) = {by_description, by_packet, by_region, by_raw_calls};
+    start();
+    for (size_t i = 0; i < sizeof twices / sizeof *twices; i++)
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            struct twice rows = twice_of(twices[i].types, twices[i].count), before = rows;
+            for (int j = 0; j < CELLS; j++)
+                cells[j] = 100 * j;
+            OK(ways[way](&rows));
+            for (int j = 0; j < CELLS; j++)
+                if (cells[j] != 100 * j + 1)
+                    fail_msg("case %zu, way %zu: cell %d is %d", i, way, j, (int)cells[j]);
+            assert_memory_equal(&rows, &before, sizeof rows);
+            assert_false(rex_target_is_present(cells, 1, -1));
+        }
+}
+
+/* Of mapped memory a launch copies what is ALWAYS, and in no other direction. */
+static void twice_while_mapped(void)
+{
+    static int (*const ways[])(struct twice *) = {by_description, by_packet};
+    static const struct {
+        int64_t types[TWICE];
+        int64_t adds_now, adds; /* on the host before the region ends, and then */
+    } given[] = {{{TO, FROM}, 0, 101},
+                 {{TO, FROM | REX_MAP_ALWAYS}, 101, 101},
+                 {{TO | REX_MAP_ALWAYS, FROM}, 0, 1},
+                 {{FROM, TO | REX_MAP_ALWAYS}, 0, 1},
+                 {{TO | REX_MAP_ALWAYS, FROM | REX_MAP_ALWAYS}, 1, 1}};
+    REX_MAP(region, REX_TOFROM(cells, CELLS));
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            struct twice rows = twice_of(given[i].types, 2);
+            cells[3] = 100;
+            OK(rex_data_enter(-1, &region));
+            cells[3] = 0;
+            OK(ways[way](&rows));
+            assert_int_equal(cells[3], given[i].adds_now);
+            OK(rex_data_exit(-1, &region));
+            assert_int_equal(cells[3], given[i].adds);
+        }
+}
+
+/* A part whose copy would be lost is refused in raw calls, too; rows_together has the others. */
+static void part_in_raw_calls(void)
+{
+    struct twice rows = twice_of((const int64_t[]){TO, FROM}, 2);
+    rows.begin[0] = (void *)(intptr_t)(CELLS / 2);
+    rows.begin[2] = cells + CELLS / 2;
+    rows.sizes[2] /= 2;
+    REX_MAP(region, REX_TOFROM(cells, CELLS));
+    FAILS(by_packet(&rows), REX_EOVERLAP, "map row 2, 160 bytes at ");
+    FAILS(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, -1, 2, rows.begin + 1, rows.begin + 1, rows.sizes + 1, rows.types + 1),
+          REX_EOVERLAP, "data begin: map row 1, 160 bytes at ");
+    assert_false(rex_target_is_present(cells, 1, -1));
+    OK(rex_data_enter(-1, &region)); /* then the launch copies nothing */
+    OK(by_packet(&rows));
+    OK(by_raw_calls(&rows));
+    OK(rex_data_exit(-1, &region));
+}
+
+static void all_of_one_array(void)
+{
+    each_way_twice();
+    twice_while_mapped();
+    part_in_raw_calls();
+}
+
+TEST(one_array_twice)
+{
+    all_of_one_array();
+}
+
+TEST(one_array_twice_by_libomptarget)
+{
+    OK(rex_configure(REX_OPTION_LAUNCH_BY, "runtime"));
+    if (gpu_present() && release_of_test() == 18) /* which launches no plain kernel */
+        return;
+    all_of_one_array();
 }
 
 /* ---- rows and what is mapped ---------------------------------------------------------------------------------------------- */
@@ -275,6 +437,11 @@ static const struct {
         "row " #row ", " #size " bytes at [" #place "], overlaps row " #other ", " #other_size     \
         " bytes at [" #other_place                                                                 \
         "], and does not lie in it: libomptarget aborts on that, or copies past its end" rest
+#define LOST(row, size, place, way, other, other_size, other_place)                                \
+    REX_EOVERLAP,                                                                                  \
+        "row " #row ", " #size " bytes at [" #place "], is copied " way " the device, and row "    \
+        #other ", in which it lies, " #other_size " bytes at [" #other_place                       \
+        "], is not: libomptarget copies as row " #other " says"
 #define LARGER "; put the larger row first"
 #define LATER                                                                                      \
     "row 0, of no length at [8], lies in row 1: LLVM 14 aborts on that, unless it comes after it"
@@ -323,6 +490,18 @@ static const struct {
     {15, 24, LAUNCH, {{0, 8, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
     {ALL, LAUNCH, {{0, 8, 8, TO}, {0, 8, 0, TO}}, 2, DONE},
     {ALL, LAUNCH, {{0, 16, 0, TO}, {0, 8, 8, TO}}, 2, DONE},
+    /* a part that asks for a copy which the whole does not make */
+    {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 8, 8, FROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
+    {ALL, BEGIN, {{0, 0, 64, TO}, {0, 8, 8, TOFROM}}, 2, LOST(1, 8, 8, "from", 0, 64, 0)},
+    {ALL, BEGIN, {{0, 0, 64, 0}, {0, 0, 64, 0}, {0, 56, 8, TO}}, 3, LOST(2, 8, 56, "to", 0, 64, 0)},
+    {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
+    {ALL, BEGIN, {{0, 0, 64, TO}, {0, 0, 64, FROM}, {0, 8, 8, FROM}}, 3, DONE},
+    {ALL, LAUNCH, {{0, 0, 64, TOFROM}, {0, 8, 8, TO}, {0, 8, 8, FROM}}, 3, DONE},
+    {ALL, LAUNCH, {{0, 0, 64, TO}, {0, 8, 8, FROM | REX_MAP_ALWAYS}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 0, 64, 0}, {0, 8, 8, FROM | IN(0)}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 0, 64, TO}, {8, 16, 8, FROM | POINTER | IN(0)}}, 2, DONE},
+    {ALL, LAUNCH, {{0, 512, 64, TO}, {0, 520, 8, FROM}}, 2, DONE},
+    {ALL, END, {{0, 512, 64, 0}, {0, 520, 8, FROM}}, 2, DONE},
     /* a queue maps nothing */
     {ALL, QUEUE, {{0, 512, 64, TO}}, 1, DONE},
     {ALL, QUEUE, {{0, 512, 65, TO}}, 1, IN_PART(0, 65, 512)},

@@ -318,7 +318,7 @@ TEST(threads_share_a_large_array, .gpu = ON_GPU)
 /* Of all of them together. */
 TEST(told_once, .gpu = ON_GPU)
 {
-    static const char *const words = "kernel \"add__kernel__\" is launched by the CUDA driver";
+    static const char *const words = "kernel \"add\" is launched by the CUDA driver";
     char value[PATH_MAX + 80];
     struct path path = temporary_file("log");
     snprintf(value, sizeof value, "info:%s", path.text);
@@ -527,12 +527,17 @@ static int launches_private(void)
 
 static int launches_nested(void)
 {
-    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TOFROM, y, 8, 8)));
+    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TO, y, 8, 8)));
+}
+
+static int launches_twice(void)
+{
+    return ADD(0, 0, REX_TO(y, CELLS), REX_NO_PARAM(REX_FROM(y, CELLS)));
 }
 
 static int launches_crossed(void)
 {
-    return ADD(0, 0, REX_TOFROM(y, CELLS), REX_NO_PARAM(REX_SECTION(TO, y, 8, 8)));
+    return ADD(0, 0, REX_TO(y, CELLS), REX_NO_PARAM(REX_ALWAYS(REX_SECTION(FROM, y, 0, 8))));
 }
 
 static int launches_on_section(void)
@@ -606,6 +611,75 @@ TEST(mapped_by_a_mapper)
     finish(0);
 }
 
+/* A begin that is refused leaves nothing behind, also if one of its rows lies in the one that is refused. */
+TEST(refused_with_a_part)
+{
+    start();
+    REX_MAP(first, REX_SECTION(TOFROM, y, 0, 1));
+    REX_MAP(refused, REX_SECTION(TOFROM, y, 0, 20), REX_SECTION(TOFROM, y, 10, 10));
+    REX_MAP(part, REX_SECTION(TO, y, 10, 10));
+    REX_MAP(beside, REX_SECTION(TOFROM, y, 5, 15));
+    OK(rex_data_enter(-1, &first));
+    assert_int_equal(rex_data_enter(-1, &refused), REX_EOVERLAP);
+    assert_false(rex_target_is_present(y + 10, sizeof *y, -1));
+    assert_int_equal(rex_data_update(-1, &part), REX_EABSENT);
+    OK(rex_data_enter(-1, &beside));
+    OK(rex_data_exit(-1, &beside));
+    OK(rex_data_exit(-1, &first));
+    finish(0);
+}
+
+/* An end by a mapper, which may end anything, leaves the mappings known that it has not ended. */
+TEST(mapped_beside_a_mapper)
+{
+    start();
+    REX_MAP(cell, REX_SECTION(TOFROM, y, 10, 1));
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    OK(rex_data_enter(-1, &cell));
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(rex_data_enter(-1, &all), REX_EOVERLAP);
+        assert_int_equal(launches(), REX_EOVERLAP);
+        OK(begins_by_mapper());
+        OK(ends_by_mapper());
+    }
+    OK(rex_data_exit(-1, &cell));
+    OK(rex_data_enter(-1, &all));
+    OK(rex_data_exit(-1, &all));
+    finish(0);
+}
+
+/* Two rows of an end lie in one mapping, and both have to be present. */
+TEST(present_in_one_mapping)
+{
+    start();
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    REX_MAP(both, REX_PRESENT(REX_SECTION(FROM, y, 7, 2)), REX_PRESENT(REX_FROM(y, CELLS)));
+    REX_MAP(drop, REX_PRESENT(REX_SECTION(FROM, y, 7, 2)), REX_PRESENT(REX_DELETE(y, CELLS)));
+    for (int i = 0; i < 2; i++) {
+        OK(rex_data_enter(-1, &all));
+        OK(rex_data_exit(-1, i == 0 ? &both : &drop));
+        assert_false(rex_target_is_present(y, sizeof *y, -1));
+    }
+    finish(0);
+}
+
+/* Memory of a launch that is not waited for is still mapped: a begin around it is refused. */
+TEST(mapped_by_a_launch_not_waited_for, .on = "14 15 16 17 19 21 22 23 24")
+{
+    start();
+    REX_MAP(all, REX_TOFROM(y, CELLS));
+    REX_MAP(cell, REX_SECTION(TOFROM, y, 10, 1));
+    OK(rex_data_enter(-1, &cell));
+    OK(ADD(REX_LAUNCH_NOWAIT, 10, REX_SECTION(TOFROM, y, 10, 1)));
+    assert_int_equal(rex_data_enter(-1, &all), REX_EOVERLAP);
+    OK(rex_data_exit(-1, &cell));
+    OK(rex_data_enter(-1, &all));
+    OK(rex_data_exit(-1, &all));
+    assert_int_equal(y[10], 1);
+    y[10] = 0;
+    finish(0);
+}
+
 /* On the device an attached pointer is another address, which a copy does not bring. */
 TEST(always_over_a_pointer)
 {
@@ -653,10 +727,12 @@ static const struct sender {
     {NULL, launches_always, NULL, 1, NULL},
     {NULL, launches_private, NULL, 0, NULL},
     {NULL, launches_nested, NULL, 1, NULL},
+    {NULL, launches_twice, NULL, 1, NULL},
     {NULL, launches_crossed, NULL, 1, "rows that are mapped for the launch overlap"},
     {begins, launches, ends, 1, NULL},
     {begins, launches_on_section, ends, 1, NULL},
     {begins, launches_without_length, ends, 1, NULL},
+    {begins, launches_twice, ends, 1, NULL},
     {begins, launches_crossed, ends, 1, NULL},
     {begins, launches_always, ends, 1, NULL},
     {begins_raw, launches, ends_raw, 1, NULL},
@@ -968,10 +1044,30 @@ TEST(rows_that_just_fit, .gpu = ON_GPU)
 
 /* ---- at the end of the process --------------------------------------------------------------- */
 
+/* A row that attaches a pointer and is no member: LLVM 14 to 22 keep the struct mapped after the end. */
+static int ends_attached(void)
+{
+    static int64_t values[64];
+    static struct {
+        int64_t count, *values;
+    } list = {64, values};
+    int error;
+    REX_DATA_REGION(&error, -1, REX_OBJECT(REX_MAP_TO, list), REX_ATTACH(REX_MAP_TO, list.values, 0, 64))
+    {
+    }
+    return error;
+}
+
 TEST(leave_mapped)
 {
+    static double sum;
     start();
-    OK(getenv("REX_LOG") != NULL ? begins_all() : 0);
+    if (getenv("REX_LOG") == NULL)
+        return;
+    REX_MAP(sums, REX_OBJECT(REX_MAP_FROM, sum));
+    OK(begins_all());
+    OK(rex_data_enter(-1, &sums));
+    OK(ends_attached());
 }
 
 TEST(regions_that_never_end)
@@ -982,8 +1078,9 @@ TEST(regions_that_never_end)
     setenv("REX_LOG", value, 1);
     assert_int_equal(run_self("leave_mapped"), 0);
     char *log = text_of(path.text);
-    assert_non_null(strstr(log, "a region was never ended: 512 bytes at "));
-    assert_non_null(strstr(log, " are still mapped on device 0 (mappings left: 21)"));
+    if (strstr(log, "a region was never ended: ") == NULL ||
+        strstr(log, " are still mapped on device 0 (mappings left: 22)") == NULL)
+        fail_msg("%s", log);
     free(log);
     unlink(path.text);
 }

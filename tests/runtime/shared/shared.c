@@ -158,7 +158,7 @@ TEST(closed_after_a_failure)
     int64_t result = 99;
     for (int i = 0; i < 3; i++) {
         open_plugin(&bare);
-        assert_int_equal(bare.step(7, &result), REX_ENOIMAGE);
+        assert_int_equal(bare.step(7, &result), REX_EHOST);
         assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
         assert_int_equal(result, 99);
         assert_int_equal(dlclose(bare.handle), 0);

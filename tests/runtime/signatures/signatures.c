@@ -82,11 +82,11 @@ static void exchange(struct rows *rows, int one, int other)
 }
 
 static const char *const spoilt[] = {
-    "and the launch 3 rows for them (of 3)",
-    "and the launch 5 rows for them (of 5)",
-    "argument 3 of axpy%s is a value of 8 bytes, its parameter is a pointer",
-    "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t",
-    "argument 2 of axpy%s is a value of 4 bytes, its parameter is double",
+    "and the launch 3 rows for them (of 3): parameter 3, a pointer, has no row",
+    "and the launch 5 rows for them (of 5): map row 4 has no parameter",
+    "kernel \"axpy%s\": map row 2 is 0x3e8, a number too small for an address, and parameter 2 is a pointer",
+    "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t",
+    "kernel \"axpy%s\": map row 1 is a value of 4 bytes, and parameter 1 is double",
 };
 enum { SPOILT = sizeof spoilt / sizeof *spoilt };
 
@@ -178,8 +178,8 @@ static void try_one(void *key, const char *takes, struct rex_row row, const char
         fail_msg("%s for %s: %g, not %g", given, takes, out, value);
     if (fits)
         return;
-    snprintf(said, sizeof said, " is %s, its parameter is %s", given, takes);
-    if (strncmp(rex_last_error(), "argument 1 of takes_", 20) != 0 || strstr(rex_last_error(), said) == NULL)
+    snprintf(said, sizeof said, "\": map row 0 is %s, and parameter 0 is %s", given, takes);
+    if (strncmp(rex_last_error(), "kernel \"takes_", 14) != 0 || strstr(rex_last_error(), said) == NULL)
         fail_msg("%s for %s: %s", given, takes, rex_last_error());
     assert_true(out == 1000);
 }
@@ -306,8 +306,9 @@ TEST(values_of_another_type)
             REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(floating, REX_VALUE((double)n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
     REX_MAP(pointer, REX_VALUE(n), REX_VALUE(&half), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(low, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((double *)(uintptr_t)4095), REX_TOFROM(y, N));
     REX_MAP(mapped, REX_TO(x, N), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
-    static const char number[] = "argument 2 of axpy%s is int, its parameter is double: write REX_VALUE((double)%s); it takes " LIST;
+    static const char number[] = "kernel \"axpy%s\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)%s); it takes " LIST;
     const struct {
         struct rex_map *map;
         const char *words, *value;
@@ -317,9 +318,11 @@ TEST(values_of_another_type)
         {&through, number, "(more->of[(0)])"},
         {&negative, number, "(-k)"},
         {&cut, number, "..."}, /* of which the message has a part only */
-        {&floating, "argument 1 of axpy%s is double, its parameter is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
-        {&pointer, "argument 2 of axpy%s is a pointer, its parameter is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
-        {&mapped, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
+        {&floating, "kernel \"axpy%s\": map row 0 is double, and parameter 0 is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
+        {&pointer, "kernel \"axpy%s\": map row 1 is a pointer, and parameter 1 is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
+        {&low, "kernel \"axpy%s\": map row 2 is 0xfff, a number too small for an address, and parameter 2 is a pointer; row 2 is "
+               "REX_VALUE((double *)(uintptr_t)4095); it takes " LIST, ""},
+        {&mapped, "kernel \"axpy%s\": map row 0 is an address of mapped memory, and parameter 0 is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
     };
     for (size_t form = 0; form < 2; form++)
         for (int round = 0; round < 2 && runs(keys[form]); round++) {
@@ -346,7 +349,7 @@ TEST(without_text)
     rows.value[1] = rex_pack_literal_arg_bytes(&k, sizeof k), rows.size[1] = sizeof k;
     rows.type[1] |= REX_MAP_KIND(REX_KIND_I32);
     assert_int_equal(launch_by(LAUNCH, keys[0], &rows), REX_EPARAMS);
-    assert_string_equal(rex_last_error(), "argument 2 of axpy is int, its parameter is double: write REX_VALUE((double)...); it takes " LIST);
+    assert_string_equal(rex_last_error(), "kernel \"axpy\": map row 1 is int, and parameter 1 is double: write REX_VALUE((double)...); it takes " LIST);
 }
 
 int main(void)

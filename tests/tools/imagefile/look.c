@@ -1,6 +1,6 @@
 /*
  * look.c [WORD=VALUE]... NAME... - registers a module with each image in turn, - for the module's own, and says where it is found, or why
- * not. The words: image, host_image, entry and entries, their number, are the module's; it is in the shared object that module names; seteuid, setuid and chroot
+ * not. The words: image, host_image and entry are the module's; it is in the shared object that module names; seteuid, setuid and chroot
  * are done before; library is a file that is loaded as one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char keys[2];
-static struct __tgt_offload_entry entry[] = {{&keys[0], (char *)(uintptr_t) "plain__kernel__", 0, 0, 0},
-                                             {&keys[1], (char *)(uintptr_t) "env__kernel__", 0, 0, 0}};
+static char key;
+static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t) "plain__kernel__", 0, 0, 0}};
 static struct rex_module own = {.struct_size = sizeof own, .entries_begin = entry, .entries_end = entry + 1, .image_name = "an.image"};
 
 static void check(bool done)
@@ -66,8 +65,6 @@ static void prepare(const char *word, char *value)
         own.host_image_name = value;
     else if (strcmp(word, "entry") == 0)
         entry[0].name = value;
-    else if (strcmp(word, "entries") == 0)
-        own.entries_end = entry + atoi(value);
     else if (strcmp(word, "library") == 0)
         load(value);
     else if (strcmp(word, "seteuid") == 0)
