@@ -36,8 +36,7 @@
  * use a GPU's queue is REX_EFORK. The calls that destroy work, and free the child's memory alone.
  *
  * An argument that is NULL is REX_EINVAL, if the function does not say otherwise. So is a queue,
- * event or graph that was destroyed. Its address may become that of another one, 32 ends of such
- * objects later at the earliest.
+ * event or graph that was destroyed. A new one gets the address that has been free for longest.
  *
  * Everything here is since 0.2 unless it says otherwise. Guide: rex-queues(7).
  *

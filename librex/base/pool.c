@@ -12,47 +12,52 @@
 #include "base/error.h"
 #include "base/process.h"
 
-/* Ended objects of a type that wait before the first of them is used again. */
-#define WAITING 32
+/* Objects that are allocated at once, so that one that has ended is not used again soon. */
+#define BATCH 32
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all pools */
 REX_FORK_TAKEN(70, NULL);
 
-/* The object that ended first; NULL if too few wait. */
-static struct rex_pooled *take_oldest(struct rex_pool *pool)
+static void append(struct rex_pool *pool, struct rex_pooled *object)
 {
-    pthread_mutex_lock(&lock);
-    struct rex_pooled *object = pool->count > WAITING ? pool->first : NULL;
-    if (object != NULL) {
-        pool->first = object->next;
-        pool->count--;
-    }
-    pthread_mutex_unlock(&lock);
-    return object;
+    object->forks = REX_ENDED;
+    object->next = NULL;
+    if (pool->first == NULL)
+        pool->first = object;
+    else
+        pool->last->next = object;
+    pool->last = object;
+}
+
+static void append_batch(struct rex_pool *pool)
+{
+    char *batch = calloc(BATCH, pool->size);
+    for (size_t i = 0; batch != NULL && i < BATCH; i++)
+        append(pool, (struct rex_pooled *)(void *)(batch + i * pool->size));
 }
 
 void *rex_pool_take(struct rex_pool *pool)
 {
-    struct rex_pooled *object = take_oldest(pool);
+    pthread_mutex_lock(&lock);
+    if (pool->first == NULL)
+        append_batch(pool);
+    struct rex_pooled *object = pool->first;
     if (object != NULL)
-        memset(object, 0, pool->size);
-    else
-        object = calloc(1, pool->size);
-    if (object != NULL)
-        object->forks = rex_forks();
+        pool->first = object->next;
+    pthread_mutex_unlock(&lock);
+    if (object == NULL) {
+        rex_fail_memory(BATCH * pool->size, pool->what);
+        return NULL;
+    }
+    memset(object, 0, pool->size);
+    object->forks = rex_forks();
     return object;
 }
 
 void rex_pool_give(struct rex_pool *pool, struct rex_pooled *object)
 {
-    object->forks = REX_ENDED;
-    object->next = NULL;
     pthread_mutex_lock(&lock);
-    if (pool->count++ == 0)
-        pool->first = object;
-    else
-        pool->last->next = object;
-    pool->last = object;
+    append(pool, object);
     pthread_mutex_unlock(&lock);
 }
 

@@ -18,17 +18,14 @@ struct rex_pooled {
 };
 #define REX_ENDED UINT_MAX
 
-/* Ended objects of one type, oldest first. All but the size is zero at first. */
+/* Objects of one type that are free, those that ended first in front. The rest is zero at first. */
 struct rex_pool {
     size_t size;
-    size_t count;
+    const char *what; /* "a queue", for messages */
     struct rex_pooled *first, *last;
 };
 
-/*
- * A new object, zero but for `pooled`; NULL without memory. An ended object is used again as late
- * as possible.
- */
+/* A new object, zero but for `pooled`; NULL with REX_ENOMEM. */
 void *rex_pool_take(struct rex_pool *pool);
 
 /* OBJECT ends, and its memory goes to the pool. */

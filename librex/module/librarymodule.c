@@ -92,15 +92,13 @@ static void end_entries(struct rex_library *library, bool kept)
 
 /* ---- registered with libomptarget ------------------------------------------------------------ */
 
-static struct rex_pool pool = {.size = sizeof(struct rex_library)};
+static struct rex_pool pool = {.size = sizeof(struct rex_library), .what = "a library"};
 
 static struct rex_library *new_library(void)
 {
     struct rex_library *library = rex_pool_take(&pool);
-    if (library == NULL) {
-        rex_fail_memory(sizeof *library, "a library");
+    if (library == NULL)
         return NULL;
-    }
     library->module.struct_size = sizeof library->module;
     library->holders = 1;
     library->forks = rex_forks();

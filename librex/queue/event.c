@@ -15,7 +15,7 @@
 #include "omp/unfinished.h"
 #include "queue/command.h"
 
-static struct rex_pool pool = {.size = sizeof(struct rex_event)};
+static struct rex_pool pool = {.size = sizeof(struct rex_event), .what = "an event"};
 
 int rex_event_create(struct rex_event **event)
 {
@@ -23,7 +23,7 @@ int rex_event_create(struct rex_event **event)
         return rex_fail(REX_EINVAL, "rex_event_create: there is no place for the event");
     struct rex_event *made = rex_pool_take(&pool);
     if (made == NULL)
-        return rex_fail_memory(sizeof *made, "an event");
+        return REX_ENOMEM;
     pthread_mutex_init(&made->lock, NULL);
     *event = made;
     return REX_OK;

@@ -23,7 +23,7 @@ static void renew_in_child(void)
 
 REX_FORK_RENEWED(12, renew_in_child);
 
-static struct rex_pool pool = {.size = sizeof(struct rex_graph)};
+static struct rex_pool pool = {.size = sizeof(struct rex_graph), .what = "a graph"};
 
 static void free_graph(struct rex_graph *graph)
 {
@@ -43,10 +43,8 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
 {
     static uint64_t count;
     struct rex_graph *graph = rex_pool_take(&pool);
-    if (graph == NULL) {
-        rex_fail_memory(sizeof *graph, "a graph");
+    if (graph == NULL)
         return NULL;
-    }
     pthread_mutex_init(&graph->lock, NULL);
     /* Relaxed: the number only has to be different for each graph. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);

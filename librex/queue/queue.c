@@ -109,16 +109,14 @@ static int open_queue(struct rex_queue *queue, struct rex_module *module, void *
     return result;
 }
 
-static struct rex_pool pool = {.size = sizeof(struct rex_queue)};
+static struct rex_pool pool = {.size = sizeof(struct rex_queue), .what = "a queue"};
 
 static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
 {
     static unsigned count;
     struct rex_queue *queue = rex_pool_take(&pool);
-    if (queue == NULL) {
-        rex_fail_memory(sizeof *queue, "a queue");
+    if (queue == NULL)
         return NULL;
-    }
     pthread_mutex_init(&queue->lock, NULL);
     if (name != NULL)
         snprintf(queue->name, sizeof queue->name, "%s", name);

@@ -342,7 +342,7 @@ TEST(test_faults)
          false, NULL},
         {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
         {"cuLaunchKernel:700", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuLaunchKernel", true, NULL},
+         "axpy: device 0 is lost, since kernel \"axpy\" met with cuLaunchKernel", true, NULL},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamEndCapture:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
