@@ -31,8 +31,12 @@ static void append(struct rex_pool *pool, struct rex_pooled *object)
 
 static void append_batch(struct rex_pool *pool)
 {
-    char *batch = calloc(BATCH, pool->size);
-    for (size_t i = 0; batch != NULL && i < BATCH; i++)
+    char *batch = calloc(1 + BATCH, pool->size);
+    if (batch == NULL)
+        return;
+    *(void **)(void *)batch = pool->batches;
+    pool->batches = batch;
+    for (size_t i = 1; i <= BATCH; i++)
         append(pool, (struct rex_pooled *)(void *)(batch + i * pool->size));
 }
 
@@ -46,7 +50,7 @@ void *rex_pool_take(struct rex_pool *pool)
         pool->first = object->next;
     pthread_mutex_unlock(&lock);
     if (object == NULL) {
-        rex_fail_memory(BATCH * pool->size, pool->what);
+        rex_fail_memory((1 + BATCH) * pool->size, pool->what);
         return NULL;
     }
     memset(object, 0, pool->size);

@@ -23,6 +23,7 @@ struct rex_pool {
     size_t size;
     const char *what; /* "a queue", for messages */
     struct rex_pooled *first, *last;
+    void *batches; /* of all objects, each with a pointer to the one before it; never freed */
 };
 
 /* A new object, zero but for `pooled`; NULL with REX_ENOMEM. */

@@ -175,7 +175,7 @@ codegen_everywhere() {
         quietly tests/llvm "$one" "$work/codegen/program" || return 1
     done
 }
-# Two modules with one table: refused, as the page says.
+# Two modules with one table: the one that is registered serves the launches of both, by their keys.
 codegen_two_modules() {
     for file in one two; do
         sed -e '/^__attribute__((weak, visibility("hidden")))$/d' \
@@ -183,9 +183,8 @@ codegen_two_modules() {
             "$work/$file.c" >"$work/${file}_static.c"
     done
     cc "$work/codegen/program" "$link/codegen/main.c" "$work/one_static.c" "$work/two_static.c" \
-        "$link/codegen/header.c" ||
-        return 1
-    ! quietly "$work/codegen/program" >/dev/null && grep -q REX_EKEY "$work/output"
+        "$link/codegen/header.c" &&
+        quietly "$work/codegen/program"
 }
 # A helper defines none of what it may define, some, or all: files with REX_KMP_INTERNAL alone, or beside one without it.
 wrappers() {

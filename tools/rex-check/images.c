@@ -96,11 +96,14 @@ static int add_items(struct images *images, const struct rex_image_list *list,
 /* The mark of rex-cc: the build's checksum follows, in the same line as the program's name. */
 static const char mark[] = "\n// rex-cc: build ";
 
-/* "" if the bytes, which may be NULL, have no mark. */
+#define MARK_MAX 8192 /* bytes that are searched: a file may be a hole of any size */
+
+/* "" if the last of the bytes, which may be NULL, have no mark. */
 static void read_build(const unsigned char *bytes, size_t size, char build[BUILD_MAX])
 {
-    size_t length = 0;
-    const unsigned char *at = bytes != NULL ? memmem(bytes, size, mark, strlen(mark)) : NULL;
+    size_t length = 0, last = size < MARK_MAX ? size : MARK_MAX;
+    const unsigned char *at =
+        bytes != NULL ? memmem(bytes + size - last, last, mark, strlen(mark)) : NULL;
     if (at != NULL) {
         at += strlen(mark);
         size -= (size_t)(at - bytes);
@@ -111,9 +114,9 @@ static void read_build(const unsigned char *bytes, size_t size, char build[BUILD
     build[length] = '\0';
 }
 
-static void read_program_build(const struct program *program, char build[BUILD_MAX])
+/* A program and a host image have the mark in a section, which stays if they are stripped. */
+static void read_section_build(const struct rex_elf *elf, char build[BUILD_MAX])
 {
-    const struct rex_elf *elf = &program->file.elf;
     Elf64_Shdr section;
     build[0] = '\0';
     for (size_t i = 0; build[0] == '\0' && rex_elf_section(elf, i, &section); i++)
@@ -126,11 +129,14 @@ static void check_build(struct images *images, const struct program *program, co
                         const void *bytes, size_t size, struct report *report)
 {
     char build[BUILD_MAX];
+    struct rex_elf elf;
     if (images->built == NULL) {
-        read_program_build(program, images->build);
+        read_section_build(&program->file.elf, images->build);
         images->built = tool_format("%s", program->path);
     }
     read_build(bytes, size, build);
+    if (build[0] == '\0' && rex_elf_open(&elf, bytes, size) == 0)
+        read_section_build(&elf, build);
     if (build[0] == '\0' || strcmp(build, images->build) == 0)
         return;
     if (images->build[0] != '\0') {
@@ -156,9 +162,9 @@ static int add_all(struct images *images, const struct program *program, struct 
         add(images, file);
         return 0;
     }
-    check_build(images, program, file.path, bytes, size, report);
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
+    check_build(images, program, file.path, bytes, size, report);
     file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);
     rex_image_list_close(list);
