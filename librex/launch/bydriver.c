@@ -23,6 +23,7 @@
 #include "launch/driversteps.h"
 #include "memory/presence.h"
 #include "omp/callreport.h"
+#include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/presentcalls.h"
@@ -290,12 +291,12 @@ static int check(struct rex_request *request, struct rex_plan *plan)
 
 /*
  * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
- * REQUEST has fallback reasons then.
+ * REQUEST has fallback reasons then, or if the launch has to wait.
  */
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
     unsigned reasons = plan->ranges.count > 0 ? rex_present_pin(&plan->ranges) : 0;
-    if (reasons != 0) {
+    if (reasons != 0 || plan->ranges.is_waiting) {
         request->reasons = reasons;
         return;
     }
@@ -371,12 +372,31 @@ static unsigned reasons_of(const struct rex_request *request)
            (lacks_columns ? REX_REASON_ROWS : 0u);
 }
 
-/* Plans and runs the launch, in flight. */
-static int launch(struct rex_request *request, bool is_mapped)
+/*
+ * An end waits for the launch. By libomptarget the launch would hold the last reference, and its
+ * end would copy the rows back. libomptarget copies, because it knows attached pointers.
+ */
+static int copy_back(const struct rex_request *request, const struct rex_plan *plan)
+{
+    int result = REX_OK;
+    for (size_t i = 0; i < plan->ranges.count && result == REX_OK; i++) {
+        const struct rex_range *range = &plan->ranges.range[i];
+        int64_t type = REX_MAP_FROM;
+        struct rex_map row = rex_rows_from(plan->map, range->row, 1);
+        row.types = &type;
+        if (range->is_shared && range->is_changed)
+            result = rex_call_data(REX_DATA_UPDATE, request->target.name, request->number, &row);
+    }
+    return result;
+}
+
+/* Plans and runs the launch, in flight, unless it has to wait for other calls. */
+static int launch(struct rex_request *request, bool is_mapped, struct rex_table_wait *wait,
+                  bool *is_waiting)
 {
     const struct rex_target *target = &request->target;
     struct rex_plan plan = {.map = request->map,
-                            .ranges = {.number = request->number},
+                            .ranges = {.number = request->number, .wait = *wait},
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .release = target->registration->release,
@@ -393,9 +413,13 @@ static int launch(struct rex_request *request, bool is_mapped)
     result = check(request, &plan);
     if (result == REX_OK && request->reasons == 0)
         place_rows(request, &plan);
-    if (result == REX_OK && request->reasons == 0) {
+    *wait = plan.ranges.wait;
+    *is_waiting = plan.ranges.is_waiting;
+    if (result == REX_OK && request->reasons == 0 && !*is_waiting) {
         result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
                                                                 : rex_plan_run(&plan);
+        if (result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges))
+            result = copy_back(request, &plan);
         if (plan.ranges.count > 0)
             rex_present_unpin(&plan.ranges);
     }
@@ -410,10 +434,18 @@ int rex_launch_by_driver(struct rex_request *request, bool is_mapped)
     if (request->reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
         request->reasons = REX_REASON_DEVICE;
-    int result = request->reasons == 0 ? rex_gate_enter() : REX_OK;
-    if (result != REX_OK || request->reasons != 0)
-        return result;
-    result = launch(request, is_mapped);
-    rex_gate_leave();
-    return result;
+    if (request->reasons != 0)
+        return REX_OK;
+    struct rex_table_wait wait = {.size = 0};
+    for (;;) {
+        bool is_waiting = false;
+        int result = rex_gate_enter();
+        if (result != REX_OK)
+            return result;
+        result = launch(request, is_mapped, &wait, &is_waiting);
+        rex_gate_leave();
+        if (!is_waiting)
+            return result;
+        rex_present_wait(&wait);
+    }
 }

@@ -17,8 +17,11 @@
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/data.h"
+#include "memory/presence.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
+#include "omp/device.h"
+#include "omp/presentcalls.h"
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 
@@ -108,6 +111,31 @@ static int call_with_row(const struct rex_request *request, struct __tgt_kernel_
     int result = call(request, packet, returned);
     if (storage != on_stack)
         free(storage);
+    return result;
+}
+
+/*
+ * Enters the present table. The rows are checked after that, because until then another call may
+ * map a part of them. What is in a packet is the program's business.
+ */
+static int call_entered(const struct rex_request *request, const struct rex_packet_rule *rule,
+                        struct __tgt_kernel_arguments *packet, int *returned)
+{
+    const struct rex_map *map = request->map;
+    int number = rex_openmp_number(request->device), result = REX_OK;
+    bool is_later = (packet->Flags & REX_FLAG_NOWAIT) != 0;
+    const struct rex_range_lock *ranges = rex_present_enter(REX_CALL_LAUNCHES, map, number);
+    if (!request->is_packet)
+        result = rex_check_presence(map, request->purpose, number, request->target.name, ranges);
+    bool is_refused = result != REX_OK;
+    if (result == REX_OK)
+        result = rule->leading_row || rule->trailing_row
+                     ? call_with_row(request, packet, rule->trailing_row, returned)
+                     : call(request, packet, returned);
+    rex_present_leave(REX_CALL_LAUNCHES, map, number,
+                      is_refused ? REX_CALL_REFUSED
+                      : is_later ? REX_CALL_LATER
+                                 : REX_CALL_DONE);
     return result;
 }
 
@@ -240,9 +268,7 @@ static int launch(const struct rex_request *request, int *returned)
     packet.DynCGroupMem = (int32_t)grid.dynamic_memory;
     if (rex_rows_wanted())
         rex_rows_log(target->name, request->device, &packet);
-    return rule->leading_row || rule->trailing_row
-               ? call_with_row(request, &packet, rule->trailing_row, returned)
-               : call(request, &packet, returned);
+    return call_entered(request, rule, &packet, returned);
 }
 
 int rex_launch_by_runtime(struct rex_request *request, int *returned)

@@ -45,16 +45,11 @@ static int check_words(const struct rex_request *request)
     return REX_OK;
 }
 
-/* Checks a map for a launch by libomptarget. */
+/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
 static int check_map(const struct rex_request *request)
 {
-    const char *name = request->target.name;
-    int result = rex_check_rows(request->map, request->purpose, name);
-    if (result == REX_OK && request->purpose == REX_FOR_QUEUE)
-        result = check_words(request);
-    return result == REX_OK
-               ? rex_check_presence(request->map, request->purpose, request->number, name, NULL)
-               : result;
+    int result = rex_check_rows(request->map, request->purpose, request->target.name);
+    return result == REX_OK && request->purpose == REX_FOR_QUEUE ? check_words(request) : result;
 }
 
 /*
@@ -203,6 +198,8 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
     int result = resolve(module, launch, &request);
     if (result == REX_OK)
         result = check_map(&request);
+    if (result == REX_OK)
+        result = rex_check_presence(map, purpose, request.number, request.target.name, NULL);
     if (result == REX_OK)
         result = rex_check_parameters(&request, &form);
     /* Without a device the rows are checked all the same, because a graph may keep them. */

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "cuda/driver.h"
 #include "memory/copies.h"
 #include "memory/presence.h"
@@ -25,14 +26,19 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* Whether librex may copy rows of MAP itself. */
-static bool may_copy(const struct rex_map *map)
+static bool are_plain(const struct rex_map *map)
 {
     bool plain = true;
     for (int32_t i = 0; i < map->count; i++)
         plain &=
             !(map->types[i] & ~PLAIN_BITS) && (map->mappers == NULL || map->mappers[i] == NULL);
-    return plain && rex_cuda_need(REX_CUDA_QUEUES) == 0 && !rex_pointers_are_attached() &&
+    return plain;
+}
+
+/* Whether librex may copy rows of MAP itself. */
+static bool may_copy(const struct rex_map *map)
+{
+    return are_plain(map) && rex_cuda_need(REX_CUDA_QUEUES) == 0 && !rex_pointers_are_attached() &&
            rex_process_reasons() == 0;
 }
 
@@ -83,8 +89,68 @@ static int update_rows(const char *what, int64_t device, const struct rex_map *m
     return result == REX_OK ? update_some(what, device, map, done, map->count - done) : result;
 }
 
+/*
+ * Writes the parts of the rows of MAP that no attached pointer has to PARTS, unless that is NULL.
+ * Returns how many there are.
+ */
+static int32_t cut(const struct rex_map *map, int number, struct rex_map *parts)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < map->count; i++) {
+        uintptr_t at = (uintptr_t)map->begin[i], end = at + (uintptr_t)map->sizes[i], next;
+        bool is_last;
+        do {
+            uintptr_t pointer = end;
+            is_last = !rex_attached_find(at, end, number, &pointer);
+            next = pointer + sizeof(void *);
+            if (parts != NULL && (at < pointer || at == end)) {
+                parts->base[count] = parts->begin[count] = (void *)at;
+                parts->sizes[count] = (int64_t)(pointer - at);
+                parts->types[count] = map->types[i];
+            }
+            count += at < pointer || at == end;
+            at = next;
+        } while (!is_last && at < end);
+    }
+    return count;
+}
+
+static bool have_pointers(const struct rex_map *map, int number)
+{
+    uintptr_t pointer;
+    bool some = false;
+    for (int32_t i = 0; i < map->count && !some; i++)
+        some = rex_attached_find((uintptr_t)map->begin[i],
+                                 (uintptr_t)map->begin[i] + (uintptr_t)map->sizes[i], number,
+                                 &pointer);
+    return some;
+}
+
+/*
+ * libomptarget would copy the host's pointers, and put the device's back afterwards. A kernel could
+ * follow the host's in between.
+ */
+static int update_beside_pointers(const char *what, int64_t device, int number,
+                                  const struct rex_map *map)
+{
+    size_t count = (size_t)cut(map, number, NULL);
+    size_t bytes = count * (2 * sizeof(void *) + 2 * sizeof(int64_t));
+    void **base = malloc(bytes > 0 ? bytes : 1);
+    if (base == NULL)
+        return rex_fail_memory(bytes, what);
+    struct rex_map parts = {.count = (int32_t)count, .base = base, .begin = base + count};
+    parts.sizes = (void *)(parts.begin + count);
+    parts.types = parts.sizes + count;
+    cut(map, number, &parts);
+    int result = count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &parts) : REX_OK;
+    free(base);
+    return result;
+}
+
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map)
 {
+    if (are_plain(map) && have_pointers(map, number))
+        return update_beside_pointers(what, device, number, map);
     struct rex_copy *copies =
         map->count > 0 && may_copy(map) ? malloc((size_t)map->count * sizeof *copies) : NULL;
     if (copies == NULL)

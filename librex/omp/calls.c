@@ -29,7 +29,7 @@ static struct {
     struct rex_entry_points call; /* its functions */
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* the program's calls are logged */
-    bool watched;                 /* the driver may launch: calls enter the present table */
+    bool watched;                 /* calls enter the present table */
 } bound;
 
 /* ---- before and after a call ----------------------------------------------------------------- */
@@ -48,12 +48,15 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
         packet->ArgTypes,         packet->ArgMappers, NULL};
 }
 
-/* Whether a call with the rows of PACKET has entered the present table, and has to leave it. */
+/*
+ * Whether a call with the rows of PACKET has entered the present table, and has to leave it. It
+ * enters the gate afterwards, because it may wait here.
+ */
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
 {
     struct rex_map map = map_of(packet);
-    if (!bound.watched || !rex_has_columns(&map))
+    if (!bound.watched || !rex_has_columns(&map) || rex_gate_is_closed())
         return false;
     rex_present_enter(call, &map, rex_openmp_number(device));
     return true;
@@ -182,27 +185,16 @@ static int launch(ident_t *loc, int64_t device, const void *key,
     return leave_launch(&trace, key, result);
 }
 
-static int launch_entered(ident_t *loc, int64_t device, const void *key,
-                          struct __tgt_kernel_arguments *packet, struct rex_reason reason,
-                          int *returned)
-{
-    int result = check_launch(device, key);
-    if (result == REX_OK)
-        *returned = launch(loc, device, key, packet, reason);
-    return result;
-}
-
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
     int result = rex_gate_enter();
-    if (result != REX_OK)
-        return result;
-    const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
-    bool entered = enter_table(REX_CALL_LAUNCHES, &rows, device);
-    result = launch_entered(loc, device, key, packet, reason, returned);
-    leave_table(entered, REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
-    rex_gate_leave();
+    if (result == REX_OK) {
+        result = check_launch(device, key);
+        if (result == REX_OK)
+            *returned = launch(loc, device, key, packet, reason);
+        rex_gate_leave();
+    }
     return result;
 }
 
@@ -230,16 +222,16 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
         enum rex_present_call call =                                                             \
             (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
-        if (rex_gate_enter_raw() != REX_OK)                                                      \
-            return;                                                                              \
         bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
-        if (check_device(device, what) == REX_OK) {                                              \
+        bool is_inside = rex_gate_enter_raw() == REX_OK;                                         \
+        if (is_inside && check_device(device, what) == REX_OK) {                                 \
             enter_data(&trace, "__tgt_" #name, what, device);                                    \
             bound.call.name arguments;                                                           \
             leave_data(&trace, what, directions);                                                \
         }                                                                                        \
         leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
-        rex_gate_leave();                                                                        \
+        if (is_inside)                                                                           \
+            rex_gate_leave();                                                                    \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
@@ -284,17 +276,17 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     {                                                                            \
         struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
         int result = -1;                                                         \
-        if (rex_gate_enter_raw() != REX_OK)                                      \
-            return result;                                                       \
         bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
-        if (check_launch(device, key) == REX_OK) {                               \
+        bool is_inside = rex_gate_enter_raw() == REX_OK;                         \
+        if (is_inside && check_launch(device, key) == REX_OK) {                  \
             trace.packet.Tripcount = trip_count;                                 \
             enter_launch(&trace, "__tgt_" #name, key, device, grid);             \
             result = leave_launch(&trace, key, bound.call.name arguments);       \
         }                                                                        \
         leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
                     IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \
-        rex_gate_leave();                                                        \
+        if (is_inside)                                                           \
+            rex_gate_leave();                                                    \
         return result;                                                           \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
@@ -395,7 +387,7 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.logged = rex_log_wanted(REX_LOG_DEBUG);
     bound.observed = bound.logged || rex_trace_on();
     rex_backend_bind(all, rex_runtime_disabled());
-    bound.watched = rex_process_reasons() == 0;
+    bound.watched = rex_process_reasons() == 0 || rex_found_may_be_deleted();
     if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0)
         observe(slots);
     if (rex_trace_on() && !all)

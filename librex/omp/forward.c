@@ -106,13 +106,24 @@ __asm__(".pushsection .text\n"
 REX_FORWARDED(FORWARD)
 #endif
 
-/* The result of rex_ending_begin(), for leave_end(). */
-static bool enter_end(const struct rex_map *map, int64_t device)
+/*
+ * Enters the present table, where it may wait, and the gate afterwards. *ENDS is the result of
+ * rex_ending_begin(), for leave_end(). False: the process is ending.
+ */
+static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
+    if (rex_gate_is_closed())
+        return false;
     int number = rex_openmp_number(device);
     if (rex_has_columns(map))
         rex_present_enter(REX_CALL_ENDS, map, number);
-    return rex_ending_begin(number);
+    if (rex_gate_enter_raw() == REX_OK) {
+        *ends = rex_ending_begin(number);
+        return true;
+    }
+    if (rex_has_columns(map))
+        rex_present_leave(REX_CALL_ENDS, map, number, REX_CALL_REFUSED);
+    return false;
 }
 
 static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool later)
@@ -137,9 +148,9 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
     {                                                                           \
         struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
         rex_unfinished_wait(&map, device, "__tgt_" #name);                      \
-        if (rex_gate_enter_raw() != REX_OK)                                     \
+        bool ends = false;                                                      \
+        if (!enter_end(&map, device, &ends))                                    \
             return;                                                             \
-        bool ends = enter_end(&map, device);                                    \
         REX_REAL(name)                                                          \
         arguments;                                                              \
         leave_end(&map, device, ends, strstr(#name, "nowait") != NULL);         \

@@ -98,9 +98,14 @@ int rex_gate_enter(void)
     return result;
 }
 
+bool rex_gate_is_closed(void)
+{
+    return rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over());
+}
+
 int rex_gate_enter_raw(void)
 {
-    if (rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over()))
+    if (rex_gate_is_closed())
         return rex_gate_check();
     if (rex_thread.part == NULL)
         rex_thread_list();

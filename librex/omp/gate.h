@@ -30,6 +30,9 @@ void rex_gate_leave(void);
  */
 int rex_gate_enter_raw(void);
 
+/* Whether rex_gate_enter_raw() would fail now. */
+bool rex_gate_is_closed(void);
+
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside
  * libomptarget. REX_EINVAL if the process or this thread is ending. REX_ENOMEM if a registration

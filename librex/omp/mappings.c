@@ -21,8 +21,10 @@ static void forget_all(void)
         rex_fork_renew(&tables[i].lock);
         tables[i].changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
         tables[i].count = 0;
+        tables[i].attached_count = 0;
         tables[i].at_work = NULL;
         tables[i].by_driver = 0;
+        tables[i].awaiting = 0;
         tables[i].ends = 0;
         tables[i].is_looking = false;
         tables[i].look_at = tables[i].loosened + REX_LOOSE_FEW;
@@ -138,6 +140,64 @@ static bool is_over(const struct rex_entry *entry)
     return entry->is_gone && entry->users == 0 && entry->owner == NULL;
 }
 
+/* The index of the first attached pointer that has a byte behind AT. */
+static size_t attached_behind(const struct rex_present_table *table, uintptr_t at)
+{
+    size_t index = 0;
+    while (index < table->attached_count && table->attached[index] + sizeof(void *) <= at)
+        index++;
+    return index;
+}
+
+void rex_attached_add(struct rex_present_table *table, uintptr_t address)
+{
+    size_t index = attached_behind(table, address), count = table->attached_count;
+    if (index < count && table->attached[index] == address)
+        return;
+    if (count == table->attached_room) {
+        size_t room = 2 * count + 8;
+        uintptr_t *more = malloc(room * sizeof *more);
+        if (more == NULL)
+            return;
+        if (count > 0)
+            memcpy(more, table->attached, count * sizeof *more);
+        free(table->attached);
+        table->attached = more;
+        table->attached_room = room;
+    }
+    memmove(&table->attached[index + 1], &table->attached[index],
+            (count - index) * sizeof *table->attached);
+    table->attached[index] = address;
+    __atomic_store_n(&table->attached_count, count + 1, __ATOMIC_RELAXED);
+}
+
+bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address)
+{
+    struct rex_present_table *table = rex_present_table(number);
+    /* Relaxed: no pointer is attached during an update of its memory. */
+    if (table == NULL || __atomic_load_n(&table->attached_count, __ATOMIC_RELAXED) == 0)
+        return false;
+    pthread_mutex_lock(&table->lock);
+    size_t index = attached_behind(table, begin);
+    bool is_found = index < table->attached_count && table->attached[index] < end;
+    if (is_found)
+        *address = table->attached[index];
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/* Those that have no entry any more. */
+static void clean_attached(struct rex_present_table *table)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < table->attached_count; i++) {
+        uintptr_t at = table->attached[i];
+        if (rex_entry_touching(table, rex_entries_behind(table, at), at + 1) != NULL)
+            table->attached[left++] = at;
+    }
+    __atomic_store_n(&table->attached_count, left, __ATOMIC_RELAXED);
+}
+
 void rex_entries_clean(struct rex_present_table *table)
 {
     size_t left = 0;
@@ -147,6 +207,8 @@ void rex_entries_clean(struct rex_present_table *table)
         if (!is_over(&table->entries[i]))
             table->entries[left++] = table->entries[i];
     __atomic_store_n(&table->count, left, __ATOMIC_RELAXED);
+    if (table->attached_count > 0)
+        clean_attached(table);
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
@@ -324,6 +386,11 @@ static bool look_ups_take_references; /* atomic */
 void rex_lookups_take_references(void)
 {
     __atomic_store_n(&look_ups_take_references, true, __ATOMIC_RELEASE);
+}
+
+bool rex_found_may_be_deleted(void)
+{
+    return __atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE);
 }
 
 /* Locks the table of device NUMBER, or the first one if the device has none. */

@@ -25,9 +25,10 @@ struct rex_entry {
     uint32_t refs;    /* libomptarget's reference count, or REX_REFS_UNKNOWN */
     uint32_t users;   /* shared calls at work */
     uint32_t updates; /* those of them that are updates, which the driver may copy for */
-    uint32_t awaited; /* rows of ends that wait for the users */
-    uint32_t needed;  /* references that the largest of these ends takes */
-    uint32_t taken;   /* references that the end takes that is just being looked at */
+    uint32_t attaching; /* those that attach or detach a pointer here */
+    uint32_t awaited;   /* rows of ends that wait for the users */
+    uint32_t held;      /* those of them whose end keeps launches and updates waiting */
+    uint32_t taken;     /* references that the end takes that is just being looked at */
     const struct rex_range_lock
         *owner;       /* the exclusive call that makes or ends the mapping, or NULL */
     bool is_gone;     /* it leaves the table when no call uses it any more */
@@ -46,9 +47,14 @@ struct rex_present_table {
     uint64_t made;                  /* entries so far */
     struct rex_range_lock *at_work; /* calls that use memory without an entry, or wait for it */
     size_t by_driver;               /* calls at work that may use the driver */
+    size_t awaiting;                /* ends that wait for users; read by an atomic, too */
+    uint64_t changes;               /* calls that have left; wait_for_change() compares them */
+    uintptr_t *attached; /* ATTACHED_COUNT addresses of attached pointers, in their order */
+    size_t attached_count, attached_room;
     unsigned ends;     /* calls at work that end mappings, if look-ups take references */
     bool is_looking;   /* a thread is in such a look-up */
     unsigned loosened; /* how often memory was made loose; read by an atomic, too */
+    unsigned begun;    /* begins in loose memory so far */
     unsigned look_at;  /* when it is as many, all loose memory is looked at */
 };
 
@@ -106,7 +112,10 @@ void rex_entries_add(struct rex_present_table *table, const struct rex_entry *ma
  */
 bool rex_entries_loosen(struct rex_present_table *table, uintptr_t begin, uintptr_t end);
 
-/* Take out the entries that are gone and that no call uses. */
+/* A pointer at ADDRESS, which has an entry, is attached. Without memory nobody hears of it. */
+void rex_attached_add(struct rex_present_table *table, uintptr_t address);
+
+/* Take out the entries that are gone and that no call uses, and their attached pointers. */
 void rex_entries_clean(struct rex_present_table *table);
 
 /* A call that may have ended a mapping leaves. */

@@ -11,8 +11,10 @@
  * other calls wait.
  *
  * An end subtracts its references when it goes on. If it is the last and the entry has users, it
- * waits, and marks its memory: launches and updates of it wait, too, but begins do not. A begin
- * that makes the end a non-last one lets launches pass again, because a kernel may wait for them.
+ * waits, and marks its memory: launches and updates of it wait, too, but begins do not. The marks
+ * hold in windows that double (struct rex_table_wait). An end that is no longer the last goes on at once.
+ * A call that attaches a pointer and an update of the same memory exclude each other, because the
+ * update copies the host's pointer.
  *
  * Memory of launches that has no entry is listed. Two launches, one of them by the driver, exclude
  * each other there if either copies the memory back. A begin waits for the driver's launches there.
@@ -31,6 +33,15 @@
 #include "omp/device.h"
 #include "omp/mappings.h"
 #include "omp/presentcalls.h"
+
+/*
+ * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
+ * no call waits for users, unless libomptarget may delete what a user has found.
+ */
+static bool is_in_force(const struct rex_present_table *table)
+{
+    return table->by_driver > 0 || rex_process_reasons() == 0 || rex_found_may_be_deleted();
+}
 
 /* ---- memory without an entry ----------------------------------------------------------------- */
 
@@ -51,26 +62,52 @@ static bool excludes_all(const struct rex_range_lock *ranges, const struct rex_r
            (maps && !range->is_whole && other->call != REX_CALL_UPDATES);
 }
 
-/*
- * A begin may go on beside a launch by libomptarget of the same memory: libomptarget counts both.
- * If the launch has mapped more, or less, the table would not know the mapping.
- */
-static bool excludes_begin(const struct rex_range *range, const struct rex_range_lock *other,
-                           const struct rex_range *with)
+/* Whether libomptarget maps what is absent. */
+static bool maps(const struct rex_range_lock *ranges)
 {
-    return !range->is_whole && (other->call != REX_CALL_LAUNCHES || range->begin != with->begin ||
-                                range->end != with->end);
+    return ranges->call == REX_CALL_LAUNCHES || ranges->call == REX_CALL_BEGINS;
 }
 
-/* Whether RANGES cannot go on with RANGE beside OTHER, which has listed WITH: the same memory. */
+static bool is_mapped_anew(const struct rex_range *range)
+{
+    return !range->is_whole && range->counts != REX_COUNTS_NONE && !range->attaches;
+}
+
+static bool are_equal(const struct rex_range *range, const struct rex_range *with)
+{
+    return range->begin == with->begin && range->end == with->end;
+}
+
+/*
+ * Whether libomptarget cannot map both ranges at once. It aborts if one of them extends what it has
+ * mapped for the other. The same memory it counts twice, but LLVM 14 and 15 may delete a mapping
+ * that another call has just found.
+ */
+static bool clash(const struct rex_range *range, const struct rex_range *with)
+{
+    return is_mapped_anew(range) && is_mapped_anew(with) &&
+           (rex_found_may_be_deleted() ||
+            (!are_equal(range, with) && !range->is_empty && !with->is_empty));
+}
+
+/*
+ * Whether RANGES cannot go on with RANGE beside OTHER, which has listed WITH: the same memory.
+ * IS_IN_FORCE: see is_in_force().
+ */
 static bool excludes(const struct rex_range_lock *ranges, const struct rex_range *range,
-                     const struct rex_range_lock *other, const struct rex_range *with)
+                     const struct rex_range_lock *other, const struct rex_range *with,
+                     bool is_in_force)
 {
     bool by_driver = ranges->call == REX_CALL_BY_DRIVER || other->call == REX_CALL_BY_DRIVER;
+    if (maps(ranges) && maps(other) && clash(range, with))
+        return true;
+    /* A call that overlaps a mapping in part is refused, if it finds the mapping. */
+    if (!is_in_force)
+        return ranges->call == REX_CALL_ENDS && is_mapped_anew(with) && !are_equal(range, with);
     if (ranges->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS)
         return true;
     if (ranges->call == REX_CALL_BEGINS)
-        return excludes_begin(range, other, with);
+        return !range->is_whole && (other->call != REX_CALL_LAUNCHES || clash(range, with));
     if (other->call == REX_CALL_BEGINS)
         return !range->is_whole && ranges->call != REX_CALL_LAUNCHES;
     return is_launch(ranges) && is_launch(other) && by_driver && !range->is_whole &&
@@ -78,13 +115,16 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
 }
 
 /*
- * Whether RANGES gives way to OTHER, a data call that waits. Otherwise launches that follow each
- * other closely would keep it waiting for good.
+ * Whether RANGES gives way to OTHER, a data call that waits. Otherwise launches, or updates, that
+ * follow each other closely would keep it waiting for good.
  */
 static bool gives_way(const struct rex_range_lock *ranges, const struct rex_range *range,
-                      const struct rex_range *with)
+                      const struct rex_range_lock *other, const struct rex_range *with)
 {
-    return ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole;
+    if (other->wait.is_open)
+        return false;
+    return (ranges->call == REX_CALL_BY_DRIVER && !range->is_whole && !with->is_whole) ||
+           (ranges->call == REX_CALL_UPDATES && with->attaches);
 }
 
 /*
@@ -92,10 +132,10 @@ static bool gives_way(const struct rex_range_lock *ranges, const struct rex_rang
  * they are in order, the loop skips those that end before RANGE, or begin behind it.
  */
 static bool meets(const struct rex_range_lock *ranges, const struct rex_range *range,
-                  const struct rex_range_lock *other, size_t *first)
+                  const struct rex_range_lock *other, size_t *first, bool is_in_force)
 {
     if (other->is_all && !other->is_waiting)
-        return excludes_all(ranges, range, other);
+        return is_in_force && excludes_all(ranges, range, other);
     while (ranges->is_ordered && *first < other->count && other->range[*first].end <= range->begin)
         ++*first;
     for (size_t i = *first; i < other->count; i++) {
@@ -105,8 +145,8 @@ static bool meets(const struct rex_range_lock *ranges, const struct rex_range *r
         if (with->is_shared || with->is_new || with->begin >= range->end ||
             range->begin >= with->end)
             continue;
-        if (other->is_waiting ? gives_way(ranges, range, with)
-                              : excludes(ranges, range, other, with))
+        if (other->is_waiting ? is_in_force && gives_way(ranges, range, other, with)
+                              : excludes(ranges, range, other, with, is_in_force))
             return true;
     }
     return false;
@@ -116,10 +156,11 @@ static bool meets(const struct rex_range_lock *ranges, const struct rex_range *r
 static const struct rex_range_lock *find_met(const struct rex_present_table *table,
                                              const struct rex_range_lock *ranges)
 {
+    bool force = is_in_force(table);
     for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
         for (size_t i = 0; i < ranges->count && other != ranges; i++)
-            if (meets(ranges, &ranges->range[i], other, &first))
+            if (meets(ranges, &ranges->range[i], other, &first, force))
                 return other;
     }
     return NULL;
@@ -135,13 +176,11 @@ static void take_out(struct rex_present_table *table, struct rex_range_lock *ran
     ranges->is_listed = false;
 }
 
-/*
- * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
- * no call waits for users.
- */
-static bool is_in_force(const struct rex_present_table *table)
+/* Wakes the calls that wait. */
+static void tell_change(struct rex_present_table *table)
 {
-    return table->by_driver > 0 || rex_process_reasons() == 0;
+    table->changes++;
+    pthread_cond_broadcast(&table->changed);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -180,14 +219,35 @@ static void forget_refs_around(struct rex_present_table *table, const struct rex
 
 /* ---- shared calls, and begins ---------------------------------------------------------------- */
 
+/* Whether a call with RANGE excludes one at work with ENTRY, because one of them attaches. */
+static bool excludes_attach(const struct rex_range_lock *ranges, const struct rex_range *range,
+                            const struct rex_entry *entry)
+{
+    return (range->attaches && entry->updates > 0) ||
+           (ranges->call == REX_CALL_UPDATES && entry->attaching > 0);
+}
+
+/*
+ * Whether a call only lists a range that has an entry, because the mapping may end before
+ * libomptarget looks. A loose one may. If only libomptarget launches, no end waits for a launch of
+ * the whole mapping, because either of them may come first.
+ */
+static bool is_listed_only(const struct rex_range_lock *ranges, const struct rex_range *range,
+                           const struct rex_entry *entry, bool is_in_force)
+{
+    bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+    return entry->is_loose ||
+           (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
+}
+
 /*
  * Looks up how the ranges are mapped. Whether the call has to wait: for an entry's owner, for an
- * update where it attaches a pointer, or for a call without an entry. An end that would be the last
- * waits for the entry's users, too. `met` of RANGES becomes that call.
+ * update where it attaches a pointer, for an end that waits, or for a call without an entry. `met`
+ * of RANGES becomes that call.
  */
 static bool look(const struct rex_present_table *table, struct rex_range_lock *ranges)
 {
-    bool is_owned = false, is_awaited = false;
+    bool is_owned = false, is_held = false, force = is_in_force(table);
     size_t last = 0;
     for (size_t i = 0; i < ranges->count && !is_owned; i++) {
         struct rex_range *range = &ranges->range[i];
@@ -196,20 +256,20 @@ static bool look(const struct rex_present_table *table, struct rex_range_lock *r
         range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
         range->device = 0;
         for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
-            is_owned |= entry->owner != NULL ||
-                        (range->attaches && !entry->is_attached && entry->updates > 0);
-            is_awaited |= entry->awaited > 0 && is_last(entry, entry->needed);
+            is_owned |= entry->owner != NULL || excludes_attach(ranges, range, entry);
+            is_held |= entry->held > 0;
             range->is_mapped = true;
             range->is_loose |= entry->is_loose;
             range->is_attached |= entry->is_attached;
-            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end);
+            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end) &&
+                               !is_listed_only(ranges, range, entry, force);
             if (range->is_whole && entry->device != 0)
                 range->device = entry->device + (range->begin - entry->begin);
         }
     }
-    is_awaited = is_awaited && ranges->call != REX_CALL_BEGINS;
+    is_held = is_held && ranges->call != REX_CALL_BEGINS;
     ranges->met = table->at_work != NULL ? find_met(table, ranges) : NULL;
-    return is_owned || ((is_awaited || ranges->met != NULL) && is_in_force(table));
+    return is_owned || ranges->met != NULL || (is_held && force);
 }
 
 static int by_begin(const void *left, const void *right)
@@ -247,9 +307,10 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
         if (range->is_empty && ranges->call != REX_CALL_UPDATES)
             forget_refs_around(table, range);
         if (range->is_shared) {
-            table->entries[range->at].users++;
-            if (ranges->call == REX_CALL_UPDATES)
-                table->entries[range->at].updates++;
+            struct rex_entry *entry = &table->entries[range->at];
+            entry->users++;
+            entry->updates += ranges->call == REX_CALL_UPDATES;
+            entry->attaching += range->attaches;
             ranges->known++;
         }
     }
@@ -276,7 +337,7 @@ static void forget_listed(struct rex_present_table *table, const struct rex_rang
     for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
         for (size_t i = 0; i < ranges->count; i++)
-            if (ranges->range[i].is_new && meets(&as_end, &ranges->range[i], other, &first))
+            if (ranges->range[i].is_new && meets(&as_end, &ranges->range[i], other, &first, true))
                 touch(table, &ranges->range[i]);
     }
 }
@@ -319,31 +380,85 @@ static void make_entries(struct rex_present_table *table, struct rex_range_lock 
         forget_listed(table, ranges);
 }
 
+static void cut_loose(struct rex_present_table *table, uintptr_t at)
+{
+    size_t index = rex_entries_behind(table, at);
+    const struct rex_entry *entry = rex_entry_touching(table, index, at);
+    if (entry == NULL || !entry->is_loose || entry->users > 0)
+        return;
+    struct rex_entry *made = rex_entries_room(table, 1);
+    if (made == NULL) {
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        return;
+    }
+    entry = &table->entries[index];
+    *made = (struct rex_entry){.begin = at,
+                               .end = entry->end,
+                               .born = ++table->made,
+                               .refs = REX_REFS_UNKNOWN,
+                               .is_loose = true,
+                               .is_attached = entry->is_attached,
+                               .is_kept = entry->is_kept};
+    table->entries[index].end = at;
+    rex_entries_add(table, made, 1);
+}
+
+/*
+ * A begin may map a part of loose memory, which is absent by then. The parts become entries of
+ * their own, so that each is asked for, and they stay until the begin is over. Memory with users,
+ * which it had before it became loose, is mapped as a whole.
+ */
+static void own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < begin->count; i++) {
+        const struct rex_range *range = &begin->range[i];
+        if (!range->is_loose)
+            continue;
+        table->begun++;
+        cut_loose(table, range->begin);
+        cut_loose(table, range->end);
+        REX_EACH_ENTRY(table, entry, range)
+        if (entry->is_loose && entry->users == 0)
+            entry->owner = begin;
+    }
+}
+
 /* The memory of a pointer that the call attaches differs from the host's from now on. */
 static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
 {
     struct rex_entry *entry;
-    for (size_t i = 0; i < ranges->count; i++)
-        if (ranges->range[i].attaches)
-            REX_EACH_ENTRY(table, entry, &ranges->range[i])
-    entry->is_attached = true;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        if (!range->attaches || ranges->call == REX_CALL_ENDS)
+            continue;
+        REX_EACH_ENTRY(table, entry, range)
+        {
+            entry->is_attached = true;
+            rex_attached_add(table, range->begin);
+        }
+    }
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Counts the references that the end takes of each entry. Whether another call changes one. */
+/*
+ * Counts the references that the end takes of each entry. Whether another call changes one, or
+ * updates where the end detaches.
+ */
 static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
 {
     struct rex_entry *entry;
     bool is_changing = false;
-    for (size_t i = 0; i < end->count; i++)
+    for (size_t i = 0; i < end->count; i++) {
+        end->range[i].is_mapped = end->range[i].is_used = false;
         REX_EACH_ENTRY(table, entry, &end->range[i])
         {
-            if (entry->owner == NULL)
-                entry->taken = 0;
-            else
-                is_changing = true;
+            is_changing |= entry->owner != NULL || excludes_attach(end, &end->range[i], entry);
+            entry->taken = 0;
+            end->range[i].is_mapped = true;
         }
+    }
     for (size_t i = 0; i < end->count && !is_changing; i++) {
         const struct rex_range *range = &end->range[i];
         REX_EACH_ENTRY(table, entry, range)
@@ -356,58 +471,70 @@ static bool count_taken(struct rex_present_table *table, const struct rex_range_
     return is_changing;
 }
 
-/* The entries of RANGE are awaited from now on; those older than its last mark are already. */
-static void mark(struct rex_present_table *table, struct rex_range *range)
+/* The entries of RANGE are awaited from now on. */
+static void mark(struct rex_present_table *table, struct rex_range *range, bool is_held)
 {
     struct rex_entry *entry;
     REX_EACH_ENTRY(table, entry, range)
     {
-        if (entry->born <= range->marked)
-            continue;
-        entry->needed =
-            entry->awaited == 0 || entry->needed < entry->taken ? entry->taken : entry->needed;
         entry->awaited++;
+        entry->held += is_held;
     }
-    range->marked = table->made;
+    range->marked = table->made + 1;
+    range->is_held = is_held;
+    __atomic_store_n(&table->awaiting, table->awaiting + 1, __ATOMIC_RELAXED);
 }
 
 static void unmark(struct rex_present_table *table, struct rex_range *range)
 {
     struct rex_entry *entry;
     REX_EACH_ENTRY(table, entry, range)
-    if (entry->born <= range->marked)
+    if (entry->born < range->marked) {
         entry->awaited--;
+        entry->held -= range->is_held;
+    }
+    range->marked = 0;
+    __atomic_store_n(&table->awaiting, table->awaiting - 1, __ATOMIC_RELAXED);
 }
 
-/*
- * Marks the ranges that the end has to have for itself while others use them. A marked range stays
- * so until nobody uses it, even if the end is not the last any more.
- */
-static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
+/* Finds the ranges that the end has to have for itself, and that others use. */
+static void find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {
-    struct rex_entry *entry;
-    bool some = false;
+    const struct rex_entry *entry;
+    bool force = is_in_force(table);
     for (size_t i = 0; i < end->count; i++) {
         struct rex_range *range = &end->range[i];
-        bool is_used = false;
-        range->needs_all = true;
+        range->needs_all = !range->is_mapped;
         REX_EACH_ENTRY(table, entry, range)
-        {
-            range->needs_all = range->marked > 0 || is_last(entry, entry->taken);
-            is_used |= range->needs_all && entry->users > 0;
+        if (is_last(entry, entry->taken)) {
+            range->needs_all = true;
+            range->is_used |= entry->users > 0;
         }
-        if (is_used)
-            mark(table, range);
-        some |= is_used;
     }
     for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
         for (size_t i = 0; i < end->count; i++)
-            if (end->range[i].needs_all && meets(end, &end->range[i], other, &first)) {
-                mark(table, &end->range[i]);
-                some = true;
-            }
+            if (end->range[i].needs_all && meets(end, &end->range[i], other, &first, force))
+                end->range[i].is_used = true;
     }
+}
+
+/* Marks the ranges that are used, and no others. Whether there are any. */
+static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
+{
+    bool some = false, is_free = false;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_range *range = &end->range[i];
+        bool was_marked = range->marked > 0;
+        if (was_marked)
+            unmark(table, range);
+        if (range->is_used)
+            mark(table, range, !end->wait.is_open);
+        is_free |= was_marked && !range->is_used;
+        some |= range->is_used;
+    }
+    if (is_free)
+        tell_change(table);
     return some;
 }
 
@@ -416,7 +543,6 @@ static void go_on(struct rex_present_table *table, struct rex_range_lock *end)
     struct rex_entry *entry;
     for (size_t i = 0; i < end->count; i++) {
         struct rex_range *range = &end->range[i];
-        unmark(table, range);
         REX_EACH_ENTRY(table, entry, range)
         {
             if (entry->owner == end)
@@ -427,6 +553,7 @@ static void go_on(struct rex_present_table *table, struct rex_range_lock *end)
             }
             range->is_shared = true;
             entry->users++;
+            entry->attaching += range->attaches;
             entry->refs -= entry->taken;
             entry->taken = 0;
         }
@@ -442,7 +569,10 @@ static bool has_to_wait(struct rex_present_table *table, struct rex_range_lock *
             forget_refs_around(table, &end->range[i]);
     if (end->is_all)
         touch(table, end->range);
-    return count_taken(table, end) || (is_in_force(table) && mark_used(table, end));
+    bool is_changing = count_taken(table, end);
+    if (!is_changing)
+        find_used(table, end);
+    return mark_used(table, end) || is_changing;
 }
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
@@ -458,32 +588,87 @@ static unsigned reasons_not_to_wait(const struct rex_range_lock *launch)
            (is_beside ? REX_REASON_BESIDE : 0u);
 }
 
-#define TOLD_AFTER 10 /* seconds */
+#define FIRST_WINDOW 10 /* milliseconds */
+#define TOLD_AFTER 10   /* seconds */
 
-/*
- * Waits until another call leaves. A long wait is told once, because a kernel may wait for this
- * thread. The lock is not held then: the log's function may launch.
- */
-static void wait_for_change(struct rex_present_table *table, struct rex_range_lock *ranges)
+static int64_t milliseconds_since(const struct timespec *then)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (ranges->told_at.tv_sec == 0)
-        ranges->told_at = (struct timespec){now.tv_sec + TOLD_AFTER, now.tv_nsec};
-    if (ranges->is_told)
-        pthread_cond_wait(&table->changed, &table->lock);
-    else if (pthread_cond_timedwait(&table->changed, &table->lock, &ranges->told_at) == ETIMEDOUT) {
-        static const char *const names[] = {"a launch", "a launch", "an update", "a begin",
-                                            "an end"};
-        ranges->is_told = true;
-        pthread_mutex_unlock(&table->lock);
-        rex_log(REX_LOG_WARN,
-                "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other "
-                "threads with the same memory",
-                names[ranges->call], (size_t)(ranges->range->end - ranges->range->begin),
-                (void *)ranges->range->begin, ranges->number, TOLD_AFTER);
-        pthread_mutex_lock(&table->lock);
+    return (int64_t)(now.tv_sec - then->tv_sec) * 1000 + (now.tv_nsec - then->tv_nsec) / 1000000;
+}
+
+/* Where the window ends that a call is in after so many milliseconds. */
+static int64_t find_window(int64_t waited, bool *is_open)
+{
+    int64_t begin = 0, length = FIRST_WINDOW;
+    while (waited >= begin + 2 * length) {
+        begin += 2 * length;
+        length *= 2;
     }
+    *is_open = waited >= begin + length;
+    return begin + (*is_open ? 2 * length : length);
+}
+
+/* The lock is not held then: the log's function may launch. */
+static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
+{
+    static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
+    wait->is_told = true;
+    pthread_mutex_unlock(&table->lock);
+    rex_log(REX_LOG_WARN,
+            "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other threads "
+            "with the same memory",
+            names[wait->call], wait->size, wait->begin, wait->number, TOLD_AFTER);
+    pthread_mutex_lock(&table->lock);
+}
+
+/*
+ * Waits until another call leaves, or until the window ends. A long wait is told once, because a
+ * kernel may wait for this thread.
+ */
+static void wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait)
+{
+    bool was_open = wait->is_open;
+    int64_t end = find_window(milliseconds_since(&wait->since), &wait->is_open);
+    int64_t nanoseconds = wait->since.tv_nsec + end % 1000 * 1000000;
+    struct timespec until = {wait->since.tv_sec + end / 1000 + nanoseconds / 1000000000,
+                             nanoseconds % 1000000000};
+    pthread_cond_timedwait(&table->changed, &table->lock, &until);
+    int64_t waited = milliseconds_since(&wait->since);
+    find_window(waited, &wait->is_open);
+    if (wait->is_open && !was_open)
+        tell_change(table);
+    if (waited >= TOLD_AFTER * 1000 && !wait->is_told)
+        log_wait(table, wait);
+}
+
+void rex_present_wait(struct rex_table_wait *wait)
+{
+    struct rex_present_table *table = rex_present_table(wait->number);
+    pthread_mutex_lock(&table->lock);
+    if (table->changes == wait->changes)
+        wait_for_change(table, wait);
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* The call has to wait. It is listed if others give way to it. */
+static void begin_wait(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    struct rex_table_wait *wait = &ranges->wait;
+    wait->changes = table->changes;
+    if (ranges->is_waiting)
+        return;
+    ranges->is_waiting = true;
+    if (ranges->call >= REX_CALL_BEGINS)
+        push(table, ranges);
+    if (wait->size > 0)
+        return; /* a launch that has waited before */
+    clock_gettime(CLOCK_REALTIME, &wait->since);
+    wait->begin = (const void *)ranges->range->begin;
+    wait->size = ranges->range->end - ranges->range->begin;
+    wait->number = ranges->number;
+    wait->call = ranges->call;
 }
 
 unsigned rex_present_pin(struct rex_range_lock *ranges)
@@ -495,15 +680,14 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
     while (ends ? has_to_wait(table, ranges) : look(table, ranges)) {
-        if ((ends || begins) && !ranges->is_waiting)
-            push(table, ranges);
         unsigned reasons = ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
-        if (reasons != 0) {
+        if (reasons == 0)
+            begin_wait(table, ranges);
+        if (ranges->call == REX_CALL_BY_DRIVER) {
             pthread_mutex_unlock(&table->lock);
             return reasons;
         }
-        ranges->is_waiting = true;
-        wait_for_change(table, ranges);
+        wait_for_change(table, &ranges->wait);
     }
     if (ranges->is_listed)
         take_out(table, ranges);
@@ -513,6 +697,8 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         go_on(table, ranges);
     else
         use_entries(table, ranges);
+    if (begins)
+        own_loose(table, ranges);
     if (begins && ranges->known < ranges->count && !ranges->is_all)
         make_entries(table, ranges);
     if (ranges->types & REX_MAP_PTR_AND_OBJ)
@@ -550,9 +736,11 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 entry->is_gone |= !range->is_mapped && !entry->is_loose;
             }
             some_are_gone |= entry->is_gone;
-            entry->users -= range->is_shared;
-            if (range->is_shared && ranges->call == REX_CALL_UPDATES)
-                entry->updates--;
+            if (range->is_shared) {
+                entry->users--;
+                entry->updates -= ranges->call == REX_CALL_UPDATES;
+                entry->attaching -= range->attaches;
+            }
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
@@ -565,6 +753,23 @@ void rex_present_unpin(struct rex_range_lock *ranges)
         take_out(table, ranges);
     if (some_are_gone)
         rex_entries_clean(table);
-    pthread_cond_broadcast(&table->changed);
+    tell_change(table);
     pthread_mutex_unlock(&table->lock);
+}
+
+bool rex_present_is_awaited(const struct rex_range_lock *launch)
+{
+    struct rex_present_table *table = rex_present_table(launch->number);
+    const struct rex_entry *entry;
+    bool is_awaited = false;
+    /* Relaxed: an end that begins to wait later may come after the launch. */
+    if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
+        return false;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = 0; i < launch->count; i++)
+        if (launch->range[i].is_shared && launch->range[i].is_changed)
+            REX_EACH_ENTRY(table, entry, &launch->range[i])
+    is_awaited |= entry->awaited > 0;
+    pthread_mutex_unlock(&table->lock);
+    return is_awaited;
 }

@@ -46,7 +46,9 @@ struct rex_range {
     uintptr_t begin, end;
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
     size_t at;        /* the index of its first entry; a guess after the table has changed */
-    uint64_t marked;  /* by an end that waits for the users of older entries; 0: it does not wait */
+    uint64_t marked;  /* an end waits for the users of entries born before; 0: it does not wait */
+    bool is_held;     /* the mark keeps launches and updates waiting */
+    bool is_used;     /* other calls use what the end has to have for itself */
     int32_t row;      /* the row of the call's map */
     enum rex_counts counts;
     bool is_mapped;   /* some bytes are mapped */
@@ -59,6 +61,22 @@ struct rex_range {
     bool is_loose;    /* some bytes are loose */
     bool attaches;    /* the range is a pointer that the call attaches */
     bool is_attached; /* the mappings have attached pointers */
+};
+
+/*
+ * The wait of one call. A call that waits holds nothing. Its precedence is against starvation
+ * alone: launches and updates that meet only waiting calls wait, too, in windows that double. In
+ * between they go on, because what the call waits for may wait for them.
+ */
+struct rex_table_wait {
+    const void *begin; /* the first bytes that the call uses, for the log */
+    size_t size;
+    int number; /* of the device */
+    enum rex_present_call call;
+    struct timespec since;
+    uint64_t changes; /* the table's, when the call looked */
+    bool is_open;     /* between two windows */
+    bool is_told;
 };
 
 /* The memory that one launch or one data call uses until it ends. */
@@ -74,13 +92,12 @@ struct rex_range_lock {
     /* set by rex_present_pin(): */
     bool is_ordered, is_listed;
     bool is_alone;   /* no call at work uses memory without an entry */
-    bool is_waiting; /* a data call that waits */
+    bool is_waiting; /* it has to wait, or a data call waits */
     bool is_unseen;  /* libomptarget has mapped some of its new ranges before */
     bool is_refused; /* a begin that is not made: its new entries go */
     /* while it waits, under the table's lock: */
     const struct rex_range_lock *met; /* a call at work that it meets, or NULL */
-    struct timespec told_at;          /* when the log tells of the wait */
-    bool is_told;
+    struct rex_table_wait wait;
 };
 
 /*
@@ -90,12 +107,26 @@ struct rex_range_lock {
  * copies them back. Read the fallback reasons after this call: then a reason that other threads act
  * on is seen.
  *
- * Returns 0, or fallback reasons if a launch by the driver does not wait: REX_REASON_NESTED inside
- * of a call of its own thread, which it could wait for, REX_REASON_BESIDE if a launch by
- * libomptarget uses the memory. Then nothing is pinned.
+ * A launch by the driver does not wait here, because its thread is in the gate and has a launch
+ * context. If it would have to, `is_waiting` is set and nothing is pinned: give both back, call
+ * rex_present_wait(), and begin again.
+ *
+ * Returns 0, or fallback reasons of a launch by the driver: REX_REASON_NESTED inside of a call of
+ * its own thread, which it could wait for, REX_REASON_BESIDE if a launch by libomptarget uses the
+ * memory. Then nothing is pinned.
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
+
+/* Waits until a call leaves the table, or until the next window. */
+void rex_present_wait(struct rex_table_wait *wait);
+
+/*
+ * Whether an end that may be the last waits for a row that the launch copies back. By libomptarget
+ * the launch would hold the last reference then, and its end would copy. Called between
+ * rex_present_pin() and rex_present_unpin().
+ */
+bool rex_present_is_awaited(const struct rex_range_lock *launch);
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
@@ -115,6 +146,12 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 
 /* Finds the first mapping that has any of these bytes; false if there is none. */
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
+
+/*
+ * Finds the first attached pointer that has a byte from BEGIN to END; false: there is none. Those
+ * of mappers and of raw calls that do not enter are unknown.
+ */
+bool rex_attached_find(uintptr_t begin, uintptr_t end, int number, uintptr_t *address);
 
 /*
  * Whether the caller's begin, which has entered, makes exactly this mapping, and no other row or
@@ -160,6 +197,12 @@ void *rex_memory_address(const void *address, int number);
 
 /* A libomptarget is bound whose look-ups take references. */
 void rex_lookups_take_references(void);
+
+/*
+ * The same LLVM 14 and 15 delete a mapping at its last end, though another call has just found it.
+ * So calls that map or end the same memory exclude each other.
+ */
+bool rex_found_may_be_deleted(void);
 
 /* Begin and end such a look-up. rex_lookup_begin() waits for calls at work that end mappings. */
 void rex_lookup_begin(int number);

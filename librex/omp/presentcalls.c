@@ -184,6 +184,9 @@ static bool settle_entry(struct rex_present_table *table, const struct rex_range
             entry->is_gone |= !stays && !entry->is_loose;
             entry->is_kept |= stays && entry->is_attached;
             entry->refs = REX_REFS_UNKNOWN;
+            /* A launch that the end has not waited for may hold it, and nobody looks later. */
+            if (stays && rex_process_reasons() != 0)
+                rex_entries_loosen(table, entry->begin, entry->end);
         } else
             next = entry->begin;
     }
@@ -283,12 +286,12 @@ static void look_beside(struct rex_present_table *table, const struct rex_range_
 
 /* Finds the first loose entry that no call uses from *AT on, and before END. */
 static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
-                       struct rex_entry *found, unsigned *loosened)
+                       struct rex_entry *found, unsigned *changes)
 {
     const struct rex_entry *entry;
     bool is_found = false;
     pthread_mutex_lock(&table->lock);
-    *loosened = table->loosened;
+    *changes = table->loosened + table->begun;
     for (size_t i = rex_entries_behind(table, at);
          !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
         if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
@@ -299,14 +302,15 @@ static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t 
     return is_found;
 }
 
-/* Takes out ENTRY unless a call has used it since the table was loosened so often. */
+/* Takes out ENTRY unless memory has become loose, or a begin has used some, since find_loose(). */
 static void take_out(struct rex_present_table *table, const struct rex_entry *gone,
-                     unsigned loosened)
+                     unsigned changes)
 {
     pthread_mutex_lock(&table->lock);
     struct rex_entry *entry =
         rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
-    if (table->loosened == loosened && entry != NULL && entry->users == 0 && entry->owner == NULL) {
+    if (table->loosened + table->begun == changes && entry != NULL && entry->born == gone->born &&
+        entry->users == 0 && entry->owner == NULL) {
         entry->is_gone = true;
         rex_entries_clean(table);
     }
@@ -317,13 +321,13 @@ static void take_out(struct rex_present_table *table, const struct rex_entry *go
 static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
 {
     struct rex_entry entry;
-    unsigned loosened;
+    unsigned changes;
     for (size_t i = 0; i < begin->count; i++)
         for (uintptr_t at = begin->range[i].begin;
-             find_loose(table, at, begin->range[i].end, &entry, &loosened); at = entry.end)
+             find_loose(table, at, begin->range[i].end, &entry, &changes); at = entry.end)
             if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
                                     begin->number) == REX_ABSENT)
-                take_out(table, &entry, loosened);
+                take_out(table, &entry, changes);
 }
 
 /*
@@ -347,7 +351,8 @@ static void look_at_all_loose(struct rex_present_table *table, int number)
 
 /*
  * The call may return before it is done, or has failed: its memory is loose, and so is what its
- * rows of no length have counted. The driver launches no more if the call does not tell its memory,
+ * rows of no length have counted. A call that is to be over later has mapped its memory already:
+ * what is absent is over. The driver launches no more if the call does not tell its memory,
  * or if there is no memory for the entries.
  */
 static void loosen(struct rex_present_table *table, const struct rex_range_lock *ranges)
@@ -358,8 +363,11 @@ static void loosen(struct rex_present_table *table, const struct rex_range_lock 
         const struct rex_range *range = &ranges->range[i];
         uintptr_t begins[2];
         size_t count = range->is_empty ? beside(table, range, begins) : 0;
+        bool is_over = !range->is_mapped && !range->is_new &&
+                       rex_memory_presence((const void *)range->begin, range->end - range->begin,
+                                           ranges->number) == REX_ABSENT;
         pthread_mutex_lock(&table->lock);
-        if (!range->is_empty)
+        if (!range->is_empty && !is_over)
             done = rex_entries_loosen(table, range->begin, range->end);
         while (count-- > 0)
             done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
@@ -411,6 +419,39 @@ static void enter_nested(struct call *own, enum rex_present_call call, const str
             __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
 }
 
+static bool is_any_loose(const struct rex_range_lock *ranges)
+{
+    bool some = false;
+    for (size_t i = 0; i < ranges->count; i++)
+        some |= ranges->range[i].is_loose;
+    return some;
+}
+
+#define TRIES 8
+
+/*
+ * Pins a call that maps after a look at its loose memory. Looks again if memory has become loose in
+ * between.
+ */
+static void pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    for (int i = 0; i < TRIES; i++) {
+        /* Relaxed: read once more under the lock. */
+        unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
+        if (loosened != 0)
+            look_at_loose(table, ranges);
+        rex_present_pin(ranges);
+        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) ||
+            !is_any_loose(ranges) || i + 1 == TRIES)
+            return;
+        ranges->is_refused = true;
+        rex_present_unpin(ranges);
+        ranges->is_refused = false;
+        for (size_t j = 0; j < ranges->count; j++)
+            ranges->range[j].is_new = ranges->range[j].is_shared = false;
+    }
+}
+
 const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
                                                const struct rex_map *map, int number)
 {
@@ -433,11 +474,10 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     if (call != REX_CALL_UPDATES &&
         (own->has_mapper || (own->ranges.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH))))
         note_attached(own);
-    /* Relaxed: read once more under the lock. */
-    if ((call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES) &&
-        __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) != 0)
-        look_at_loose(table, &own->ranges);
-    rex_present_pin(&own->ranges);
+    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
+        pin_looked_at(table, &own->ranges);
+    else
+        rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
     return &own->ranges;

@@ -94,6 +94,7 @@ TEST_IN_CHILD(loose_memory_is_dropped)
         int64_t size = 8, type = REX_MAP_TOFROM;
         struct rex_map map = {1, &at, &at, &size, &type, NULL, NULL};
         rex_present_enter(REX_CALL_LAUNCHES, &map, 0);
+        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)at, 8, 0x10000};
         rex_present_leave(REX_CALL_LAUNCHES, &map, 0, REX_CALL_LATER);
     }
     CHECK(rex_present_table(0)->count < 200);
@@ -111,7 +112,7 @@ TEST_IN_CHILD(loose_memory_is_dropped)
  *   =mm.mm...   libomptarget has these cells from now on. It maps what a call begins when that leaves.
  *   [11.??...]  the table: the reference count of each cell's entry, ? it is unknown, o a call owns the entry, - it is gone, l it is loose.
  *   F           all entries may be wrong. K: a child of fork has none, and no call at work. #: there is no memory from now on.
- *   T           a wait takes 10 seconds from now on. W: the log has told of one.
+ *   O20bc       20 milliseconds pass, and then b and c wait no more. W: the log has told of a wait of 10 seconds.
  *   Rb          b's launch goes to libomptarget, beside another one.
  *   N           no launch goes by the driver for want of memory. S: libomptarget may have what the table lacks.
  */
@@ -126,8 +127,9 @@ static const char *const schedules[] = {
     "aB0-2 a. bL0-2 cD0-2 dU0-2 aB0-2 a. [22......] b. c. d.",
     "aL0-1p bB7-8 b. a. [.......?]",
     "aB0-1p bL7-8! a.b b. [?......?]",
-    /* Before a pointer is attached its memory's updates are over; later they are libomptarget's. */
-    "aB7-8 a. bU7-8 aB0-1p! b.a [o......1] a. [?......?] bU7-8 aB2-3p a. b.",
+    /* A call that attaches or detaches a pointer and an update of its memory exclude each other. */
+    "aB7-8 a. bU7-8 aB0-1p! b.a [o......1] a. [?......?] bU7-8 aB2-3p! b.a a.",
+    "aB7-8 a. aB0-1p bU7-8! a.b b. bU7-8 aE0-1p! cU7-8! O10c b. c.a [o......o] a.",
     /* Without an entry two launches, one by the driver, exclude each other if either copies back. */
     "aD0-2 bD0-2 cL0-2 a. b. c.",
     "aD0-2c bD1-3! a.b b.",
@@ -135,6 +137,8 @@ static const char *const schedules[] = {
     "aD1-3 bL0-2c! a.b b.",
     "aL1-3c bD0-2 Rb a. cD0-2c b. c.",
     "aL0-1p bD7-8 Rb b. a.",
+    /* libomptarget cannot map two that overlap in part at once. */
+    "aL0-2 bL1-3! a.b cB1-3 [.oo.....] c. [.??.....] b.",
     "aL0-2c bL0-2c a. b.",
     "aD0-2c bU0-2 b. a.",
     "aD0-2 bB1-3! a.b b. [.11.....]",
@@ -155,8 +159,13 @@ static const char *const schedules[] = {
     /* Before a data call that waits no launch by the driver begins; others do. */
     "aD0-2 bB0-2! cD0-2! dL0-2 d. a.b [oo......] b.c c.",
     "aD0-2 bE0-2! cD0-2! a.b b.c c.",
-    "T aD0-2c bB1-3! W a.b b.",
-    "T aB0-2 a. bU0-2 aE0-2! W b.a a. W",
+    "aD0-2c bB1-3! O11000 W a.b b.",
+    "aB0-2 a. bU0-2 aE0-2! O11000 O11000 W b.a a. W",
+    "aB0-2 a. bU0-2 aE0-2! cD0-2! O10c O10000 c. b.a a. W",
+    /* In between launches and updates that meet only waiting calls go on: 10 ms after 10, 20 after 20. */
+    "aD0-2 bB0-2,3-4! cD3-4! O10c c. cD3-4 O10 dD3-4! c. O20d d. a.b b.",
+    "aB0-2 a. bD0-2 cE0-2! dU0-2! O10d d. dL0-2 aD0-2 O10 a. aD0-2! d. O20a a. b.c c.",
+    "aB0-2 a. bD0-2 cE0-2! O10 dD0-2 O10 aU0-2! b. d.c c.a a.",
     /* Many ranges, in order or not: calls between them wait for none. */
     "aD6-8c,2-4c bD4-6c cL0-2c dU5-6 d. a. b. c.",
     "aD6-8c,2-4c bD3-5! a.b b.",
@@ -165,11 +174,11 @@ static const char *const schedules[] = {
     "aD7-8c,6-7c,5-6c,4-5c,2-3c,1-2c,0-1c,0-1c,0-1c bD3-4c cD2-3,0-1! b. a.c c.",
     "aB7-8,6-7,5-6,4-5,3-4,2-3,1-2,0-1,0-1 a. [21111111] =........ aE0-8 a. [........]",
     "aB4-6,0-2 a. [11..11..] aB0-2* a. [++..11..]",
-    /* An end that is the last waits for users; meanwhile launches and updates wait, and begins do not. */
+    /* An end that is the last waits for users; meanwhile launches and updates wait, and begins do not. A begin lets it go on. */
     "aB0-2 a. bL0-2 cE0-2! b.c [oo......] c. [??......]",
     "aB0-2 a. bU0-2 cE0-2! dL0-2! b.c c.d d.",
     "aB0-2 a. bD0-2 cE0-2! dU0-2! b.c c.d d.",
-    "aB0-2 a. bD0-2 cE0-2! dD0-2! aB0-2 [11......] a.d b. d.c [11......] aL0-2 a. c. [11......]",
+    "aB0-2 a. bD0-2 cE0-2! dD0-2! aB0-2 [11......] a.cd [11......] c. b. d. aL0-2 a. [11......]",
     "aL0-2 bE0-2! cB0-2 c. a.b b. [??......] aL0-2 a.",
     "aB0-2 a. aE0-2 bL0-2! =........ a.b [........] b.",
     "aB0-2 a. aE0-2 bE0-2! =........ a.b b. [........]",
@@ -223,12 +232,13 @@ static const char *const schedules[] = {
     /* The memory of a call that is not over when it leaves is loose, until a begin or a launch finds it absent. */
     "aB0-2,3-5 a. aB0-2,3-5 a~ [ll.ll...] aB1-2 a. [ll.ll...] F [ll.ll...]",
     "aB0-2 a~ [ll......] aE0-2 a. [ll......] =........ aB0-2 a. [11......]",
-    "aB0-2 a~ bL0-2 =........ aB0-2 a. [ll......] b. =........ aB1-3 a. [.11.....]",
+    "aB0-2 a~ bL0-2 =........ aB0-2 a. [??......] b. aE0-2 =........ a. [........]",
+    "aB0-4 a~ aB1-2 [loll....] a. [llll....] =.m...... aB0-4 [.o......] a.",
     "aB0-2 a. aE0-2 a~ =........ [ll......] aE0-2 a. [ll......] aL0-1 [........] a.",
     "aB0-2,3-5 a. aE2-2 a~ [ll.ll...]",
-    "aB2-4 a. aL0-1,1-6 a~ [llllll..]",
-    "aD0-2 bL0-1 b~ [l.......] a.",
-    "# aL0-2 a~ [........] N",
+    "aB2-4 a. aL0-1,1-6 a~ [.lllll..]",
+    "aD0-2 =m....... bL0-1 b~ [l.......] a.",
+    "=mm...... # aL0-2 a~ [........] N",
     "aB7-8M a. aB0-2 a. aE4-5d a. [??......] S",
     /* Without memory for its rows a call uses all memory; without memory of its own the thread waits for all. */
     "aB0-2,3-5 a. bL0-2 # aE0-2*! [??.??...] b.a [oo.oo...] =mm...... a. [??......] S",
@@ -236,9 +246,9 @@ static const char *const schedules[] = {
     "aB0-2 a. aU0-2 # bL4-6! a.b b. [??......] N",
     "aB0-2 a. # aB4-5,6-7 a. [11......] N S",
     "aB0-2 a. # aB4-6* a. [??......] S",
-    /* Where the driver launches no more, and uses nothing, no call waits for users. */
-    "bU4-5 b. cU4-5 c. aB0-2 a. # aB4-5,6-7 a. N S bL0-2 cE0-2 [oo......] c. b. [??......]",
-    "bU4-5 b. cU4-5 c. dU4-5 d. aB0-2 a. bU0-2 # aB4-5,6-7 a. N S cE0-2! b.c c. dL0-2 cE0-2 c. d.",
+    /* If the driver launches no more, and uses nothing, an end waits for launches of a part alone. */
+    "bU4-5 b. cU4-5 c. aB0-2 a. # aB4-5,6-7 a. N S bL0-2 cE0-2 [oo......] c. b. [ll......]",
+    "bU4-5 b. cU4-5 c. dU4-5 d. aB0-2 a. bU0-2 # aB4-5,6-7 a. N S cE0-2! b.c c. aB0-2 a. dL0-2 cE0-2 c. d. aB0-2 a. dL0-1 cE0-2! d.c c.",
     /* A child of fork. */
     "aB0-2 bD2-4c K b. a. K",
 };
@@ -260,7 +270,8 @@ static struct thread {
 } threads[THREADS];
 static __thread struct thread *self;
 static int broadcasts = 1; /* atomic; it changes under the lock of the table */
-static bool is_full, is_late;
+static bool is_full;
+static int64_t passed; /* milliseconds; atomic */
 static int told;
 
 /* rules.mk leads librex's calls here. */
@@ -292,13 +303,22 @@ LED_HERE(int, pthread_cond_wait, pthread_cond_t *condition, pthread_mutex_t *loc
     return result;
 }
 
-static time_t started;
+/* Time passes in a step alone. */
+LED_HERE(int, clock_gettime, clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    int64_t now = 1000 + __atomic_load_n(&passed, __ATOMIC_SEQ_CST);
+    *time = (struct timespec){now / 1000, now % 1000 * 1000000};
+    return 0;
+}
 
-/* Only T ends a wait, whose end is later than the test's begin. */
+/* A step ends all waits, whose end is later than now. */
 LED_HERE(int, pthread_cond_timedwait, pthread_cond_t *condition, pthread_mutex_t *lock, const struct timespec *end)
 {
-    CHECK(end->tv_sec >= started);
-    return is_late ? ETIMEDOUT : __wrap_pthread_cond_wait(condition, lock);
+    struct timespec now;
+    __wrap_clock_gettime(CLOCK_REALTIME, &now);
+    CHECK(end->tv_sec > now.tv_sec || (end->tv_sec == now.tv_sec && end->tv_nsec > now.tv_nsec));
+    return __wrap_pthread_cond_wait(condition, lock);
 }
 
 LED_HERE(int, pthread_cond_broadcast, pthread_cond_t *condition)
@@ -307,13 +327,22 @@ LED_HERE(int, pthread_cond_broadcast, pthread_cond_t *condition)
     return __real_pthread_cond_broadcast(condition);
 }
 
+/* As a launch does, which gives back what it has before it waits. */
+static void pin(struct call *call)
+{
+    while ((call->reasons = rex_present_pin(&call->ranges)) == 0 && call->ranges.is_waiting) {
+        rex_present_wait(&call->ranges.wait);
+        call->ranges.is_waiting = false;
+    }
+}
+
 static void *work(void *thread)
 {
     for (self = thread;; __atomic_store_n(&self->at_work, 0, __ATOMIC_SEQ_CST)) {
         sem_wait(&self->go);
         struct call *call = &self->call[self->depth - 1];
         if (call->call == REX_CALL_BY_DRIVER && !self->leaves)
-            call->reasons = rex_present_pin(&call->ranges);
+            pin(call);
         else if (call->call == REX_CALL_BY_DRIVER && call->reasons == 0)
             rex_present_unpin(&call->ranges);
         else if (call->call == REX_CALL_BY_DRIVER)
@@ -400,6 +429,12 @@ static void enter(struct thread *thread, const char *text)
     thread->waits = *text == '!';
 }
 
+static void wait_no_more(const char *names)
+{
+    while (*names != ' ' && *names != '\0')
+        threads[*names++ - 'a'].waits = false;
+}
+
 static void leave(const struct thread *thread, const char *text)
 {
     const struct call *call = &thread->call[thread->depth - 1];
@@ -409,8 +444,7 @@ static void leave(const struct thread *thread, const char *text)
         if (call->types[i] & REX_MAP_PTR_AND_OBJ)
             set_mapped(CELLS - 1, CELLS, true);
     }
-    while (*++text != ' ' && *text != '\0')
-        threads[*text - 'a'].waits = false;
+    wait_no_more(text + 1);
 }
 
 static void describe_table(char *text)
@@ -451,6 +485,23 @@ static void hear(enum rex_log_level level, const char *message, void *context)
     told += strstr(message, " bytes at ") != NULL && strstr(message, " has waited 10 seconds for calls of other threads") != NULL;
 }
 
+static void wait_until_quiet(void)
+{
+    while (!all_is_quiet())
+        sched_yield();
+}
+
+static void pass_time(const char *text)
+{
+    char *end;
+    __atomic_add_fetch(&passed, strtol(text, &end, 10), __ATOMIC_SEQ_CST);
+    wait_no_more(end);
+    pthread_mutex_lock(&rex_present_table(0)->lock);
+    __wrap_pthread_cond_broadcast(&rex_present_table(0)->changed);
+    pthread_mutex_unlock(&rex_present_table(0)->lock);
+    wait_until_quiet();
+}
+
 static void take_step(const char *step)
 {
     struct thread *thread = &threads[(*step - 'a') & (THREADS - 1)];
@@ -470,8 +521,8 @@ static void take_step(const char *step)
         pthread_mutex_unlock(&rex_present_table(0)->lock);
     } else if (*step == '#')
         is_full = true;
-    else if (*step == 'T')
-        is_late = true;
+    else if (*step == 'O')
+        pass_time(step + 1);
     else if (*step == 'W')
         CHECK_EQUAL(told, 1);
     else if (*step == 'R')
@@ -489,8 +540,7 @@ static void take_step(const char *step)
             enter(thread, step + 1);
         __atomic_store_n(&thread->at_work, 1, __ATOMIC_SEQ_CST);
         sem_post(&thread->go);
-        while (!all_is_quiet())
-            sched_yield();
+        wait_until_quiet();
         thread->depth -= thread->leaves;
     }
     for (int i = 0; i < THREADS; i++)
@@ -501,7 +551,6 @@ TEST_FOR_EACH(follow_schedule, given, schedules)
 {
     const struct rex_present_table *table = rex_present_table(0);
     pthread_t thread;
-    started = time(NULL);
     rex_set_log_callback(hear, NULL);
     start();
     for (int i = 0; i < THREADS; i++)

@@ -25,7 +25,7 @@ wrap_binding  := open dlopen realloc
 wrap_choose   := clock_gettime
 wrap_copies   := pthread_create
 wrap_device   := dlopen dlerror malloc
-wrap_mappings := malloc calloc realloc pthread_cond_wait pthread_cond_timedwait pthread_cond_broadcast
+wrap_mappings := malloc calloc realloc clock_gettime pthread_cond_wait pthread_cond_timedwait pthread_cond_broadcast
 wrap_races    := nanosleep
 wrap_trace    := close write
 # Those whose own forwarders come before libomptarget's functions export them.

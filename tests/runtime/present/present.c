@@ -170,8 +170,11 @@ BESIDE(launch_by_mapper, NULL, false, launches_by_mapper, WAITS, 1)
 BESIDE(end_by_mapper, begins_both, false, ends_by_mapper, WAITS, 1)
 BESIDE(end_present, begins, false, ends, WAITS, 1)
 BESIDE(end_without_length, begins_twice, false, ends_without_length, WAITS, 1)
-/* The end copies that part back. */
-BESIDE(end_by_another_part, begins_all, false, ends_by_a_part, WAITS, 0)
+/*
+ * The end copies that part back alone. By libomptarget a launch that is at work has the last
+ * reference then, and copies its own row back.
+ */
+BESIDE(end_by_another_part, begins_all, false, ends_by_a_part, WAITS, gpu_present())
 BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
 /*
  * A call that is not waited for leaves its memory to libomptarget; a kernel of the driver's at work
@@ -180,6 +183,38 @@ BESIDE(end_present_raw, begins, false, ends_raw, WAITS, 1)
 BESIDE(end_after_nowait, begins, true, ends, WAITS, 1)
 BESIDE(begin_after_nowait, NULL, true, begins, WAITS, 1)
 BESIDE(launch_after_nowait, NULL, true, launches, WAITS, 2)
+
+/* A launch or an update that meets only a call that waits goes on: the kernel may wait for it. */
+static void beside_waiting(int (*before)(void), int (*waits)(void), int (*const calls[])(void))
+{
+    struct call kernel, waiting;
+    start();
+    OK(before());
+    start_kernel(&kernel, stays);
+    start_call(&waiting, waits);
+    await(&waiting, WAITS);
+    for (size_t i = 0; calls[i] != NULL; i++)
+        OK(calls[i]());
+    OK(end_kernel(&kernel));
+    OK(result_of(&waiting));
+}
+
+static int launches_on_another(void)
+{
+    int64_t *other = many[0];
+    return ADD(0, 0, REX_TOFROM(other, CELLS));
+}
+
+TEST(beside_an_end_that_waits, .gpu = ON_GPU)
+{
+    beside_waiting(begins, ends, (int (*const[])(void)){launches, updates, updates_raw, NULL});
+}
+
+TEST(beside_a_begin_that_waits, .gpu = ON_GPU)
+{
+    beside_waiting(launches_on_another, begins_all,
+                   (int (*const[])(void)){launches_on_another, NULL});
+}
 
 /* ---- beside a kernel that fails -------------------------------------------------------------- */
 
@@ -381,6 +416,56 @@ TEST(threads_meet_at_random, .gpu = ON_GPU)
     for (int i = 0; i < CELLS; i++)
         assert_true(x[i] == (i % OWN == 0 ? 2 * ROUNDS : 0) && y[i] == x[i]);
     assert_false(rex_target_is_present(y, sizeof x, -1));
+}
+
+/*
+ * Regions of, and launches on, parts of y that overlap, or all of it. A part that another thread
+ * has mapped in part is refused.
+ */
+static void *overlap(void *number)
+{
+    unsigned state = (unsigned)(intptr_t)number + 1;
+    bool has_nowait = !(gpu_present() && release_of_test() == 18);
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        bool is_all = draw(&state, 2) == 0;
+        int64_t *part = is_all ? y : y + draw(&state, CELLS / 2);
+        int64_t length = is_all ? CELLS : 1 + draw(&state, CELLS / 2);
+        unsigned how = draw(&state, 3);
+        REX_MAP(region, REX_TOFROM(part, length));
+        int result = how == 0 ? rex_data_enter(-1, &region)
+                              : ADD(how == 1 && has_nowait ? REX_LAUNCH_NOWAIT : 0, 0,
+                                    REX_TOFROM(part, length));
+        if (how == 0 && result == 0)
+            result = rex_data_exit(-1, &region);
+        if (result != 0 && result != REX_EOVERLAP)
+            return y;
+    }
+    return NULL;
+}
+
+/* Nothing is left, for librex or for libomptarget: another call may map what contains it all. */
+static void check_overlap(const char *launch_by)
+{
+    OK(rex_configure(REX_OPTION_LOG, "off"));
+    OK(rex_configure(REX_OPTION_LAUNCH_BY, launch_by));
+    start();
+    run_threads(THREADS, overlap);
+    assert_false(rex_target_is_present(y, sizeof x, -1));
+    REX_MAP(all, rex_row_object(many, sizeof many, TOFROM));
+    OK(rex_data_enter(-1, &all));
+    OK(rex_data_exit(-1, &all));
+}
+
+TEST(threads_overlap)
+{
+    check_overlap("auto");
+}
+
+TEST(threads_overlap_in_libomptarget)
+{
+    if (gpu_present() && release_of_test() == 18)
+        leave_out("LLVM 18 launches no plain kernel on a GPU");
+    check_overlap("runtime");
 }
 
 /* ---- many rows ------------------------------------------------------------------------------- */
@@ -747,6 +832,8 @@ static const struct sender {
     {NULL, launches, NULL, 1, NULL},
     {NULL, launches_raw, NULL, 1, "the program calls libomptarget itself"},
     {NULL, launches_nowait, NULL, 1, "it is not waited for"},
+    {NULL, launches, NULL, 1, NULL},
+    {begins, launches_nowait, ends, 1, "it is not waited for"},
     {NULL, launches, NULL, 1, "a call that is not waited for, or has failed, has used a row"},
     {NULL, launches, NULL, 1, NULL},
 };
