@@ -371,7 +371,7 @@ static unsigned reasons_of(const struct rex_request *request)
            (lacks_columns ? REX_REASON_ROWS : 0u);
 }
 
-/* Plans and runs the launch, in flight. */
+/* Plans and runs the launch. */
 static int launch(struct rex_request *request, bool is_mapped)
 {
     const struct rex_target *target = &request->target;
@@ -410,10 +410,5 @@ int rex_launch_by_driver(struct rex_request *request, bool is_mapped)
     if (request->reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
         request->reasons = REX_REASON_DEVICE;
-    int result = request->reasons == 0 ? rex_gate_enter() : REX_OK;
-    if (result != REX_OK || request->reasons != 0)
-        return result;
-    result = launch(request, is_mapped);
-    rex_gate_leave();
-    return result;
+    return request->reasons == 0 ? launch(request, is_mapped) : REX_OK;
 }

@@ -188,7 +188,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     registration->descriptor = descriptor;
     REX_REAL(register_lib)
     (&descriptor->given);
-    bool is_accepted = rex_devices_ask() > 0;
+    bool is_accepted = rex_devices_ask_alone() > 0;
     if (!is_accepted) {
         REX_REAL(unregister_lib)
         (&descriptor->given);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
@@ -116,6 +117,12 @@ static int check_launch(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
+/* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor has left. */
+static int64_t device_for(int64_t device)
+{
+    return rex_thread.ends > 0 ? rex_openmp_number(device) : device;
+}
+
 static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
     void (*function)(MAPPER_P) = call == REX_DATA_BEGIN ? bound.call.target_data_begin_mapper
@@ -150,9 +157,10 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     if (name != NULL)
         result = check_lost(device, name);
     if (result == REX_OK)
-        result = rex_gate_enter();
+        result = rex_devices_enter();
     if (result != REX_OK)
         return result;
+    device = device_for(device);
     result = rex_load_check(device);
     if (result != REX_OK) {
         rex_gate_leave();
@@ -195,9 +203,10 @@ static int launch_entered(ident_t *loc, int64_t device, const void *key,
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
-    int result = rex_gate_enter();
+    int result = rex_devices_enter();
     if (result != REX_OK)
         return result;
+    device = device_for(device);
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
     bool entered = enter_table(REX_CALL_LAUNCHES, &rows, device);
     result = launch_entered(loc, device, key, packet, reason, returned);

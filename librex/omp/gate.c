@@ -90,22 +90,36 @@ static void enter(void)
     rex_shelter_begin();
 }
 
+/*
+ * The thread has counted itself. The end of the process closes the gate and reads the counts
+ * afterwards, so that at least one of the two sees the other.
+ */
+static int check_again(void)
+{
+    if (__builtin_expect(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0, 1))
+        return REX_OK;
+    rex_gate_leave();
+    return rex_gate_check();
+}
+
 int rex_gate_enter(void)
 {
     int result = rex_gate_check();
-    if (result == REX_OK)
-        enter();
-    return result;
+    if (result != REX_OK)
+        return result;
+    enter();
+    return check_again();
 }
 
 int rex_gate_enter_raw(void)
 {
-    if (rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over()))
+    bool is_nested = rex_thread.inside > 0;
+    if (!is_nested && (rex_gate_is_torn() || rex_gate_is_over()))
         return rex_gate_check();
     if (rex_thread.part == NULL)
         rex_thread_list();
     enter();
-    return REX_OK;
+    return is_nested ? REX_OK : check_again();
 }
 
 void rex_gate_leave(void)
@@ -178,10 +192,28 @@ int rex_gate_register(const char *what)
                     what);
 }
 
+#define EXIT_NAP 1000 /* microseconds */
+#define EXIT_NAPS 1000
+
+static bool others_are_inside(void)
+{
+    rex_threads_lock();
+    bool are_inside = rex_threads_are_inside();
+    rex_threads_unlock();
+    return are_inside;
+}
+
+/*
+ * The handlers that come next destroy what calls in flight use. A kernel that never ends must not
+ * keep the process from its end.
+ */
 static void close_at_exit(void)
 {
-    if (!rex_gate_is_torn())
-        __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    if (rex_gate_is_torn())
+        return;
+    __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
+        nap(EXIT_NAP);
 }
 
 void rex_gate_registered(void)
