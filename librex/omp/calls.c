@@ -173,6 +173,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         pass_on(call, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
+    rex_gate_used();
     rex_gate_leave();
     return REX_OK;
 }
@@ -197,6 +198,7 @@ static int launch_entered(ident_t *loc, int64_t device, const void *key,
     int result = check_launch(device, key);
     if (result == REX_OK)
         *returned = launch(loc, device, key, packet, reason);
+    rex_gate_used();
     return result;
 }
 
@@ -246,6 +248,7 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             enter_data(&trace, "__tgt_" #name, what, device);                                    \
             bound.call.name arguments;                                                           \
             leave_data(&trace, what, directions);                                                \
+            rex_gate_used();                                                                     \
         }                                                                                        \
         leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
         rex_gate_leave();                                                                        \
@@ -300,6 +303,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
             trace.packet.Tripcount = trip_count;                                 \
             enter_launch(&trace, "__tgt_" #name, key, device, grid);             \
             result = leave_launch(&trace, key, bound.call.name arguments);       \
+            rex_gate_used();                                                     \
         }                                                                        \
         leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
                     IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \

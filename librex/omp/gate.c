@@ -209,11 +209,19 @@ static bool others_are_inside(void)
  */
 static void close_at_exit(void)
 {
-    if (rex_gate_is_torn())
+    if (rex_gate_is_torn() || rex_gate_is_over())
         return;
     __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
     for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
         nap(EXIT_NAP);
+}
+
+bool rex_gate_is_watched;
+
+void rex_gate_watch(void)
+{
+    if (!__atomic_exchange_n(&rex_gate_is_watched, true, __ATOMIC_RELAXED))
+        atexit(close_at_exit);
 }
 
 void rex_gate_registered(void)

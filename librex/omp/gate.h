@@ -52,9 +52,23 @@ int rex_gate_check_outside(const char *what);
  * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
  * one ends). REX_EBUSY as of rex_gate_check_outside(), or if other threads' calls do not end in a
  * minute. Other errors as of rex_gate_enter(). After the first registration no thread enters
- * libomptarget at the end of the process, before libomptarget destroys its objects.
+ * libomptarget at the end of the process, before libomptarget destroys its objects. The end waits
+ * up to a second for threads that are inside.
  */
 int rex_gate_register(const char *what);
 void rex_gate_registered(void);
+
+/*
+ * libomptarget has used a device. LLVM 24 makes an object then that closes host images at the end
+ * of the process: the gate closes before that.
+ */
+extern bool rex_gate_is_watched; /* atomic */
+void rex_gate_watch(void);
+static inline void rex_gate_used(void)
+{
+    /* Relaxed: a thread that misses it finds out in rex_gate_watch(). */
+    if (__builtin_expect(!__atomic_load_n(&rex_gate_is_watched, __ATOMIC_RELAXED), 0))
+        rex_gate_watch();
+}
 
 #endif
