@@ -273,10 +273,12 @@ void rex_threads_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool rex_threads_are_inside(void)
+bool rex_threads_are_inside(bool paused_too)
 {
     for (const struct rex_thread *thread = all; thread != NULL; thread = thread->next)
-        if (thread != &rex_thread && __atomic_load_n(&thread->inside, __ATOMIC_SEQ_CST) > 0)
+        if (thread != &rex_thread &&
+            (__atomic_load_n(&thread->inside, __ATOMIC_SEQ_CST) > 0 ||
+             (paused_too && __atomic_load_n(&thread->paused, __ATOMIC_SEQ_CST) > 0)))
             return true;
     return false;
 }

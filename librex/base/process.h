@@ -79,6 +79,7 @@ struct rex_thread {
     void **part;             /* REX_PARTS of them; NULL: no memory yet */
     struct rex_thread *next; /* in the list of all threads that have parts */
     uint32_t inside;         /* its calls of libomptarget: omp/gate.h; atomic */
+    uint32_t paused;         /* those that wait for other calls; atomic */
     uint16_t holds;          /* calls of rex_log_hold() that have not been undone */
     uint8_t ends;            /* how often the end of this thread has freed its parts */
     bool has_no_room;        /* the last error came when there was no memory for its text */
@@ -114,10 +115,10 @@ static inline void *rex_part_if_any(enum rex_part part)
 bool rex_thread_list(void);
 
 /*
- * Whether another thread has calls of libomptarget in flight. Call it under the lock of the list,
+ * Whether another thread has calls of libomptarget in flight. PAUSED_TOO: or calls that wait. Call it under the lock of the list,
  * which a fork takes last: no thread ends, and none joins the list, meanwhile.
  */
-bool rex_threads_are_inside(void);
+bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);
 void rex_threads_unlock(void);
 

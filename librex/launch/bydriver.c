@@ -390,7 +390,7 @@ static int copy_back(const struct rex_request *request, const struct rex_plan *p
     return result;
 }
 
-/* Plans and runs the launch, in flight, unless it has to wait for other calls. */
+/* Plans and runs the launch, unless it has to wait for other calls. */
 static int launch(struct rex_request *request, bool is_mapped, struct rex_table_wait *wait,
                   bool *is_waiting)
 {
@@ -439,11 +439,7 @@ int rex_launch_by_driver(struct rex_request *request, bool is_mapped)
     struct rex_table_wait wait = {.size = 0};
     for (;;) {
         bool is_waiting = false;
-        int result = rex_gate_enter();
-        if (result != REX_OK)
-            return result;
-        result = launch(request, is_mapped, &wait, &is_waiting);
-        rex_gate_leave();
+        int result = launch(request, is_mapped, &wait, &is_waiting);
         if (!is_waiting)
             return result;
         rex_present_wait(&wait);

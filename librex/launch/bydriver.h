@@ -9,10 +9,10 @@
 #include "launch/request.h"
 
 /*
- * Collect the fallback reasons of REQUEST. If there are none, let the driver launch, and wait.
- * Returns 0 or an error. If there are reasons afterwards, nothing has been done, and libomptarget
- * has to launch. IS_MAPPED: libomptarget has mapped all rows for the launch, and only reasons that
- * the rows have on the device count.
+ * Collect the fallback reasons of REQUEST. If there are none, let the driver launch, and wait. The
+ * caller is inside the gate. Returns 0 or an error. If there are reasons afterwards, nothing has
+ * been done, and libomptarget has to launch. IS_MAPPED: libomptarget has mapped all rows for the
+ * launch, and only reasons that the rows have on the device count.
  */
 int rex_launch_by_driver(struct rex_request *request, bool is_mapped);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "base/settings.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
@@ -251,6 +252,9 @@ static int launch(const struct rex_request *request, int *returned)
     const struct rex_target *target = &request->target;
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    /* libomp may have left the thread before, and the kernel's loops would crash in it. */
+    if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))
+        return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     int result = request->is_packet ? rex_check_packet(request, &form)
                                     : rex_check_parameters(request, &form);
     if (result != REX_OK)

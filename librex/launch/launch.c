@@ -130,9 +130,12 @@ static int launch_args(struct rex_module *module, int64_t device, int32_t num_te
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    int result = rex_module_ready(module, "rex_module_launch");
-    return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
-                            : result;
+    int result = rex_module_enter(rex_module_ready, module, "rex_module_launch");
+    if (result != REX_OK)
+        return result;
+    result = launch_args(module, device, num_teams, thread_limit, host_key, args);
+    rex_gate_leave();
+    return result;
 }
 
 /*
@@ -155,9 +158,12 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
                              struct __tgt_kernel_arguments *args)
 {
     module = find_module(module, host_key);
-    int result = rex_module_ready_or_host(module, "rex_module_target_kernel");
-    return result == REX_OK ? launch_args(module, device, num_teams, thread_limit, host_key, args)
-                            : result;
+    int result = rex_module_enter(rex_module_ready_or_host, module, "rex_module_target_kernel");
+    if (result != REX_OK)
+        return result;
+    result = launch_args(module, device, num_teams, thread_limit, host_key, args);
+    rex_gate_leave();
+    return result;
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -176,9 +182,7 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
     request->trip_count = config->trip_count;
     request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
                      (config->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
-    int result = rex_module_ready(module, "rex_launch");
-    if (result == REX_OK)
-        result = rex_device_offload(config->device, &request->number);
+    int result = rex_device_offload(config->device, &request->number);
     if (result == REX_OK)
         result = rex_resolve(module, config->key, &request->target);
     if (result == REX_OK)
@@ -195,13 +199,17 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
 {
     struct rex_request request = {.map = map, .purpose = purpose};
     enum rex_kernel_form form;
-    int result = resolve(module, launch, &request);
+    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
+    if (result != REX_OK)
+        return result;
+    result = resolve(module, launch, &request);
     if (result == REX_OK)
         result = check_map(&request);
     if (result == REX_OK)
         result = rex_check_presence(map, purpose, request.number, request.target.name, NULL);
     if (result == REX_OK)
         result = rex_check_parameters(&request, &form);
+    rex_gate_leave();
     /* Without a device the rows are checked all the same, because a graph may keep them. */
     return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }
@@ -211,12 +219,14 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
 {
     static const struct rex_map no_rows;
     struct rex_request request = {.map = map != NULL ? map : &no_rows, .purpose = purpose};
-    rex_shelter_begin(); /* once for all calls below */
-    int result = resolve(module, config, &request);
+    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
+    if (result != REX_OK)
+        return result;
+    result = resolve(module, config, &request);
     bool is_host = result == REX_EHOST;
     if (result == REX_OK)
         result = launch(&request);
-    rex_shelter_end();
+    rex_gate_leave();
     return is_host ? rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or "
                                                "the device is the host")
                    : result;
@@ -235,7 +245,8 @@ static void prepare(struct rex_registration *registration)
     if ((rex_process_reasons() | registration->reasons) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_gate_enter() != REX_OK)
         return;
-    if (rex_device_known_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
+    bool is_registered = rex_registration_of(registration->module) != NULL;
+    if (is_registered && rex_device_known_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
         rex_launch_context_take(ordinal, registration->image_path, &context, &entered);
     if (context != NULL) {
         if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)

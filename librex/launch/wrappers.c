@@ -9,6 +9,7 @@
 #include "launch/launch.h"
 #include "memory/data.h"
 #include "module/modules.h"
+#include "omp/gate.h"
 #include "omp/grid.h"
 
 /* Weak: in a program with librex.a a helper may define some of them. */
@@ -67,8 +68,12 @@ int rex___tgt_target_teams(TARGET_P, GRID_P)
     struct rex_module *module = module_of_key(key);
     if (module == NULL)
         return REX_EKEY;
-    int result = rex_module_ready_or_host(module, "rex___tgt_target_teams");
-    return result == REX_OK ? rex_launch_packet(module, key, &request) : result;
+    int result = rex_module_enter(rex_module_ready_or_host, module, "rex___tgt_target_teams");
+    if (result != REX_OK)
+        return result;
+    result = rex_launch_packet(module, key, &request);
+    rex_gate_leave();
+    return result;
 }
 
 int rex___tgt_target(TARGET_P)

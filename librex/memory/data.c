@@ -45,14 +45,9 @@ static int32_t count_rows(const struct rex_map *map, int64_t bits)
  * Checks a data call without a look at the mappings. Returns 0, an error, or REX_EHOST if the
  * device is the host.
  */
-static int prepare(struct rex_module *module, struct data_call *call)
+static int prepare(struct data_call *call)
 {
-    int result = call->map != NULL ? rex_module_ready_for_data(module, call->what)
-                                   : rex_fail_null(call->what, "map");
-    if (result == REX_OK)
-        result = rex_gate_check();
-    if (result == REX_OK)
-        result = rex_check_rows(call->map, call->purpose, call->what);
+    int result = rex_check_rows(call->map, call->purpose, call->what);
     if (result == REX_OK)
         result = rex_device_offload(call->device, &call->number);
     if (result == REX_OK)
@@ -266,14 +261,14 @@ static int update(struct data_call *call)
     return result;
 }
 
-static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
-                enum rex_purpose purpose, const char *what)
+static int call_inside(int64_t device, const struct rex_map *map, enum rex_purpose purpose,
+                       const char *what)
 {
     struct data_call call = {.device = device, .map = map, .purpose = purpose, .what = what};
     int64_t *types = NULL;
-    int result = prepare(module, &call);
+    int result = prepare(&call);
     if (result != REX_OK)
-        return result == REX_EHOST ? REX_OK : result;
+        return result;
     if (purpose == REX_FOR_UPDATE)
         return update(&call);
     struct rex_map united = *map;
@@ -283,6 +278,18 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
         result = purpose == REX_FOR_END ? check_and_end(&call) : begin(&call);
     free(types);
     return result;
+}
+
+static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
+                enum rex_purpose purpose, const char *what)
+{
+    int result = map != NULL ? rex_module_enter(rex_module_ready_for_data, module, what)
+                             : rex_fail_null(what, "map");
+    if (result == REX_OK) {
+        result = call_inside(device, map, purpose, what);
+        rex_gate_leave();
+    }
+    return result == REX_EHOST ? REX_OK : result;
 }
 
 int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -424,6 +431,10 @@ int rex_module_target_data(struct rex_module *module, enum rex_data_call call, i
 {
     if ((unsigned)call > REX_DATA_UPDATE)
         return rex_fail(REX_EINVAL, "rex_module_target_data: there is no data call %d", (int)call);
-    int result = rex_module_ready_for_data(module, "rex_module_target_data");
-    return result == REX_OK ? rex_pass_data_call(call, MAP_A) : result;
+    int result = rex_module_enter(rex_module_ready_for_data, module, "rex_module_target_data");
+    if (result != REX_OK)
+        return result;
+    result = rex_pass_data_call(call, MAP_A);
+    rex_gate_leave();
+    return result;
 }

@@ -225,6 +225,20 @@ int rex_module_ready_for_data(struct rex_module *module, const char *caller)
     return rex_runtime_disabled() ? REX_EHOST : rex_modules_ready(caller);
 }
 
+int rex_module_enter(int (*ready)(struct rex_module *module, const char *caller),
+                     struct rex_module *module, const char *caller)
+{
+    for (;;) {
+        int result = ready(module, caller);
+        if (result == REX_OK)
+            result = rex_gate_enter();
+        if (result != REX_OK || rex_registration_of(module) != NULL ||
+            (!rex_table_is_own(module) && rex_devices_are_there()))
+            return result;
+        rex_gate_leave(); /* another thread has ended the module meanwhile */
+    }
+}
+
 /* Past slashes, and past "." where it is a part of a path. */
 static const char *past_nothing(const char *path)
 {
@@ -328,14 +342,14 @@ static void end_registration(struct rex_registration *registration)
     const struct rex_table *table = &registration->table;
     if (registration->unload != NULL)
         registration->unload(registration);
+    for (uint32_t i = 0; i < table->count && !registration->release->late_image_ignored; i++)
+        if (table->entries[i].size > 0 && !rex_runtime_disabled())
+            unmap_global(table->entries[i].addr);
     publish(registration, NULL);
     if (registration->release->late_image_ignored) {
         /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
         __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
     } else {
-        for (uint32_t i = 0; i < table->count; i++)
-            if (table->entries[i].size > 0 && !rex_runtime_disabled())
-                unmap_global(table->entries[i].addr);
         REX_REAL(unregister_lib)
         (&registration->descriptor->given);
         rex_registration_ended(registration);
@@ -359,7 +373,7 @@ int rex_module_fini(struct rex_module *module)
         return REX_OK; /* another thread is ending it */
     result = rex_before_unload(registration, is_last(registration));
     if (result == REX_OK) /* then the thread is alone, if the release wants that */
-        result = rex_gate_register(registration->image_path);
+        result = rex_gate_register(registration->image_path, true);
     if (result == REX_OK)
         end_registration(registration);
     end_work(registration, result == REX_OK ? REX_MODULE_UNREGISTERED : REX_MODULE_REGISTERED);

@@ -65,6 +65,13 @@ int rex_module_ready_or_host(struct rex_module *module, const char *caller);
 int rex_module_ready_for_data(struct rex_module *module, const char *caller);
 
 /*
+ * READY, one of these three, and the thread is inside the gate then: no module ends before
+ * rex_gate_leave(). After an error the caller leaves nothing.
+ */
+int rex_module_enter(int (*ready)(struct rex_module *module, const char *caller),
+                     struct rex_module *module, const char *caller);
+
+/*
  * Make sure of devices, which come with a registration. Returns 0 if a module is registered.
  * Otherwise registers a known module, or one that a loaded binary exports (rex_binary_module).
  * Returns 0, that error, or REX_NO_ENTRIES, with no message, if no binary has entries.

@@ -174,7 +174,7 @@ static int not_accepted(const struct rex_registration *registration,
 static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
                      struct rex_descriptor *descriptor)
 {
-    int result = rex_gate_register(image->path);
+    int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
         return result;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
@@ -188,7 +188,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     registration->descriptor = descriptor;
     REX_REAL(register_lib)
     (&descriptor->given);
-    bool is_accepted = rex_devices_ask() > 0;
+    bool is_accepted = rex_devices_ask_alone() > 0;
     if (!is_accepted) {
         REX_REAL(unregister_lib)
         (&descriptor->given);

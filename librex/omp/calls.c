@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "cuda/context.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
@@ -119,6 +120,12 @@ static int check_launch(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
+/* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor has left. */
+static int64_t device_for(int64_t device)
+{
+    return rex_thread.ends > 0 ? rex_openmp_number(device) : device;
+}
+
 static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
     void (*function)(MAPPER_P) = call == REX_DATA_BEGIN ? bound.call.target_data_begin_mapper
@@ -153,9 +160,10 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     if (name != NULL)
         result = check_lost(device, name);
     if (result == REX_OK)
-        result = rex_gate_enter();
+        result = rex_devices_enter();
     if (result != REX_OK)
         return result;
+    device = device_for(device);
     result = rex_load_check(device);
     if (result != REX_OK) {
         rex_gate_leave();
@@ -168,6 +176,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         pass_on(call, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
+    rex_gate_used();
     rex_gate_leave();
     return REX_OK;
 }
@@ -188,13 +197,15 @@ static int launch(ident_t *loc, int64_t device, const void *key,
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
-    int result = rex_gate_enter();
-    if (result == REX_OK) {
-        result = check_launch(device, key);
-        if (result == REX_OK)
-            *returned = launch(loc, device, key, packet, reason);
-        rex_gate_leave();
-    }
+    int result = rex_devices_enter();
+    if (result != REX_OK)
+        return result;
+    device = device_for(device);
+    result = check_launch(device, key);
+    if (result == REX_OK)
+        *returned = launch(loc, device, key, packet, reason);
+    rex_gate_used();
+    rex_gate_leave();
     return result;
 }
 
@@ -228,6 +239,7 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             enter_data(&trace, "__tgt_" #name, what, device);                                    \
             bound.call.name arguments;                                                           \
             leave_data(&trace, what, directions);                                                \
+            rex_gate_used();                                                                     \
         }                                                                                        \
         leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
         if (is_inside)                                                                           \
@@ -282,6 +294,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
             trace.packet.Tripcount = trip_count;                                 \
             enter_launch(&trace, "__tgt_" #name, key, device, grid);             \
             result = leave_launch(&trace, key, bound.call.name arguments);       \
+            rex_gate_used();                                                     \
         }                                                                        \
         leave_table(entered, REX_CALL_LAUNCHES, &trace.packet, device,           \
                     IS_LATER(name) || (REX_FLAG_NOWAIT & (flags)) != 0);         \

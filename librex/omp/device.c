@@ -28,11 +28,21 @@
 /* The library's functions, and the counting ones that callers get. */
 static struct rex_omp own, counted;
 
+/* LLVM 19 and later crash without a module, and the last one may have ended a moment ago. */
+int rex_devices_enter(void)
+{
+    int result = rex_gate_enter();
+    if (result != REX_OK || rex_devices_are_there())
+        return result;
+    rex_gate_leave();
+    return rex_fail(REX_EINVAL, "the last module has ended, and libomptarget has no device");
+}
+
 /* A function of libomptarget's in flight. It returns REFUSED if the thread may not enter. */
 #define IN_FLIGHT(type, name, parameters, arguments, refused) \
     static type name parameters                               \
     {                                                         \
-        if (rex_gate_enter() != REX_OK)                       \
+        if (rex_devices_enter() != REX_OK)                    \
             return refused;                                   \
         type result = own.name arguments;                     \
         rex_gate_leave();                                     \
@@ -62,7 +72,7 @@ static void *pointer_by_row(const void *address, int device)
 {
     void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
     int64_t size = 0, type = REX_MAP_RETURN_PARAM;
-    if (rex_gate_enter() != REX_OK)
+    if (rex_devices_enter() != REX_OK)
         return NULL;
     rex_lookup_begin(device);
     rex_trace_depth++;
@@ -80,7 +90,7 @@ static void *pointer_by_row(const void *address, int device)
 
 static void free_memory(void *memory, int device)
 {
-    if (rex_gate_enter() != REX_OK)
+    if (rex_devices_enter() != REX_OK)
         return;
     own.free(memory, device);
     rex_gate_leave();
@@ -127,12 +137,21 @@ bool rex_runtime_mandatory(void)
     return policy_is("mandatory");
 }
 
-int rex_devices_ask(void)
+static int keep_count(int count)
 {
-    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count();
     /* Relaxed: the number stands for itself; nothing else is read because of it. */
     __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
     return count;
+}
+
+int rex_devices_ask(void)
+{
+    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count());
+}
+
+int rex_devices_ask_alone(void)
+{
+    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : own.device_count());
 }
 
 static int registered; /* modules that are registered */
@@ -191,17 +210,18 @@ void rex_openmp_bind(void)
 
 int rex_openmp_default_device(void)
 {
-    static bool has_answered;
-    if (default_device == NULL)
-        return 0;
-    /* Relaxed: a thread that misses it takes shelter once more. */
-    if (__atomic_load_n(&has_answered, __ATOMIC_RELAXED))
-        return default_device();
-    rex_shelter_begin(); /* the first call may start libomp, which holds a lock */
-    int number = default_device();
-    rex_shelter_end();
-    /* Relaxed: as above. */
-    __atomic_store_n(&has_answered, true, __ATOMIC_RELAXED);
+    static int last; /* answer to any thread; atomic */
+    /* Relaxed: the number stands for itself. */
+    int number = __atomic_load_n(&last, __ATOMIC_RELAXED);
+    /*
+     * libomp crashes in a thread that its destructor has left. At the end of the process it would
+     * start anew.
+     */
+    if (default_device == NULL || rex_thread.ends > 0 || rex_gate_enter_raw() != REX_OK)
+        return number;
+    number = default_device();
+    __atomic_store_n(&last, number, __ATOMIC_RELAXED); /* Relaxed: as above. */
+    rex_gate_leave();
     return number;
 }
 

@@ -51,6 +51,8 @@ bool rex_runtime_mandatory(void);
 #define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_omp_devices;
 int rex_devices_ask(void);
+/* The same for a thread that registers a module, and is alone inside of libomptarget. */
+int rex_devices_ask_alone(void);
 
 static inline int rex_devices_known(void)
 {
@@ -135,6 +137,9 @@ static inline int rex_load_check(int64_t device)
 
 /* Whether any module is registered. libomptarget has no devices before that. */
 bool rex_devices_are_there(void);
+
+/* rex_gate_enter() for a call that needs a device. REX_EINVAL if no module is registered. */
+int rex_devices_enter(void);
 
 /*
  * Finds the GPU that is libomptarget's device NUMBER, as the driver counts; -1 if it is no GPU.

@@ -113,7 +113,7 @@ REX_FORWARDED(FORWARD)
 static bool enter_end(const struct rex_map *map, int64_t device, bool *ends)
 {
     if (rex_gate_is_closed())
-        return false;
+        return rex_gate_enter_raw() == REX_OK; /* an error, which is logged */
     int number = rex_openmp_number(device);
     if (rex_has_columns(map))
         rex_present_enter(REX_CALL_ENDS, map, number);

@@ -90,12 +90,25 @@ static void enter(void)
     rex_shelter_begin();
 }
 
+/*
+ * The thread has counted itself. The end of the process closes the gate and reads the counts
+ * afterwards, so that at least one of the two sees the other.
+ */
+static int check_again(void)
+{
+    if (__builtin_expect(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0, 1))
+        return REX_OK;
+    rex_gate_leave();
+    return rex_gate_check();
+}
+
 int rex_gate_enter(void)
 {
     int result = rex_gate_check();
-    if (result == REX_OK)
-        enter();
-    return result;
+    if (result != REX_OK)
+        return result;
+    enter();
+    return check_again();
 }
 
 bool rex_gate_is_closed(void)
@@ -105,18 +118,39 @@ bool rex_gate_is_closed(void)
 
 int rex_gate_enter_raw(void)
 {
+    bool is_nested = rex_thread.inside > 0;
     if (rex_gate_is_closed())
         return rex_gate_check();
     if (rex_thread.part == NULL)
         rex_thread_list();
     enter();
-    return REX_OK;
+    return is_nested ? REX_OK : check_again();
 }
 
 void rex_gate_leave(void)
 {
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
+}
+
+uint32_t rex_gate_pause(void)
+{
+    uint32_t depth = rex_thread.inside;
+    if (depth == 0)
+        return 0;
+    __atomic_fetch_add(&rex_thread.paused, depth, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&rex_thread.inside, 0, __ATOMIC_SEQ_CST);
+    return depth;
+}
+
+void rex_gate_resume(uint32_t depth)
+{
+    if (depth == 0)
+        return;
+    enter();
+    rex_shelter_end(); /* the thread has its own */
+    __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
 
 /* ---- alone ----------------------------------------------------------------------------------- */
@@ -127,14 +161,14 @@ void rex_gate_leave(void)
 #define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
 #define TRIES 6000     /* about a minute */
 
-/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. */
-static bool try_alone(bool keep)
+/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. ENDS: see below. */
+static bool try_alone(bool keep, bool ends)
 {
     bool alone = false;
     rex_threads_lock();
     if (!is_kept_out()) {
         set_gate(&rex_thread);
-        alone = !rex_threads_are_inside();
+        alone = !rex_threads_are_inside(ends);
         if (alone)
             __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
         else if (!keep)
@@ -146,11 +180,11 @@ static bool try_alone(bool keep)
 
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
 
-static bool become_alone(const char *what)
+static bool become_alone(const char *what, bool ends)
 {
     long time = FIRST_NAP;
     for (int i = 0; i < TRIES; i++) {
-        if (try_alone(i >= QUIET_TRIES && i % 2 == 0))
+        if (try_alone(i >= QUIET_TRIES && i % 2 == 0, ends))
             return true;
         if (i == TOLD_AFTER)
             rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
@@ -162,7 +196,7 @@ static bool become_alone(const char *what)
 
 int rex_gate_check_outside(const char *what)
 {
-    if (rex_thread.inside == 0)
+    if (rex_thread.inside == 0 && rex_thread.paused == 0)
         return REX_OK;
     return rex_fail(REX_EBUSY,
                     "%s: a module is neither registered nor ended inside of a launch, a data call "
@@ -170,12 +204,12 @@ int rex_gate_check_outside(const char *what)
                     what);
 }
 
-int rex_gate_register(const char *what)
+int rex_gate_register(const char *what, bool ends)
 {
     int result = rex_gate_check_outside(what);
     if (result == REX_OK)
         result = rex_gate_check();
-    if (result != REX_OK || become_alone(what))
+    if (result != REX_OK || become_alone(what, ends))
         return result;
     return rex_fail(REX_EBUSY,
                     "%s: launches or data calls of other threads have not ended in "
@@ -183,10 +217,36 @@ int rex_gate_register(const char *what)
                     what);
 }
 
+#define EXIT_NAP 1000 /* microseconds */
+#define EXIT_NAPS 1000
+
+static bool others_are_inside(void)
+{
+    rex_threads_lock();
+    bool are_inside = rex_threads_are_inside(false);
+    rex_threads_unlock();
+    return are_inside;
+}
+
+/*
+ * The handlers that come next destroy what calls in flight use. A kernel that never ends must not
+ * keep the process from its end.
+ */
 static void close_at_exit(void)
 {
-    if (!rex_gate_is_torn())
-        __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    if (rex_gate_is_torn() || rex_gate_is_over())
+        return;
+    __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
+        nap(EXIT_NAP);
+}
+
+bool rex_gate_is_watched;
+
+void rex_gate_watch(void)
+{
+    if (!__atomic_exchange_n(&rex_gate_is_watched, true, __ATOMIC_RELAXED))
+        atexit(close_at_exit);
 }
 
 void rex_gate_registered(void)
@@ -214,7 +274,7 @@ static void look(void)
 {
     gate_before = gate;
     set_gate(&rex_thread);
-    was_inside = rex_threads_are_inside();
+    was_inside = rex_threads_are_inside(false);
 }
 
 static void go_on(void)

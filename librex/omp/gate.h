@@ -13,6 +13,7 @@
 #define REX_INTERNAL_GATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Call these around every other call of libomptarget. rex_gate_enter() may wait for a
@@ -51,13 +52,35 @@ bool rex_gate_is_over(void);
 int rex_gate_check_outside(const char *what);
 
 /*
- * Register or end the module named WHAT between these two. No other thread is inside libomptarget
+ * Register the module named WHAT between these two, or end it if ENDS is set. No other thread is inside libomptarget
  * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
  * one ends). REX_EBUSY as of rex_gate_check_outside(), or if other threads' calls do not end in a
  * minute. Other errors as of rex_gate_enter(). After the first registration no thread enters
- * libomptarget at the end of the process, before libomptarget destroys its objects.
+ * libomptarget at the end of the process, before libomptarget destroys its objects. The end waits
+ * up to a second for threads that are inside.
  */
-int rex_gate_register(const char *what);
+int rex_gate_register(const char *what, bool ends);
 void rex_gate_registered(void);
+
+/*
+ * A call that waits for other calls is outside meanwhile, so that a registration and a fork go on.
+ * It may have pointers into its module: a module waits for it, too, before it ends. rex_gate_pause()
+ * returns what rex_gate_resume() takes, which may wait for a registration.
+ */
+uint32_t rex_gate_pause(void);
+void rex_gate_resume(uint32_t depth);
+
+/*
+ * libomptarget has used a device. LLVM 24 makes an object then that closes host images at the end
+ * of the process: the gate closes before that.
+ */
+extern bool rex_gate_is_watched; /* atomic */
+void rex_gate_watch(void);
+static inline void rex_gate_used(void)
+{
+    /* Relaxed: a thread that misses it finds out in rex_gate_watch(). */
+    if (__builtin_expect(!__atomic_load_n(&rex_gate_is_watched, __ATOMIC_RELAXED), 0))
+        rex_gate_watch();
+}
 
 #endif

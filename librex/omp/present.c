@@ -31,6 +31,7 @@
 #include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "omp/mappings.h"
 #include "omp/presentcalls.h"
 
@@ -634,7 +635,13 @@ static void wait_for_change(struct rex_present_table *table, struct rex_table_wa
     int64_t nanoseconds = wait->since.tv_nsec + end % 1000 * 1000000;
     struct timespec until = {wait->since.tv_sec + end / 1000 + nanoseconds / 1000000000,
                              nanoseconds % 1000000000};
+    uint32_t depth = rex_gate_pause();
     pthread_cond_timedwait(&table->changed, &table->lock, &until);
+    if (depth > 0) {
+        pthread_mutex_unlock(&table->lock);
+        rex_gate_resume(depth);
+        pthread_mutex_lock(&table->lock);
+    }
     int64_t waited = milliseconds_since(&wait->since);
     find_window(waited, &wait->is_open);
     if (wait->is_open && !was_open)

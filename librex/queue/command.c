@@ -226,10 +226,15 @@ static int launch_by(__typeof__(rex_launch_map) *launch, int number,
     return launch(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
 }
 
-/* Whether the command is an update on the host, which has nothing to copy. */
+bool rex_is_nowhere(int number)
+{
+    return rex_runtime_disabled() || (rex_devices_are_there() && number == rex_device_count());
+}
+
+/* Whether the command is an update on the host. */
 static bool is_nothing(int number, const struct rex_command *command)
 {
-    return command->copy.device == NULL && (rex_runtime_disabled() || number == rex_device_count());
+    return command->copy.device == NULL && rex_is_nowhere(number);
 }
 
 static int check_copy(int number, const struct rex_command *command)

@@ -77,6 +77,9 @@ static inline int rex_command_other(const struct rex_command *command, int numbe
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
                        struct rex_loaded_kernel **kernel);
 
+/* Whether device NUMBER of an immediate queue is the host, where an update has nothing to copy. */
+bool rex_is_nowhere(int number);
+
 /* Do COMMAND now on device NUMBER. Returns 0 or an error. */
 int rex_command_do(int number, const struct rex_command *command);
 

@@ -15,7 +15,7 @@
 #include "memory/rowcheck.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
-#include "omp/runtime.h"
+#include "omp/gate.h"
 #include "queue/instantiate.h"
 #include "queue/queuetrace.h"
 #include "rex/interop.h"
@@ -109,12 +109,14 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
         return rex_fail(REX_EDEVICE,
                         "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
                         (long long)launch->device, queue->name, queue->gpu.number);
-    int result = rex_module_ready(module, "rex_launch");
+    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
     if (unlikely(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
                                   .launch = {module, *launch, map != NULL ? *map : nothing, NULL}};
-    return enter_and_enqueue(queue, &command, "rex_launch");
+    result = enter_and_enqueue(queue, &command, "rex_launch");
+    rex_gate_leave();
+    return result;
 }
 
 static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
@@ -243,8 +245,7 @@ static int check_update(struct rex_queue *queue, const struct rex_map *map)
     char text[REX_ROW_TEXT];
     int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
                              : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
-    bool nowhere =
-        queue->immediate && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
+    bool nowhere = queue->immediate && rex_is_nowhere(queue->gpu.number);
     rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) && rex_addresses_find(&queue->gpu.addresses, map->begin[i],

@@ -18,6 +18,7 @@
 #include "module/modules.h"
 #include "omp/device.h"
 #include "omp/forward.h"
+#include "omp/gate.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "queue/queuetrace.h"
@@ -152,18 +153,10 @@ static int ready(struct rex_module *module, const char *call)
                                                               : rex_modules_ready(call);
 }
 
-int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
-                            const char *name, unsigned flags, void *const *stream)
+static int create(struct rex_queue **queue, struct rex_module *module, int64_t device,
+                  const char *name, unsigned flags, void *const *stream)
 {
-    const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
-    int number = 0;
-    if (queue == NULL)
-        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
-    if ((flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
-        return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
-    int result = ready(module, call);
-    if (result == REX_OK)
-        result = rex_device_resolve(device, &number);
+    int number = 0, result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
     struct rex_queue *made = new_queue(number, name, flags);
@@ -176,6 +169,22 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
         *queue = made;
     else
         free_queue(made);
+    return result;
+}
+
+int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
+                            const char *name, unsigned flags, void *const *stream)
+{
+    const char *call = stream != NULL ? "rex_queue_from_stream" : "rex_queue_create";
+    if (queue == NULL)
+        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
+    if ((flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
+        return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
+    int result = rex_module_enter(ready, module, call);
+    if (result != REX_OK)
+        return result;
+    result = create(queue, module, device, name, flags, stream);
+    rex_gate_leave();
     return result;
 }
 
@@ -272,15 +281,12 @@ static void *global_address(struct rex_registration *registration, const char *n
     return address;
 }
 
-void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
-                              const void *variable)
+static void *find_global(struct rex_registration *registration, struct rex_queue *queue,
+                         const void *variable)
 {
-    if (rex_module_ready(module, "rex_queue_global") != REX_OK ||
-        rex_queue_enter(queue, "rex_queue_global") != REX_OK)
+    if (rex_queue_enter(queue, "rex_queue_global") != REX_OK)
         return NULL;
-    struct rex_registration *registration = rex_registration_of(module);
-    const struct rex_kernel *global =
-        registration != NULL ? rex_table_find(&registration->table, variable) : NULL;
+    const struct rex_kernel *global = rex_table_find(&registration->table, variable);
     void *address = NULL;
     if (global == NULL || global->entry->size == 0)
         rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
@@ -290,5 +296,15 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
         rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
                  global->entry->name, queue->gpu.number);
     rex_unlock(&queue->lock);
+    return address;
+}
+
+void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
+                              const void *variable)
+{
+    if (rex_module_enter(rex_module_ready, module, "rex_queue_global") != REX_OK)
+        return NULL;
+    void *address = find_global(rex_registration_of(module), queue, variable);
+    rex_gate_leave();
     return address;
 }

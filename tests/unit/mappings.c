@@ -13,6 +13,7 @@
 #include <semaphore.h>
 
 #include "base/process.h"
+#include "omp/device.h"
 #include "omp/mappings.h"
 #include "omp/presentcalls.h"
 #include "omp/backend.h"
@@ -475,6 +476,7 @@ static bool is_new(const struct rex_present_table *table)
 {
     alarm(9);
     bool was_new = table->count == 0 && table->at_work == NULL;
+    rex_devices_registered(1); /* the child has no module, and libomptarget is asked nothing without one */
     begin_row(0, 8, 0);
     return was_new && table->count == 1;
 }

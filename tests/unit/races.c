@@ -285,14 +285,14 @@ TEST_FOR_EACH(is_counted, way, ways)
     CHECK_EQUAL(pthread_create(&inside, NULL, go, (void *)(uintptr_t)way), 0);
     pthread_barrier_wait(&is_inside);
     is_quick = true;
-    CHECK_EQUAL(rex_gate_register("it"), REX_EBUSY);
+    CHECK_EQUAL(rex_gate_register("it", false), REX_EBUSY);
     is_quick = false;
     uint32_t before = calls();
     CHECK_IN_FORK((*way)() == REX_EFORK && calls() == before);
     leave();
     the_record()->on_data = NULL;
     the_record()->on_launch = NULL;
-    CHECK_EQUAL(rex_gate_register("it"), REX_OK);
+    CHECK_EQUAL(rex_gate_register("it", false), REX_OK);
     CHECK_EQUAL(pthread_create(&beside, NULL, go, (void *)(uintptr_t)way), 0);
     usleep(20000);
     CHECK_EQUAL(calls(), before);
@@ -362,7 +362,7 @@ TEST_IN_CHILD(last_destructors)
     pthread_t thread;
     start(22);
     CHECK_EQUAL(pthread_key_create(&key, launch_again), 0);
-    CHECK_EQUAL(rex_gate_register("alone"), REX_OK);
+    CHECK_EQUAL(rex_gate_register("alone", false), REX_OK);
     if (fork() == 0)
         _exit(0);
     CHECK_EQUAL(pthread_create(&thread, NULL, end_thread, NULL), 0);

@@ -59,6 +59,49 @@ static void leave_a_thread(void)
         usleep(1000);
 }
 
+static void *launch_for_ever(void *unused)
+{
+    for (;;)
+        __atomic_fetch_add(&launched, launch() == 0, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static void leave_launches(void)
+{
+    pthread_t thread;
+    rex_configure(REX_OPTION_LOG, "off");
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, launch_for_ever, NULL);
+    while (__atomic_load_n(&launched, __ATOMIC_ACQUIRE) < 20)
+        usleep(1000);
+}
+
+/* libomp's own destructor has run before, because its key is older. */
+static void launch_in_destructor(void *unused)
+{
+    (void)unused;
+    int result = launch();
+    if (result != 0 && result != REX_EINVAL)
+        _exit(12);
+}
+
+static void *end_with_launch(void *key)
+{
+    launch();
+    pthread_setspecific(*(pthread_key_t *)key, key);
+    return NULL;
+}
+
+static void end_a_thread(void)
+{
+    pthread_key_t key;
+    pthread_t thread;
+    rex_configure(REX_OPTION_LOG, "off");
+    pthread_key_create(&key, launch_in_destructor);
+    pthread_create(&thread, NULL, end_with_launch, &key);
+    pthread_join(thread, NULL);
+}
+
 static void launch_late(void)
 {
     if (rex_offload_fini() != 0 || launch() != 0)
@@ -130,6 +173,10 @@ static int end(const char *way)
         open_region();
     if (strstr(way, "other_thread_lives") != NULL)
         leave_a_thread();
+    if (strstr(way, "beside_launches") != NULL)
+        leave_launches();
+    if (strstr(way, "thread_destructor") != NULL)
+        end_a_thread();
     if (strstr(way, "after_fini") != NULL && rex_offload_fini() != 0)
         return 4;
     if (strstr(way, "in_thread") != NULL)
@@ -172,6 +219,15 @@ WAY(underscore_with_region)
 WAY(launch_at_exit)
 WAY(use_at_early_exit)
 WAY(use_in_destructor_lazy_with_region)
+
+WAY(return_after_thread_destructor)
+
+/* Without the wait for who is inside, one in ten or fewer dies. */
+TEST(return_beside_launches)
+{
+    for (int i = 0; i < registrations_of(10); i++)
+        check_end("return_beside_launches");
+}
 
 int main(int argc, char **argv)
 {

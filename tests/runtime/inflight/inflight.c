@@ -123,10 +123,10 @@ static void *work(void *number)
 
 static pthread_t threads[THREADS];
 
-static void start_threads(void)
+static void start_threads(void *(*run)(void *number))
 {
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(intptr_t)(1000 * i)), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, run, (void *)(intptr_t)(1000 * i)), 0);
     while (__atomic_load_n(&launched, __ATOMIC_RELAXED) < 10 * THREADS)
         usleep(100);
 }
@@ -204,7 +204,7 @@ TEST(fork_beside_launches, .gpu = ON_HOST_DEVICE)
             "the AddressSanitizer of gcc %d is not ready for a fork while other threads allocate",
             __GNUC__);
     start_both();
-    start_threads();
+    start_threads(work);
     for (int i = 0; i < rounds_of(200); i++) {
         int outcome = outcome_of_child(use_in_child);
         assert_in_range(outcome, WORKS, REFUSED);
@@ -368,12 +368,41 @@ TEST(register_beside_launches)
     assert_int_equal(rex_offload_init(), 0);
     if (!loads_late())
         return;
-    start_threads();
+    start_threads(work);
     for (int i = 1; i <= registrations_of(100); i++) {
         if (i % 2 == 0)
             assert_int_equal(rex_module_init(&other), 0);
         assert_int_equal(launch(&other, &other_key, i), 0);
         assert_int_equal(rex_module_fini(&other), 0);
+        if (i % 20 == 0)
+            remove_temporary_images();
+    }
+    end_threads();
+}
+
+/* ---- the end of the module beside launches --------------------------------------------------- */
+
+/* A launch or a region may register the module again. */
+static void *launch_and_map(void *number)
+{
+    int64_t value = (int64_t)(intptr_t)number, mapped = 0;
+    REX_MAP(region, REX_TOFROM(&mapped, 1));
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        if (launch_own(++value) != 0 || rex_data_enter(-1, &region) != 0 || rex_data_exit(-1, &region) != 0)
+            __atomic_store_n(&failed, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&launched, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+TEST(end_beside_launches)
+{
+    find_image();
+    start_threads(launch_and_map);
+    for (int i = 1; i <= registrations_of(60); i++) {
+        assert_int_equal(rex_offload_fini(), 0);
+        if (i % 2 == 0)
+            assert_int_equal(rex_offload_init(), 0);
         if (i % 20 == 0)
             remove_temporary_images();
     }

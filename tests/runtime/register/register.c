@@ -157,3 +157,30 @@ TEST(no_memory_for_context, .gpu = ON_GPU)
     break_driver("cuDevicePrimaryCtxRetain:2:0");
     check_no_memory(rex_offload_init(), "GPU 0 is out of memory for a context: cuDevicePrimaryCtxRetain");
 }
+
+/* LLVM 19 and later crash if they are asked about memory then. */
+TEST(queue_after_the_end)
+{
+    static int64_t sum = 0;
+    struct rex_queue *queue = NULL;
+    struct rex_graph *graph = NULL;
+    REX_MAP(region, REX_TOFROM(&sum, 1));
+    REX_MAP(map, REX_VALUE((int64_t)2), REX_ALLOC(&sum, 1));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
+    assert_int_equal(rex_queue_create(&queue, -1, "queue", 0), 0);
+    assert_int_equal(rex_data_enter(-1, &region), 0);
+    launch.queue = queue;
+    assert_int_equal(rex_graph_begin(queue), 0);
+    assert_int_equal(rex_launch(&launch, &map), 0);
+    assert_int_equal(rex_graph_end(&graph, queue), 0);
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    assert_int_equal(rex_data_exit(-1, &region), 0);
+    assert_int_equal(sum, 2);
+    assert_int_equal(rex_offload_fini(), 0);
+    assert_int_equal(rex_queue_update(queue, &region), REX_EABSENT);
+    assert_int_not_equal(rex_graph_launch(graph, queue), 0);
+    rex_graph_destroy(graph);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+    assert_int_equal(sum, 2);
+}

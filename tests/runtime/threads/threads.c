@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -179,4 +180,20 @@ TEST(one_failure_for_all)
     assert_int_equal(opened, 1);
     end_threads(workers);
     unlink(watched.text);
+}
+
+/* Whoever waits for signals in a thread of its own blocks them in all others. */
+TEST(signal_mask_is_kept)
+{
+    sigset_t before, after;
+    sigemptyset(&before);
+    sigaddset(&before, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &before, NULL);
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    for (int i = 0; i < 10; i++)
+        assert_null(launch(i));
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    /* pthread_sigmask() writes 8 bytes of the 128 that a sigset_t has. */
+    for (int i = 1; i < SIGRTMAX; i++)
+        assert_int_equal(sigismember(&after, i), sigismember(&before, i));
 }
