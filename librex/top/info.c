@@ -96,7 +96,8 @@ int rex_runtime_tell(const char *path)
     char why[256];
     if (path == NULL)
         return rex_fail(REX_EINVAL, "rex_runtime_tell: the path is NULL");
-    if (rex_search_tell(path, &release, why, sizeof why) != 0)
+    if (!rex_search_trusts(path, REX_NAMED, why, sizeof why) ||
+        rex_search_tell(path, &release, why, sizeof why) != 0)
         return rex_fail(REX_ENORUNTIME, "%s: %s", path, why);
     return release->number;
 }
