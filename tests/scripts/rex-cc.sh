@@ -100,6 +100,22 @@ sed 's/omp\.so\./onp.so./g' all/rex_lib_host.so >missing.so
 ! REX_CUBIN=$PWD/missing.so on_release all/app 2>errors || fail 'an image ran without its library'
 grep -q 'missing.so needs lib.*onp.so.*, which cannot be loaded: .* \[REX_EIMAGE\]' errors ||
     fail "an image without its library: $(cat errors)"
+# Nor without a version of one, a variable, or a function that the loader looks for at once.
+sed 's/GLIBC_2\.\([0-9]\)/GLIBC_9.\1/g' all/rex_lib_host.so >newer.so
+printf 'extern int none;\nint *unused(void) { return &none; }\n' >variable.c
+printf 'int none(void);\nint unused(void) { return none(); }\n' >function.c
+host_image variable.so kernels.cu variable.c
+host_image function.so kernels.cu function.c -Wl,-z,now
+host_image lazy.so kernels.cu function.c -Wl,-z,lazy
+while read -r image text; do
+    ! REX_CUBIN=$PWD/$image.so on_release all/app 2>errors || fail "$image.so ran"
+    grep -q "$image.so needs $text.* \[REX_EIMAGE\]" errors || fail "$image.so: $(cat errors)"
+done <<'LACKS'
+newer GLIBC_9[^ ]* of libc.so.6, which is older on this machine
+variable the symbol none, which no library has
+function the symbol none, which no library has
+LACKS
+works env REX_CUBIN="$PWD/lazy.so" "$top/tests/llvm" "$release" all/app
 mkdir "$work/by_name"
 works "$rex_cc" "$top"/examples/16_by_name/*.c* -o by_name/app
 works on_release by_name/app
