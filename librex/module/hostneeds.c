@@ -100,7 +100,7 @@ static void *library_handle(const char *library)
     return handle;
 }
 
-/* Of a library without any versions the loader only warns. */
+/* The loader only warns of a library without any versions. */
 static bool has_version(const char *library, const char *version)
 {
     struct link_map *map;

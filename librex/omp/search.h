@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "omp/release.h"
 
-/* How a file came to be considered: nobody named its folder, the user did, or the process has it. */
+/* Why a file is considered: its folder is a guess, the user named it, or the process has it. */
 enum rex_origin { REX_GUESSED, REX_NAMED, REX_LOADED };
 
 struct rex_candidate {
@@ -34,9 +34,9 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
 extern const char *const rex_search_folders[];
 
 /*
- * Whether nobody else can have changed the file PATH, which is code; if not, WHY says who can. Every
- * user may write neither it nor its folder. If it is guessed, it belongs to root or to this user,
- * and so do the folders above it. In a set-user-ID program all belongs to root, named or not.
+ * Whether no other user can have changed the file PATH, which is code; if not, WHY says who can.
+ * Neither it nor its folder may be writable for every user. If it is guessed, it belongs to root or
+ * to this user, and so do the folders above it. In a set-user-ID program all belongs to root.
  */
 bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 
