@@ -314,7 +314,7 @@ REX_API int rex_info(int release, rex_info_row *row, void *context);
  * rex_runtime_tell(): the LLVM release of the libomptarget @path, 14 to 24, told from what it
  * exports. Nothing is loaded or run. A newer one gives the release that librex treats it as.
  * Returns that number; REX_EINVAL if @path is NULL; REX_ENORUNTIME if that is no libomptarget for
- * this machine, or cannot be read. Any thread.
+ * this machine, or cannot be read, or every user may write it or its folder. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -7,6 +7,7 @@
 #include "module/hostneeds.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,15 @@ struct needs {
     struct rex_elf elf;
     Elf64_Shdr dynamic, strings;
     size_t next;
-    bool has_path; /* of its own, on which the loader looks: known behind the last library */
+    /* Known behind the last library. */
+    bool has_path;  /* of its own, on which the loader looks */
+    bool binds_now; /* functions that it calls, too */
 };
 
 static bool open_needs(struct needs *needs, const unsigned char *bytes, size_t size)
 {
     needs->next = 0;
-    needs->has_path = false;
+    needs->has_path = needs->binds_now = false;
     /* Identified first: nothing of a CUBIN is read but its header. */
     return rex_elf_identify(&needs->elf, bytes, size) == 0 &&
            needs->elf.header.e_machine == REX_HOST_MACHINE &&
@@ -47,6 +50,9 @@ static const char *next_library(struct needs *needs)
     while (name == NULL && rex_elf_dynamic(&needs->elf, &needs->dynamic, needs->next++, &entry) &&
            entry.d_tag != DT_NULL) {
         needs->has_path |= entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
+        needs->binds_now |= entry.d_tag == DT_BIND_NOW ||
+                            (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
+                            (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
         if (entry.d_tag == DT_NEEDED)
             name = rex_elf_string(&needs->elf, &needs->strings, entry.d_un.d_val);
     }
@@ -81,6 +87,162 @@ int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char 
                     is_gomp ? "; install libgomp1 (Debian) or libgomp, or compile the kernels "
                               "with rex-cc -fno-openmp"
                             : "");
+}
+
+/* ---- versions and symbols of these ----------------------------------------------------------- */
+
+/* A library that is open, and stays so; NULL: it is not. */
+static void *library_handle(const char *library)
+{
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+    return handle;
+}
+
+/* The loader only warns of a library without any versions. */
+static bool has_version(const char *library, const char *version)
+{
+    struct link_map *map;
+    const char *at = NULL, *strings = "";
+    const ElfW(Verdef) *definition = NULL;
+    void *handle = library_handle(library);
+    if (handle == NULL || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+        return true;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_VERDEF)
+            at = (const char *)(map->l_addr + entry->d_un.d_ptr);
+        if (entry->d_tag == DT_STRTAB)
+            strings = (const char *)entry->d_un.d_ptr; /* the loader has added its base */
+    }
+    for (bool is_last = at == NULL; !is_last; is_last = definition->vd_next == 0) {
+        definition = (const void *)at;
+        const ElfW(Verdaux) *name = (const void *)(at + definition->vd_aux);
+        if (strcmp(strings + name->vda_name, version) == 0)
+            return true;
+        at += definition->vd_next;
+    }
+    return definition == NULL;
+}
+
+/* The row of SIZE bytes at OFFSET of TABLE, copied to ROW. */
+static bool copy_at(const struct rex_elf *elf, const Elf64_Shdr *table, uint64_t offset, void *row,
+                    size_t size)
+{
+    const unsigned char *bytes = rex_elf_section_bytes(elf, table);
+    bool is_inside = bytes != NULL && offset < table->sh_size && table->sh_size - offset >= size;
+    if (is_inside)
+        memcpy(row, bytes + offset, size);
+    return is_inside;
+}
+
+/* The rows of a made-up table may overlap: no more are read than it has room for. */
+static int check_versions(const struct rex_elf *elf, const char *path)
+{
+    Elf64_Shdr table, strings;
+    Elf64_Verneed library;
+    Elf64_Vernaux version;
+    if (!rex_elf_find_type(elf, SHT_GNU_verneed, &table) ||
+        !rex_elf_section(elf, table.sh_link, &strings))
+        return REX_OK;
+    int64_t left = (int64_t)(table.sh_size / sizeof version);
+    for (uint64_t begin = 0; left > 0 && copy_at(elf, &table, begin, &library, sizeof library);
+         begin += library.vn_next, left--) {
+        const char *file = rex_elf_string(elf, &strings, library.vn_file);
+        for (uint64_t at = begin + library.vn_aux;
+             left > 0 && copy_at(elf, &table, at, &version, sizeof version);
+             at += version.vna_next, left--) {
+            const char *name = rex_elf_string(elf, &strings, version.vna_name);
+            if (file != NULL && name != NULL && !(version.vna_flags & VER_FLG_WEAK) &&
+                !has_version(file, name))
+                return rex_fail(REX_EIMAGE,
+                                "device image %s needs %s of %s, which is older on this machine: "
+                                "compile the kernels here",
+                                path, name, file);
+            if (version.vna_next == 0)
+                break;
+        }
+        if (library.vn_next == 0)
+            break;
+    }
+    return REX_OK;
+}
+
+#if defined __x86_64__
+#define CALLED R_X86_64_JUMP_SLOT
+#elif defined __aarch64__
+#define CALLED R_AARCH64_JUMP_SLOT
+#else
+#define CALLED R_PPC64_JMP_SLOT
+#endif
+
+static bool is_defined(struct needs *needs, const char *name)
+{
+    const char *library;
+    bool found = dlsym(RTLD_DEFAULT, name) != NULL;
+    needs->next = 0;
+    while (!found && (library = next_library(needs)) != NULL) {
+        void *handle = library_handle(library);
+        found = handle == NULL || dlsym(handle, name) != NULL;
+    }
+    return found;
+}
+
+/* Symbol INDEX of the image is one that the loader wants, and nothing defines. */
+static bool lacks_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
+                         const char **name)
+{
+    Elf64_Sym symbol;
+    Elf64_Shdr versions;
+    Elf64_Half version = VER_NDX_GLOBAL;
+    if (index == 0 || !rex_elf_symbol(&needs->elf, symbols, index, &symbol, name) ||
+        **name == '\0' || symbol.st_shndx != SHN_UNDEF ||
+        ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL)
+        return false;
+    /* One with a version is not in sight of dlsym() where there is a newer one. */
+    bool is_versioned =
+        rex_elf_find_type(&needs->elf, SHT_GNU_versym, &versions) &&
+        copy_at(&needs->elf, &versions, index * sizeof version, &version, sizeof version) &&
+        version > VER_NDX_GLOBAL;
+    return !is_versioned && !is_defined(needs, *name);
+}
+
+static int check_relocations(struct needs *needs, const Elf64_Shdr *section, bool binds_now,
+                             const char *path)
+{
+    Elf64_Shdr symbols;
+    Elf64_Rela rela;
+    const char *name;
+    if (!rex_elf_section(&needs->elf, section->sh_link, &symbols))
+        return REX_OK;
+    for (size_t i = 0; rex_elf_relocation(&needs->elf, section, i, &rela); i++)
+        if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
+            lacks_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
+            return rex_fail(REX_EIMAGE, "device image %s needs the symbol %s, which no library has",
+                            path, name);
+    return REX_OK;
+}
+
+int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path)
+{
+    struct needs needs;
+    Elf64_Shdr section;
+    uint64_t total = 0;
+    if (!open_needs(&needs, bytes, size))
+        return REX_OK;
+    while (next_library(&needs) != NULL)
+        continue;
+    if (needs.has_path)
+        return REX_OK;
+    bool binds_now = needs.binds_now; /* next_library() begins again below */
+    int result = check_versions(&needs.elf, path);
+    for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++)
+        if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC)) {
+            total += section.sh_size; /* no linker writes more than the file has */
+            if (total <= size)
+                result = check_relocations(&needs, &section, binds_now, path);
+        }
+    return result;
 }
 
 /* ---- threads of its loops -------------------------------------------------------------------- */

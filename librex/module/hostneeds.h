@@ -21,4 +21,10 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size);
  */
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path);
 
+/*
+ * Then: 0, or REX_EIMAGE where a library lacks a version, or nothing defines a symbol, that the
+ * loader wants before the image is open. An image with a run path of its own is not looked into.
+ */
+int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path);
+
 #endif

@@ -245,6 +245,8 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
         result = check_device(image);
     if (result == REX_OK && release != NULL && image->view.kind == REX_IMAGE_HOST)
         result = rex_host_open_libraries(image->bytes, image->size, image->path);
+    if (result == REX_OK && release != NULL && image->view.kind == REX_IMAGE_HOST)
+        result = rex_host_check_symbols(image->bytes, image->size, image->path);
     return result;
 }
 

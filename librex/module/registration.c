@@ -179,7 +179,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
         return result;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
     bool late = rex_devices_in_use() && !rex_runtime_disabled();
-    result = late && for_gpu ? rex_trial_load_now(descriptor, image->path) : REX_OK;
+    result = late ? rex_trial_load_now(descriptor, image->path, !for_gpu) : REX_OK;
     if (result != REX_OK) {
         rex_gate_registered();
         return result;
@@ -193,13 +193,12 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
         REX_REAL(unregister_lib)
         (&descriptor->given);
         free_copies(descriptor, registration->release);
-    } else if (late) {
-        /* Devices are in use: a launch that loads the image would meet those of other threads. */
-        for (int device = 0; device < rex_devices_known(); device++)
-            rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-    } else if (for_gpu) {
-        rex_trial_load_later();
+    } else if (!late || !for_gpu) {
+        rex_trial_load_later(!for_gpu);
     }
+    /* Devices are in use: a launch that loads the image would meet those of other threads. */
+    for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
+        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
     return is_accepted ? REX_OK : not_accepted(registration, image);
 }

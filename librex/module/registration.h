@@ -95,7 +95,8 @@ struct rex_descriptor {
     struct rex_descriptor *previous;
     struct __tgt_bin_desc given; /* to libomptarget */
     struct __tgt_device_image image;
-    void *trial; /* the driver's module, during a trial load */
+    void *trial;     /* the driver's module, during a trial load */
+    uint64_t loaded; /* host images: a bit for each device on which libomptarget has */
     /* copies; NULL if the module's own table is registered, or they are freed */
     struct __tgt_offload_entry *entries;
 };

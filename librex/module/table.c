@@ -172,17 +172,28 @@ static void list_names(const struct rex_view *view, bool kernel, char *text, siz
         snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
 }
 
-int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel)
+/* Where clang's own offload code lies in the binary, its entries are in the module's table, too. */
+static const char *beside(const struct rex_table *table)
+{
+    for (uint32_t i = 0; table != NULL && i < table->count; i++)
+        if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
+            return "; this binary has offload code of clang's, too, whose entries are in the same "
+                   "table: move one of the two into a shared object";
+    return "";
+}
+
+int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
+                    const char *name, bool kernel)
 {
     char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
     const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
-                        "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
-                        what, name, near);
+                        "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",
+                        path, what, name, near, beside(table));
     list_names(view, kernel, names, sizeof names);
-    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s", path, what, name,
-                    names);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s%s", path, what,
+                    name, names, beside(table));
 }
 
 /*
@@ -355,7 +366,7 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
     const struct rex_image_symbol *symbol = rex_view_find(view, name);
     uint8_t flags = REX_KERNEL_MATCHED;
     if (symbol == NULL || !symbol->kernel)
-        return rex_table_lacks(view, path, name, true);
+        return rex_table_lacks(table, view, path, name, true);
     if (symbol->odd_size > 0 && symbol->odd_index == 0)
         flags |= REX_KERNEL_NARROW_FIRST;
     int result = release != NULL ? check_environment(symbol, path, release, &flags) : REX_OK;
@@ -376,14 +387,15 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
     return REX_OK;
 }
 
-static int match_global(struct rex_kernel *kernel, const struct rex_view *view, const char *path)
+static int match_global(const struct rex_table *table, struct rex_kernel *kernel,
+                        const struct rex_view *view, const char *path)
 {
     const struct __tgt_offload_entry *entry = kernel->entry;
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)
-        return rex_table_lacks(view, path, entry->name, false);
+        return rex_table_lacks(table, view, path, entry->name, false);
     if (global->size != entry->size)
         return rex_fail(REX_ENOKERNEL,
                         "global \"%s\" has %zu bytes in the program and %llu in device image %s",
@@ -396,7 +408,7 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_release *release)
 {
     return kernel->entry->size == 0 ? match_kernel(table, kernel, view, path, release)
-                                    : match_global(kernel, view, path);
+                                    : match_global(table, kernel, view, path);
 }
 
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,

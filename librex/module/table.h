@@ -120,7 +120,11 @@ int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_view *view, const char *path,
                      const struct rex_release *release);
 
-/* Fail with REX_ENOKERNEL: the image of VIEW, called PATH, has no such KERNEL or global. */
-int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel);
+/*
+ * Fail with REX_ENOKERNEL: the image of VIEW, called PATH, has no such KERNEL or global. An
+ * entry of TABLE names it; NULL: a caller does.
+ */
+int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
+                    const char *name, bool kernel);
 
 #endif

@@ -311,6 +311,7 @@ int rex_device_offload(int64_t device, int *number)
 
 uint64_t rex_loads_due;
 static int (*attempt_load)(int number); /* under the driver's lock */
+static bool is_loading;                 /* the same: the attempt may call libomptarget itself */
 
 void rex_loads_expect(int (*attempt)(int number))
 {
@@ -329,10 +330,13 @@ int rex_load_try(int64_t device)
         return REX_OK;
     will_use(number);
     rex_load_lock();
-    if (rex_load_is_due(number))
+    if (rex_load_is_due(number) && !is_loading) {
+        is_loading = true;
         result = attempt_load(number);
-    if (result == REX_OK)
-        __atomic_fetch_and(&rex_loads_due, ~(UINT64_C(1) << number), __ATOMIC_RELEASE);
+        is_loading = false;
+        if (result == REX_OK)
+            __atomic_fetch_and(&rex_loads_due, ~(UINT64_C(1) << number), __ATOMIC_RELEASE);
+    }
     rex_load_unlock();
     return result;
 }

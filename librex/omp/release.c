@@ -60,7 +60,7 @@
     .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3), .host = HOST_ARRAY,               \
     .excess_copied = true, .presence_at_entry = true, .entries_copied = true, .attach_rows = true, \
     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT,         \
-    .environment_size = 40, .shared_memory_fixed = true
+    .environment_size = 40, .shared_memory_fixed = true, .obeys_tmpdir = true
 
 /*
  * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; 14 and 21 to 23 must

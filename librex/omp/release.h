@@ -54,6 +54,7 @@ struct rex_release {
      * past its end
      */
     bool excess_copied;
+    bool obeys_tmpdir; /* host images are files in $TMPDIR, not in /tmp */
     /* a present modifier needs memory mapped before the call: an earlier row does not count */
     bool presence_at_entry;
     /*

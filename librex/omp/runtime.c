@@ -188,8 +188,11 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
     strcat(pattern, "/libomptarget.rtl.*.so");
     int result = glob(pattern, 0, NULL, &found);
     if (result == 0) {
+        bool is_trusted = true;
+        for (size_t i = 0; i < found.gl_pathc && is_trusted; i++)
+            is_trusted = rex_search_trusts(found.gl_pathv[i], candidate->origin, why, why_size);
         globfree(&found);
-        return REX_OK;
+        return is_trusted ? REX_OK : REX_ENORUNTIME;
     }
     if (result == GLOB_NOSPACE) {
         snprintf(why, why_size, "out of memory");
@@ -269,7 +272,10 @@ static __attribute__((noinline)) int bind_named(const char *path, const char *ho
     char why[1024];
     _Static_assert(REX_SETTING_MAX <= sizeof candidate.path, "what is named fits");
     snprintf(candidate.path, sizeof candidate.path, "%s", path);
-    int result = rex_search_tell(path, &candidate.release, why, sizeof why);
+    candidate.origin = loaded ? REX_LOADED : REX_NAMED;
+    int result = rex_search_trusts(path, candidate.origin, why, sizeof why)
+                     ? rex_search_tell(path, &candidate.release, why, sizeof why)
+                     : REX_ENORUNTIME;
     if (result == REX_OK && !loaded)
         result = check_plugins(&candidate, why, sizeof why);
     if (result != REX_OK)

@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -23,6 +25,67 @@
 #include "image/elf.h"
 #include "omp/forward.h"
 #include "rex/offload.h"
+
+/* ---- whose work a file is -------------------------------------------------------------------- */
+
+/* In a user namespace root's files may have another number: that of /usr. */
+static bool is_ours(uid_t owner)
+{
+    struct stat system;
+    return owner == (stat("/usr", &system) == 0 ? system.st_uid : 0) ||
+           (owner == getuid() && getauxval(AT_SECURE) == 0);
+}
+
+/* The path of the folder in which PATH lies takes its place; false: there is none. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
+        return false;
+    if (slash == NULL)
+        strcpy(path, ".");
+    else
+        slash[slash == path] = '\0';
+    return true;
+}
+
+/*
+ * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
+ * owner and root exchange what lies there.
+ */
+static __attribute__((noinline)) bool is_trusted(const char *path, enum rex_origin origin,
+                                                 char *why, size_t why_size)
+{
+    struct stat status;
+    char place[PATH_MAX];
+    bool is_strict = origin == REX_GUESSED || getauxval(AT_SECURE) != 0;
+    snprintf(place, sizeof place, "%s", path);
+    for (int above = 0; above < 2 || is_strict; above++) {
+        if (stat(place, &status) != 0)
+            return true; /* what reads the file says why */
+        bool is_kept = above > 1 && (status.st_mode & S_ISVTX);
+        if ((status.st_mode & S_IWOTH) && !is_kept) {
+            snprintf(why, why_size, "every user may write %s", place);
+            return false;
+        }
+        if (is_strict && !is_ours(status.st_uid)) {
+            snprintf(why, why_size, "%s belongs to another user (%u)", place,
+                     (unsigned)status.st_uid);
+            return false;
+        }
+        if (!go_up(place))
+            return true;
+    }
+    return true;
+}
+
+bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size)
+{
+    char file[PATH_MAX];
+    return origin == REX_LOADED ||
+           (is_trusted(path, origin, why, why_size) &&
+            (realpath(path, file) == NULL || is_trusted(file, origin, why, why_size)));
+}
 
 /* ---- the release of a file ------------------------------------------------------------------- */
 
@@ -180,13 +243,17 @@ static void note(struct rex_report *report, int error)
         report->error = error;
 }
 
-static void add_file(struct list *list, const char *path)
+static void add_file(struct list *list, const char *path, enum rex_origin origin)
 {
     const struct rex_release *release;
-    char why[256];
+    char why[512];
     for (size_t i = 0; i < list->count; i++)
         if (rex_same_file(list->candidates[i].path, path))
             return;
+    if (!rex_search_trusts(path, origin, why, sizeof why)) {
+        rex_report_line(list->report, "%s: %s", path, why);
+        return;
+    }
     if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
         note(list->report, errno);
         rex_report_line(list->report, "%s: %s", path, why);
@@ -199,7 +266,8 @@ static void add_file(struct list *list, const char *path)
     }
     list->candidates = grown;
     snprintf(grown[list->count].path, PATH_MAX, "%s", path);
-    snprintf(grown[list->count].doubt, sizeof grown->doubt, "%s", why);
+    snprintf(grown[list->count].doubt, sizeof grown->doubt, "%.255s", why);
+    grown[list->count].origin = origin;
     grown[list->count++].release = release;
 }
 
@@ -207,7 +275,7 @@ static void add_file(struct list *list, const char *path)
  * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins are called
  * libomptarget.rtl.*.
  */
-static void add_folders(struct list *list, const char *pattern)
+static void add_folders(struct list *list, const char *pattern, enum rex_origin origin)
 {
     char files[PATH_MAX + 32];
     glob_t found;
@@ -218,7 +286,7 @@ static void add_folders(struct list *list, const char *pattern)
     if (result != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        add_file(list, found.gl_pathv[i]);
+        add_file(list, found.gl_pathv[i], origin);
     globfree(&found);
 }
 
@@ -239,7 +307,7 @@ static void add_loader_folders(struct list *list)
     bool is_told = folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
                    dlinfo(program, RTLD_DI_SERINFO, folders) == 0;
     for (unsigned i = 0; is_told && i < folders->dls_cnt; i++)
-        add_folders(list, folders->dls_serpath[i].dls_name);
+        add_folders(list, folders->dls_serpath[i].dls_name, REX_NAMED);
     if (!is_told)
         note(list->report, ENOMEM);
     free(folders);
@@ -286,9 +354,9 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
 {
     struct list list = {.openmp_folder = openmp_folder, .report = report};
     if (openmp_folder != NULL)
-        add_folders(&list, openmp_folder);
+        add_folders(&list, openmp_folder, REX_NAMED);
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
-        add_folders(&list, rex_search_folders[i]);
+        add_folders(&list, rex_search_folders[i], REX_GUESSED);
     add_loader_folders(&list);
     if (list.count > 0)
         qsort_r(list.candidates, list.count, sizeof *list.candidates, compare,
@@ -364,15 +432,17 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
     return 0;
 }
 
-static __attribute__((noinline)) bool open_beside(const char *path)
+static __attribute__((noinline)) bool open_beside(const struct rex_candidate *candidate)
 {
     static const char *const names[] = {OPENMP_SONAME, "libomp.so"};
-    char file[PATH_MAX + 16];
-    rex_folder_of(path, file);
+    char file[PATH_MAX + 16], why[512];
+    rex_folder_of(candidate->path, file);
     size_t length = strlen(file);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(file + length, sizeof file - length, "/%s", names[i]);
-        if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
+        if (!rex_search_trusts(file, candidate->origin, why, sizeof why))
+            rex_log(REX_LOG_INFO, "passed over: %s: %s", file, why);
+        else if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
             rex_log(REX_LOG_DEBUG, "opened %s", file);
             return true;
         }
@@ -397,10 +467,10 @@ int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_can
     int result;
     if (is_there(candidate, why, why_size, &result))
         return result;
-    if (open_beside(candidate->path) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
+    if (open_beside(candidate) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
         return 0;
     for (size_t i = 0; i < count; i++)
-        if (open_beside(others[i].path))
+        if (open_beside(&others[i]))
             return 0;
     snprintf(why, why_size, "there is no " OPENMP_SONAME " beside it or on the loader's path");
     return -1;

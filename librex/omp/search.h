@@ -13,8 +13,12 @@
 #include "base/error.h"
 #include "omp/release.h"
 
+/* Why a file is considered: its folder is a guess, the user named it, or the process has it. */
+enum rex_origin { REX_GUESSED, REX_NAMED, REX_LOADED };
+
 struct rex_candidate {
     char path[PATH_MAX];
+    enum rex_origin origin;
     const struct rex_release *release;
     char doubt[256]; /* why it is newer than all releases that librex knows; "": it is not */
 };
@@ -28,6 +32,13 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
 
 /* The patterns of the folders that are searched besides the loader's, NULL after the last. */
 extern const char *const rex_search_folders[];
+
+/*
+ * Whether no other user can have changed the file PATH, which is code; if not, WHY says who can.
+ * Neither it nor its folder may be writable for every user. If it is guessed, it belongs to root or
+ * to this user, and so do the folders above it. In a set-user-ID program all belongs to root.
+ */
+bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size_t why_size);
 
 /*
  * Tell the release of the file PATH without loading it. Returns 0; then WHY says if the file is

@@ -139,7 +139,7 @@ static const struct __tgt_offload_entry *find_entry(const struct rex_library *li
     for (ptrdiff_t i = 0; symbol != NULL && symbol->kernel == kernel && i < count; i++)
         if (&view->symbols[library->symbol[i]] == symbol)
             return &begin[i];
-    rex_table_lacks(view, library->image.path, name, kernel);
+    rex_table_lacks(NULL, view, library->image.path, name, kernel);
     return NULL;
 }
 
@@ -191,7 +191,7 @@ static int global_of_driver(void **address, size_t *size, const struct rex_libra
     int ordinal;
     void *found = NULL;
     if (symbol == NULL || symbol->kernel)
-        return rex_table_lacks(&library->image.view, library->image.path, name, false);
+        return rex_table_lacks(NULL, &library->image.view, library->image.path, name, false);
     int result = find_gpu(library, number, "rex_library_global", &ordinal);
     if (result == REX_OK && ordinal < 0)
         result = not_there(name, number);

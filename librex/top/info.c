@@ -96,7 +96,8 @@ int rex_runtime_tell(const char *path)
     char why[256];
     if (path == NULL)
         return rex_fail(REX_EINVAL, "rex_runtime_tell: the path is NULL");
-    if (rex_search_tell(path, &release, why, sizeof why) != 0)
+    if (!rex_search_trusts(path, REX_NAMED, why, sizeof why) ||
+        rex_search_tell(path, &release, why, sizeof why) != 0)
         return rex_fail(REX_ENORUNTIME, "%s: %s", path, why);
     return release->number;
 }
@@ -203,6 +204,10 @@ static void yes_or_no(const struct to *to, const struct rex_release *release)
          "entries for a later table there"},
         {release->image_read_later, "images",
          "stay when a registration has ended: libomptarget reads them later"},
+        {true, "files of host images",
+         release->obeys_tmpdir
+             ? "in TMPDIR are tried first, and removed: libomptarget aborts, or leaves them"
+             : "in /tmp are tried first, and removed: libomptarget aborts, or leaves them"},
         {release->empty_is_null, "rows of no elements",
          "that are not mapped give the kernel NULL, also if the driver launches: so does "
          "libomptarget"},

@@ -15,5 +15,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
     }
     fuzz_images(copy, size);
     rex_host_limit_threads(copy, size);
+    rex_host_check_symbols(copy, size, "image");
     free(copy);
 }

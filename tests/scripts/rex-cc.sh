@@ -100,6 +100,44 @@ sed 's/omp\.so\./onp.so./g' all/rex_lib_host.so >missing.so
 ! REX_CUBIN=$PWD/missing.so on_release all/app 2>errors || fail 'an image ran without its library'
 grep -q 'missing.so needs lib.*onp.so.*, which cannot be loaded: .* \[REX_EIMAGE\]' errors ||
     fail "an image without its library: $(cat errors)"
+# Nor without a version of one, a variable, or a function that the loader looks for at once.
+sed 's/GLIBC_2\.\([0-9]\)/GLIBC_9.\1/g' all/rex_lib_host.so >newer.so
+printf 'extern int none;\nint *unused(void) { return &none; }\n' >variable.c
+printf 'int none(void);\nint unused(void) { return none(); }\n' >function.c
+host_image variable.so kernels.cu variable.c
+host_image function.so kernels.cu function.c -Wl,-z,now
+host_image lazy.so kernels.cu function.c -Wl,-z,lazy
+while read -r image text; do
+    ! REX_CUBIN=$PWD/$image.so on_release all/app 2>errors || fail "$image.so ran"
+    grep -q "$image.so needs $text.* \[REX_EIMAGE\]" errors || fail "$image.so: $(cat errors)"
+done <<'LACKS'
+newer GLIBC_9[^ ]* of libc.so.6, which is older on this machine
+variable the symbol none, which no library has
+function the symbol none, which no library has
+LACKS
+works env REX_CUBIN="$PWD/lazy.so" "$top/tests/llvm" "$release" all/app
+# libomptarget opens host images as files in /tmp: where that is not possible it is an error, and else nothing is left there.
+# in_tmp RELEASE OPTIONS: all/app with a /tmp of its own
+in_tmp() {
+    # The shell that is started expands it.
+    # shellcheck disable=SC2016
+    run "$top/tests/llvm" "$1" env TMPDIR=/tmp unshare -m sh -c \
+        'mount --bind . /mnt && mount -t tmpfs -o "$1" none /tmp && cd /mnt && all/app && ls -A /tmp >left' sh "$2"
+}
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /mnt 2>"$work/err"; then
+    for one in $("$top/tests/llvm" --list | grep -v bare); do
+        in_tmp "$one" size=1m
+        ends 0 "LLVM $one"
+        [ ! -s "$work/left" ] || fail "LLVM $one has left $(cat "$work/left")"
+        for options in noexec:run ro:made size=4k:written; do
+            in_tmp "$one" "${options%:*}"
+            says "none can be ${options#*:}: "
+            [ "$status" -lt 128 ] || fail "LLVM $one, /tmp with $options: status $status"
+        done
+    done
+else
+    echo "left out: a /tmp without room or programs: $(cat "$work/err")"
+fi
 mkdir "$work/by_name"
 works "$rex_cc" "$top"/examples/16_by_name/*.c* -o by_name/app
 works on_release by_name/app

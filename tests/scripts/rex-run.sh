@@ -254,6 +254,29 @@ else
     echo "left out: Debian's libomptarget 14, which is not here"
 fi
 
+# What every user may write is an error where it is named, and another user's folder in /opt is passed over.
+quietly "$CC" -o "$work/linked" "$work/nothing.c" -Wl,--no-as-needed "$O/tests/fake/24/libomptarget.so.24" -Wl,--allow-shlib-undefined
+mkdir "$work/loose"
+cp "$O/tests/fake/24"/lib*.so.* "$work/loose"
+chmod 777 "$work/loose"
+loose=$work/loose/libomptarget.so.24
+refused 125 "every user may write $work/loose" env -u LD_LIBRARY_PATH REX_OMPTARGET="$loose" "$rex_run" "$work/linked"
+refused 125 "every user may write $work/loose" "$rex_run" --omptarget="$loose" "$work/linked"
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /opt 2>/dev/null; then
+    while read -r owner text; do
+        # The shell that is started expands it.
+        # shellcheck disable=SC2016
+        run env -u LD_LIBRARY_PATH -u REX_OMPTARGET unshare -m sh -c 'mount -t tmpfs -o mode=755 none /opt && mkdir -p /opt/one/lib &&
+            cp "$1"/lib*.so.* /opt/one/lib && chown -R "$2" /opt/one && "$3" --log=info "$4"' sh "$O/tests/fake/24" "$owner" "$rex_run" "$work/linked"
+        says "$text"
+    done <<'OWNERS'
+0 runs on the one in /opt/one/lib
+65534 no folder has
+OWNERS
+else
+    echo 'left out: another user'"'"'s folder in /opt, which needs root and a mount namespace'
+fi
+
 # ---- --omptarget: what it refuses, and the program's end
 
 if [ -x "$work/clang-19" ] && has 16 && has 22; then

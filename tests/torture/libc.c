@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,6 +117,8 @@ FUNCTION(void, free, void *memory)
 /* ---- files -------------------------------------------------------------------------------------------------------------------------- */
 
 PLAIN(int, open, -1, (const char *path, int flags, mode_t mode), (path, flags, mode))
+PLAIN(int, mkostemp, -1, (char *path, int flags), (path, flags))
+PLAIN(void *, mmap, MAP_FAILED, (void *at, size_t size, int allowed, int flags, int fd, off_t offset), (at, size, allowed, flags, fd, offset))
 PLAIN(int, fstat, -1, (int fd, struct stat *status), (fd, status))
 PLAIN(int, stat, -1, (const char *path, struct stat *status), (path, status))
 PLAIN(int, fcntl, -1, (int fd, int command, long argument), (fd, command, argument))

@@ -27,6 +27,8 @@
     X(fstat, FILES, EIO, ENOMEM)                             \
     X(stat, FILES, EACCES, ENOENT, ENOMEM)                   \
     X(fcntl, FILES, EMFILE, EINVAL)                          \
+    X(mkostemp, FILES, EROFS, EMFILE)                        \
+    X(mmap, FILES, EPERM, ENOMEM)                            \
     X(ftruncate, FILES, EIO, EINTR)                          \
     X(flock, FILES, EINTR, ENOLCK)                           \
     X(readlink, FILES, EACCES, ENOENT)                       \

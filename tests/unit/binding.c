@@ -48,16 +48,25 @@ TEST_FOR_EACH(named, given, named_cases)
 }
 
 /* Copies in a new folder: the plugins of the first have no names beside it; the second may not be read, not even by root. */
-TEST_OF_EACH(copied, bool, readable, true, false)
+static const struct {
+    mode_t file, folder;
+    const char *because;
+} copied_cases[] = {
+    {0644, 0755, "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev"},
+    {0, 0755, "Permission denied"},
+    {0666, 0755, "every user may write"},
+    {0644, 01777, "every user may write"},
+};
+
+TEST_FOR_EACH(copied, given, copied_cases)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     make_folder(folder);
     snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
     copy_file(FAKE("17/libomptarget.so.17"), path);
-    CHECK(chmod(path, readable ? 0644 : 0) == 0 && chmod(folder, 0755) == 0);
-    CHECK(readable || geteuid() != 0 || seteuid(65534) == 0);
-    refused(path, readable ? "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev"
-                           : "Permission denied");
+    CHECK(chmod(path, given->file) == 0 && chmod(folder, given->folder) == 0);
+    CHECK(given->file != 0 || geteuid() != 0 || seteuid(65534) == 0);
+    refused(path, given->because);
     CHECK(getuid() != 0 || seteuid(0) == 0);
     remove_folder(folder);
 }
@@ -130,6 +139,12 @@ struct tree {
     const char *openmp;       /* that the process has before; NULL: none */
 };
 
+/* A file or folder in the tree that every user may write, or, where the mode is 0, that is another user's; NULL: none. */
+static struct loose {
+    const char *path;
+    mode_t mode;
+} loose;
+
 static void take_line(enum rex_log_level level, const char *message, void *context)
 {
     (void)level, (void)context;
@@ -143,7 +158,10 @@ static void bind_in(const void *context)
     enter_root();
     rex_set_log_callback(take_line, NULL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
-    says("The first of the tree is %s:", tree->files[0][0]);
+    if (loose.path == NULL)
+        says("The first of the tree is %s:", tree->files[0][0]);
+    else
+        says("%s with mode %o:", loose.path, (unsigned)loose.mode);
     CHECK(tree->openmp == NULL || dlopen(tree->openmp, RTLD_NOW | RTLD_GLOBAL) != NULL);
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(rex_runtime_bind(), rex_last_error_code());
@@ -164,6 +182,11 @@ static void plant(const struct tree *tree, char root[PATH_MAX])
             assert_int_equal(symlink(from + 1, whole), 0);
         else
             copy_file(from, whole);
+    }
+    if (loose.path != NULL) {
+        char whole[2 * PATH_MAX];
+        snprintf(whole, sizeof whole, "%s/%s", root, loose.path);
+        assert_int_equal(loose.mode != 0 ? chmod(whole, loose.mode) : chown(whole, 65534, 65534), 0);
     }
 }
 
@@ -245,6 +268,49 @@ TEST(test_trees)
     need_root();
     for (size_t i = 0; i < COUNT(trees); i++)
         in_root(&trees[i], bind_in);
+}
+
+/* What every user may write is passed over wherever it is, and what is another user's where nobody has named it. A sticky folder keeps what lies
+ * in it, but anyone may add to it. */
+TEST(test_loose)
+{
+    static const struct tree tree = {{{"opt/a/lib/libomptarget.so.23", OMPTARGET(23)},
+                                      {"opt/a/lib/libomp.so.5", OMP(23)},
+                                      {"opt/b/lib/libomptarget.so.17", OMPTARGET(17)},
+                                      {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(17)},
+                                      {"usr/lib/libomptarget.so.15", OMPTARGET(15)},
+                                      {"usr/lib/libomptarget.rtl.x86_64.so", OMPTARGET(15)},
+                                      {"usr/lib/libomp.so.5", OMP(15)}},
+                                     NULL};
+    /* The loader's folders are the user's word. */
+    static const struct tree named = {{{"usr/lib/libomptarget.so.23", OMPTARGET(23)}, {"usr/lib/libomp.so.5", OMP(23)}}, NULL};
+    /* Plugins are code, too. */
+    static const struct tree plugins = {{{"opt/b/lib/libomptarget.so.17", OMPTARGET(17)},
+                                         {"opt/b/lib/libomptarget.rtl.x86_64.so", OMPTARGET(17)},
+                                         {"usr/lib/libomp.so.5", OMP(17)}},
+                                        NULL};
+    static const struct {
+        const struct tree *tree;
+        struct loose loose;
+    } cases[] = {
+        {&tree, {"opt/a/lib/libomptarget.so.23", 0666}},
+        {&tree, {"opt/a/lib", 01777}},
+        {&tree, {"opt/a", 0777}},
+        {&tree, {"opt/a", 01777}},
+        {&tree, {"opt/a/lib/libomptarget.so.23", 0}},
+        {&tree, {"opt/a/lib", 0}},
+        {&tree, {"opt/a", 0}},
+        {&tree, {"opt/a/lib/libomp.so.5", 0}},
+        {&named, {"usr/lib/libomptarget.so.23", 0}},
+        {&named, {"usr/lib/libomptarget.so.23", 0666}},
+        {&plugins, {"opt/b/lib/libomptarget.rtl.x86_64.so", 0666}},
+    };
+    need_root();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        loose = cases[i].loose;
+        in_root(cases[i].tree, bind_in);
+    }
+    loose.path = NULL;
 }
 
 /* rules.mk leads calls here: no libomptarget is opened, or there is no memory, at first for librex's constructor. */

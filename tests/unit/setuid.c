@@ -1,5 +1,6 @@
 /*
- * setuid.c - a set-user-ID program takes no setting from the environment of its caller.
+ * setuid.c - a set-user-ID program takes no setting from the environment of its caller, and no
+ * library but root's.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,14 +9,15 @@
 #include <sys/auxv.h>
 
 #include "base/settings.h"
+#include "omp/search.h"
 
 #define OWNER 65533
 #define CALLER 65534
 
 /* The program, run by itself: 0 if the settings are what ARGUMENT says. */
-static void as_child(const char *argument)
+static void as_child(const char *own, const char *argument)
 {
-    char value[REX_SETTING_MAX];
+    char value[REX_SETTING_MAX], why[256];
     int from_environment = rex_setting_text(REX_OPTION_OMPTARGET, value);
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "chosen"), 0);
     CHECK_EQUAL(rex_setting_text(REX_OPTION_OMPTARGET, value), 1);
@@ -23,6 +25,8 @@ static void as_child(const char *argument)
     if (strcmp(argument, "secure") == 0 && getauxval(AT_SECURE) == 0)
         _exit(77); /* a file system without set-user-ID */
     CHECK_EQUAL(from_environment, strcmp(argument, "plain") == 0);
+    CHECK(rex_search_trusts("/bin/sh", REX_NAMED, why, sizeof why));
+    CHECK_EQUAL(rex_search_trusts(own, REX_NAMED, why, sizeof why), strcmp(argument, "plain") == 0);
     _exit(0); /* LeakSanitizer does not work for a user who may not look at the process */
 }
 
@@ -64,7 +68,7 @@ TEST(test_set_user_id)
 int main(int count, char **arguments)
 {
     if (count == 2)
-        as_child(arguments[1]);
+        as_child(arguments[0], arguments[1]);
     if (geteuid() != 0) {
         puts("skip: only root can make a program that is set-user-ID to somebody else");
         return 77;

@@ -224,14 +224,29 @@ struct missing {
     char folder[PATH_MAX]; /* that has it; "": none known yet */
 };
 
-/* A file that librex's search found, or has bound: whether the linked name is beside it. */
+/* Where the user has named a libomptarget, no other is taken. */
+static void see_error(const char *error)
+{
+    const char *named = getenv("REX_OMPTARGET");
+    if (named != NULL && *named != '\0')
+        die(NOT_RUN, "%s", error);
+}
+
+/*
+ * A file that librex's search found, or has bound: whether the linked name is beside it. The value
+ * of one that is passed over is the reason.
+ */
 static void see_found(const char *group, const char *name, const char *value, void *context)
 {
     struct missing *missing = context;
-    bool is_bound = strcmp(group, "libomptarget") == 0 && strcmp(name, "path") == 0;
+    bool is_of_bound = strcmp(group, "libomptarget") == 0;
+    bool is_bound = is_of_bound && strcmp(name, "path") == 0;
+    bool is_usable = strcmp(group, "found") == 0 && strncmp(value, "LLVM ", strlen("LLVM ")) == 0;
     const char *file = is_bound ? value : name, *slash = strrchr(file, '/');
     char path[PATH_MAX];
-    if (*missing->folder != '\0' || slash == NULL || (!is_bound && strcmp(group, "found") != 0))
+    if (is_of_bound && strcmp(name, "error") == 0)
+        see_error(value);
+    if (*missing->folder != '\0' || slash == NULL || (!is_bound && !is_usable))
         return;
     path_of(path, "%.*s/%s", (int)(slash - file), file, missing->name);
     if (access(path, F_OK) != 0)
