@@ -216,13 +216,13 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     struct rex_request request = {.map = map != NULL ? map : &no_rows, .purpose = purpose};
     rex_shelter_begin(); /* once for all calls below */
     int result = resolve(module, config, &request);
-    bool is_host = result == REX_EHOST;
-    if (result == REX_OK)
+    const char *why = "nothing was launched: offloading is disabled, or the device is the host";
+    if (result == REX_OK) {
         result = launch(&request);
+        why = "nothing was launched: libomptarget launched nothing";
+    }
     rex_shelter_end();
-    return is_host ? rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or "
-                                               "the device is the host")
-                   : result;
+    return result == REX_EHOST ? rex_fail_again(REX_EHOST, why) : result;
 }
 
 /* ---- preparation before the first launch ----------------------------------------------------- */
