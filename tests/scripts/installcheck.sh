@@ -144,7 +144,7 @@ for name in 'moved,there' 'moved:there'; do
     mv "$work/$name" "$work/moved there"
 done
 mv "$work/moved there" "$work/moved"
-for character in , : ';' '&' '|' \\ '"'; do
+for character in ',' : ';' '&' '|' \\ '"'; do
     refused 2 "cannot be installed in a folder with a $character in its name" "$MAKE" install prefix="$work/refused" libdir="$work/${character}lib"
     [ ! -e "$work/refused" ] || fail "make install began, with a $character in a name"
 done
