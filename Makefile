@@ -387,7 +387,11 @@ absolute = -e 's|$${pcfiledir}/@PREFIX@|$(prefix)|' -e 's|$${pcfiledir}/@LIBDIR@
 DATA_FILES  := tools/rex-info/abi.schema.json
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
+# Folders in a run path, in options of compilers, in LD_LIBRARY_PATH or in templates, with a character that none of these can have.
+unfit = $(firstword $(foreach c,$(comma) : ; & | \ ",$(if $(findstring $(c),$(prefix)$(bindir)$(libdir)$(includedir)),$(c))))
+
 install: library $(TOOLS) $(COMPLETIONS) $(MANUAL)  ## install to $(DESTDIR)$(prefix)
+	$(if $(unfit),$(error librex cannot be installed in a folder with a $(unfit) in its name))
 	$(Q)d=$(call to,$(libdir)); while [ ! -e "$$d" ]; do d=$$(dirname "$$d"); done; [ -d "$$d" ] && [ -w "$$d" ] || { \
 	    printf '%s may not be written: install as root, or with make install prefix=$$HOME/.local\n' "$$d" >&2; exit 1; }
 	$(Q)install -d $(call to,$(libdir)) $(call to,$(pcdir)) $(call to,$(cmakedir)) $(call to,$(includedir)/rex)

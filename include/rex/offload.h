@@ -147,7 +147,8 @@ REX_API const char *rex_error_name(int error);
  *                   wrappers of rex_kmp.h that launch return -1 also if the module cannot be
  *                   registered; the cause is the last error, as of rex_module_target_kernel().
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, an unknown flag.
- * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
+ * REX_ENOMEM        an allocation failed, a size does not fit in size_t, or a row to map has more
+ *                   than a TiB.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each
  *                   was rejected.
  * REX_ERUNTIME      libomptarget was given the image and reported no device for it, or could not
@@ -231,7 +232,10 @@ struct rex_module {
     /** librex's: tables made from the entries, kept for the life of the process. */
     void *registration;
     struct rex_module *next; /**< librex's: the list of known modules. */
-    /** where in the source launches are, which pass it on: an ident_t; NULL: unknown. */
+    /**
+     * where in the source launches are, which pass it on: an ident_t. NULL, or with `psource` NULL:
+     * unknown.
+     */
     struct ident *location;
     /** one past the last byte of @image, instead of @image_size; may be NULL. */
     const void *image_end;

@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RFC 3629, which has no longer form than need be, no surrogates and nothing above U+10FFFF. */
-size_t rex_utf8_length(const char *text)
+/*
+ * The length of the CHARACTER at TEXT, or 0. RFC 3629 has no longer form than need be, no
+ * surrogates and nothing above U+10FFFF.
+ */
+static size_t decode(const char *text, uint32_t *character)
 {
     static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
     const unsigned char *at = (const unsigned char *)text;
@@ -23,32 +26,49 @@ size_t rex_utf8_length(const char *text)
                     : at[0] < 0xf0 ? 3
                     : at[0] < 0xf8 ? 4
                                    : 0;
-    uint32_t character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
+    *character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-        character = character << 6 | (at[i] & 0x3f);
+        *character = *character << 6 | (at[i] & 0x3f);
     }
-    bool is_one = character >= least[length] && character <= 0x10ffff;
-    return is_one && (character < 0xd800 || character > 0xdfff) ? length : 0;
+    bool is_one = *character >= least[length] && *character <= 0x10ffff;
+    return is_one && (*character < 0xd800 || *character > 0xdfff) ? length : 0;
+}
+
+size_t rex_utf8_length(const char *text)
+{
+    uint32_t character;
+    return decode(text, &character);
+}
+
+/* Unicode's Bidi_Control: they reorder the characters around them. */
+static bool is_reordering(uint32_t character)
+{
+    return character == 0x61c || character == 0x200e || character == 0x200f ||
+           (character >= 0x202a && character <= 0x202e) ||
+           (character >= 0x2066 && character <= 0x2069);
 }
 
 size_t rex_shown_length(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    bool is_above = at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
-    return at[0] < 0x20 || at[0] == 0x7f || is_above ? 0 : rex_utf8_length(text);
+    uint32_t character;
+    size_t length = decode(text, &character);
+    bool is_control = character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+                      character == 0x2028 || character == 0x2029; /* separators of lines */
+    return is_control || is_reordering(character) ? 0 : length;
 }
 
 size_t rex_json_character(const char **text, char written[REX_JSON_MAX])
 {
     const char *at = *text;
-    size_t length = rex_utf8_length(at);
+    uint32_t character;
+    size_t length = decode(at, &character);
     *text += length > 0 ? length : 1;
     if (length == 0)
         return (size_t)snprintf(written, REX_JSON_MAX, "\\ufffd");
     if (rex_shown_length(at) == 0)
-        return (size_t)snprintf(written, REX_JSON_MAX, "\\u%04x", (unsigned char)at[length - 1]);
+        return (size_t)snprintf(written, REX_JSON_MAX, "\\u%04x", (unsigned)character);
     *written = '\\';
     bool is_escaped = *at == '"' || *at == '\\';
     memcpy(written + is_escaped, at, length);

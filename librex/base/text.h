@@ -25,8 +25,8 @@ int rex_kernel_name_length(const char *symbol);
 size_t rex_utf8_length(const char *text);
 
 /*
- * The same, and 0 of a character that could begin another line or command a terminal: control
- * characters, of ASCII and those above it.
+ * The same, and 0 of a character that could begin another line, command a terminal or reorder the
+ * text around it: control characters, of ASCII and those above it, and separators of lines.
  */
 size_t rex_shown_length(const char *text);
 

@@ -350,6 +350,6 @@ unsigned rex_cuda_architecture(int number)
     int major, minor;
     return rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
                    rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0
-               ? (unsigned)(major * 10 + minor)
+               ? (unsigned)major * 10 + (unsigned)minor
                : 0;
 }

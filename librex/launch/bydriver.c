@@ -37,9 +37,6 @@
     (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
      REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
-/* Most bytes of a row: the sum for as many rows as a map can have does not overflow. */
-#define LARGEST (INT64_C(1) << 40)
-
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], size = map->sizes[i];
@@ -55,7 +52,7 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
         return REX_REASON_ROWS;
     if (type & REX_MAP_LITERAL)
         return 0;
-    return size > LARGEST || (size == 0 && (type & REX_MAP_PRIVATE)) ||
+    return size > REX_ROW_MOST || (size == 0 && (type & REX_MAP_PRIVATE)) ||
                    (size > 0 && (begin == 0 || begin > UINTPTR_MAX - (uintptr_t)size))
                ? REX_REASON_ROWS
                : 0u;

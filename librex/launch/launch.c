@@ -223,13 +223,13 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     if (result != REX_OK)
         return result;
     result = resolve(module, config, &request);
-    bool is_host = result == REX_EHOST;
-    if (result == REX_OK)
+    const char *why = "nothing was launched: offloading is disabled, or the device is the host";
+    if (result == REX_OK) {
         result = launch(&request);
+        why = "nothing was launched: libomptarget launched nothing";
+    }
     rex_gate_leave();
-    return is_host ? rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or "
-                                               "the device is the host")
-                   : result;
+    return result == REX_EHOST ? rex_fail_again(REX_EHOST, why) : result;
 }
 
 /* ---- preparation before the first launch ----------------------------------------------------- */

@@ -366,7 +366,7 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-static int check_raw(int64_t device, const struct rex_map *map)
+static int check_raw(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
     int32_t count = map->count;
     if (rex_gate_check() != REX_OK)
@@ -380,6 +380,8 @@ static int check_raw(int64_t device, const struct rex_map *map)
             return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
         if (rex_check_member(map, i, "a data call") != REX_OK)
             return REX_EINVAL;
+        if (call == REX_DATA_BEGIN && rex_check_size(map, i, "a data call") != REX_OK)
+            return REX_ENOMEM;
     }
     if (rex_device_check(device) != REX_OK)
         return REX_EDEVICE;
@@ -403,7 +405,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     int64_t *united = NULL;
     enum rex_present_end how = REX_CALL_DONE;
-    int result = check_raw(device, &map);
+    int result = check_raw(call, device, &map);
     /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
     if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
         return result;

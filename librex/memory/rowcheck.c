@@ -103,7 +103,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
 static bool is_plain(const struct rex_map *map, int32_t i)
 {
     return (map->types[i] & ~(REX_MAP_TOFROM | REX_MAP_TARGET_PARAM)) == 0 &&
-           (map->types[i] & REX_MAP_TOFROM) != 0 && map->sizes[i] >= 0 && map->begin[i] != NULL;
+           (map->types[i] & REX_MAP_TOFROM) != 0 && map->sizes[i] >= 0 &&
+           map->sizes[i] <= REX_ROW_MOST && map->begin[i] != NULL;
 }
 
 /* The end of the argument at TEXT: a comma outside of brackets and strings, or the final 0. */
@@ -166,6 +167,16 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
     return wrong == NULL ? REX_OK : fail_row(map, i, wrong, what);
 }
 
+int rex_check_size(const struct rex_map *map, int32_t i, const char *what)
+{
+    char text[REX_ROW_TEXT];
+    return map->sizes[i] <= REX_ROW_MOST || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED)
+               ? REX_OK
+               : rex_fail(REX_ENOMEM, "%.*s: map row %d has %lld bytes, more than a TiB%s",
+                          REX_KERNEL_NAME(what), i, (long long)map->sizes[i],
+                          rex_row_text(map, i, text));
+}
+
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what)
 {
     if (map == NULL)
@@ -181,6 +192,9 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
         const char *wrong = is_plain(map, i) ? NULL : wrong_row(map, i, purpose);
         if (wrong != NULL)
             return fail_row(map, i, wrong, what);
+        bool begins = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
+        if (begins && rex_check_size(map, i, what) != REX_OK)
+            return REX_ENOMEM;
     }
     return REX_OK;
 }

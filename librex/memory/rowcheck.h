@@ -69,7 +69,22 @@ const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW
  */
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
 
-/* Check shape and types of MAP; WHAT begins the message. 0 or REX_EINVAL. */
+/*
+ * Most bytes of a row: more is a size that went wrong. The sum for as many rows as a map can have
+ * does not overflow.
+ */
+#define REX_ROW_MOST ((int64_t)1 << 40)
+
+/*
+ * Check the size of row I, if it is mapped: libomptarget aborts if the device has no such memory.
+ * Returns 0 or REX_ENOMEM; WHAT begins the message.
+ */
+int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
+
+/*
+ * Check shape and types of MAP, and sizes that PURPOSE maps; WHAT begins the message. 0, REX_EINVAL
+ * or REX_ENOMEM.
+ */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*

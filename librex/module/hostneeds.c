@@ -268,6 +268,15 @@ static const unsigned char *find_number(const struct rex_elf *elf)
     return NULL;
 }
 
+/* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */
+static int most_threads_allowed(void)
+{
+    const char *text = getenv("OMP_THREAD_LIMIT");
+    long limit = text != NULL ? strtol(text, NULL, 10) : 0;
+    int most = rex_processors_known();
+    return limit > 0 && limit < most ? (int)limit : most;
+}
+
 void rex_host_limit_threads(unsigned char *bytes, size_t size)
 {
     struct needs needs;
@@ -278,7 +287,7 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
         continue;
     const unsigned char *number = library != NULL ? find_number(&needs.elf) : NULL;
     /* The same each time: an image that is registered again has the same bytes. */
-    int most = number != NULL ? rex_processors_known() : 0;
+    int most = number != NULL ? most_threads_allowed() : 0;
     if (number != NULL)
         memcpy(bytes + (number - bytes), &most, sizeof most);
 }

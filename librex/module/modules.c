@@ -171,7 +171,9 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     rex_registry_lock();
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
-        known->location = module->location != NULL ? module->location : &unknown_location;
+        known->location = module->location;
+        if (known->location == NULL || known->location->psource == NULL)
+            known->location = &unknown_location;
         module->next = rex_first_module;
         __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
         __atomic_store_n(&rex_first_module, module, __ATOMIC_RELEASE);

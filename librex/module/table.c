@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/log.h"
 
+#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+
 /* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
 static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
@@ -100,6 +102,11 @@ static int add(struct rex_table *table, uint32_t position)
     if (entry->addr == NULL)
         return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position,
                         entry->name);
+    if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
+        return rex_fail(
+            REX_EENTRIES,
+            "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", position,
+            entry->name, entry->flags);
     const struct rex_kernel *other = rex_table_find(table, entry->addr);
     if (other != NULL)
         return rex_fail(REX_EKEY,
@@ -154,8 +161,6 @@ void rex_table_free(struct rex_table *table)
 }
 
 /* ---- entries against the image --------------------------------------------------------------- */
-
-#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
 
 enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
 

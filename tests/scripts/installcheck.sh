@@ -133,6 +133,22 @@ quietly "$work/moved/bin/rex-cc" -O2 examples/01_launch/*.c examples/01_launch/*
 preloaded=$("$work/moved/bin/rex-run" printenv LD_PRELOAD)
 case $preloaded in "$work/moved/lib/librex.so"*) ;; *) fail "rex-run preloads $preloaded" ;; esac
 
+# ---- names of folders: a blank is one character as any other; what cannot work is said
+
+mv "$work/moved" "$work/moved there"
+run "$work/moved there/bin/rex-run" cat /proc/self/maps
+prints "$work/moved there/lib/librex.so"
+for name in 'moved,there' 'moved:there'; do
+    mv "$work/moved there" "$work/$name"
+    refused 2 'with a comma or a colon in its name' "$work/$name/bin/rex-cc" "$work/version.c"
+    mv "$work/$name" "$work/moved there"
+done
+mv "$work/moved there" "$work/moved"
+for character in ',' : ';' '&' '|' \\ '"'; do
+    refused 2 "cannot be installed in a folder with a $character in its name" "$MAKE" install prefix="$work/refused" libdir="$work/${character}lib"
+    [ ! -e "$work/refused" ] || fail "make install began, with a $character in a name"
+done
+
 quietly "$MAKE" uninstall prefix="$work/moved"
 left=$(find "$work/moved" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"

@@ -202,3 +202,35 @@ ends 3 '--report'
 says 'since nothing was offloaded'
 refused 125 'a report is made of one file' "$rex_run" --report=x --trace=%p.json true
 refused 125 'the value is empty' "$rex_run" --report= true
+
+# ---- outputs behind links: a folder that may not be searched, also by root here; and a folder like /tmp, where the kernel follows no link of
+# another user
+
+mkdir "$work/shut"
+mkdir -m 1777 "$work/sticky"
+cp "$work/each.json" "$work/victim"
+for name in page.html trace.html.json; do
+    ln -sf shut/file "$work/$name"
+    ln -s ../victim "$work/sticky/$name"
+done
+chmod 0 "$work/shut"
+limited=
+[ "$(id -u)" != 0 ] || limited='setpriv --bounding-set=-dac_override,-dac_read_search'
+# unreachable FOLDER
+unreachable() {
+    for name in page trace; do
+        # Words of a command, or none.
+        # shellcheck disable=SC2086
+        refused 125 'Permission denied' $limited "$rex_run" --report="$1/$name.html" true
+    done
+}
+unreachable "$work"
+chmod 700 "$work/shut"
+if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/fs/protected_symlinks)" != 1 ]; then
+    echo 'left out: the link of another user: needs root, and fs.protected_symlinks=1'
+    exit "$failed"
+fi
+chown -h 65534 "$work/sticky"/*
+unreachable "$work/sticky"
+refused 2 'page.html: Permission denied' "$report" -o "$work/sticky/page.html" "$work/each.json"
+cmp "$work/each.json" "$work/victim" || fail 'a link of another user is followed'

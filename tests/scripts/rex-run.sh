@@ -323,6 +323,13 @@ lines" '$ORIGIN'; do
     refused 126 "the loader takes $folder19/libomptarget.so.19.1 all the same" elsewhere 22 \
         "$rex_run" --omptarget="$lib22" "$work/through"
     tidy 'what --omptarget refuses'
+    # The program may change its folder, and what it starts finds the private one all the same.
+    printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return puts(getenv("LD_LIBRARY_PATH")) < 0; }\n' >"$work/shows.c"
+    quietly "$CC" -o "$work/shows" "$work/shows.c" -Wl,--no-as-needed "$folder19/libomptarget.so.19.1" -Wl,--allow-shlib-undefined
+    # shellcheck disable=SC2016
+    run elsewhere 22 sh -c 'cd "${TMPDIR%/*}" && TMPDIR=${TMPDIR##*/} exec "$@"' sh "$rex_run" --omptarget="$lib22" "$work/shows"
+    ends 0 'a relative TMPDIR'
+    grep -q '^/[^:]*/rex-run\.' "$work/out" || fail "a relative TMPDIR: $(cat "$work/out")"
     # No libomptarget to replace: a plain run.
     # shellcheck disable=SC2016
     run "$rex_run" --omptarget="$lib22" sh -c 'echo "$REX_OMPTARGET"; exit 3'

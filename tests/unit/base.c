@@ -31,6 +31,25 @@ TEST(test_utf8)
         assert_int_equal(rex_utf8_length(bad[i]), 0);
 }
 
+/* Those of Bidi_Control, and what is next to them. */
+TEST(test_reordering)
+{
+    static const char *const hidden[] = {"\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8",
+                                         "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"};
+    static const char *const shown[] = {"\xd8\x9b",     "\xd8\x9d",     "\xe2\x80\x8d", "\xe2\x80\x90", "\xe2\x80\xa7",
+                                        "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa"};
+    char text[16] = "\xe2\x80\xae", written[REX_JSON_MAX + 1] = "";
+    for (size_t i = 0; i < COUNT(hidden); i++)
+        assert_int_equal(rex_shown_length(hidden[i]), 0);
+    for (size_t i = 0; i < COUNT(shown); i++)
+        assert_int_equal(rex_shown_length(shown[i]), strlen(shown[i]));
+    const char *at = text;
+    assert_int_equal(rex_json_character(&at, written), 6);
+    assert_string_equal(written, "\\u202e");
+    rex_escape(text, sizeof text);
+    assert_string_equal(text, "\\xe2\\x80\\xae");
+}
+
 TEST(test_escapes)
 {
     char text[64] = "a\n\x1f\x7f\xc2\x9f\xc2\xa0\xf0\x90\x80\x80";

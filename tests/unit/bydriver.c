@@ -593,8 +593,9 @@ TEST_IN_CHILD(refuse_rows)
     start(22);
     REFUSED(launch_on(0, REX_TO(none, 1), REX_TOFROM(y, CELLS)), REX_EINVAL, "map row 2 begins at NULL");
     REFUSED(launch_rows(&nothing_id, &no_columns), REX_EINVAL, "a map of 1 rows with a column that is NULL");
-    /* beyond all memory; of more than can be added up; of nothing */
-    const struct rex_row odd[] = {REX_TO(last, 2), REX_TO(x, (INT64_C(1) << 37) + 1), rex_row_with(REX_TO(y, 0), REX_MAP_PRIVATE)};
+    REFUSED(launch_on(0, REX_TO(x, (INT64_C(1) << 37) + 1), REX_TOFROM(y, CELLS)), REX_ENOMEM, "more than a TiB");
+    /* beyond all memory; of nothing */
+    const struct rex_row odd[] = {REX_TO(last, 2), rex_row_with(REX_TO(y, 0), REX_MAP_PRIVATE)};
     for (size_t i = 0; i < COUNT(odd); i++)
         CHECK_EQUAL(launch_on(0, odd[i], REX_IS_DEVICE_PTR(none)), REX_OK);
     for (int i = 0; i < 3; i++) /* a row inside a later one, which begins with it or before it; and two that overlap in part */

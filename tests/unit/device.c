@@ -55,6 +55,25 @@ TEST_IN_CHILD(one_gpu)
     CHECK(gpu.shared_memory == 232448 && gpu.numa_node == 0x5a5a5a5a);
 }
 
+static int lie(int *value, int attribute, int device)
+{
+    (void)attribute;
+    (void)device;
+    *value = INT_MAX;
+    return 0;
+}
+
+/* UBSan sees what overflows. */
+TEST_IN_CHILD(lying_driver)
+{
+    struct rex_gpu gpu;
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    rex_driver.cuDeviceGetAttribute = lie;
+    CHECK(rex_cuda_architecture(0) != 90);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
+}
+
 static char root[PATH_MAX];
 
 static void make_file(const char *name, const char *text, mode_t mode)

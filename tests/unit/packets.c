@@ -411,6 +411,18 @@ TEST_IN_CHILD(rows_of_the_first)
     CHECK_EQUAL(rex_module_target_data(&rex_this_module, REX_DATA_BEGIN, 0, 2, objects, parts, bytes, all_types), 0);
 }
 
+/* A result that libomptarget should not return: the last error is not the one before. */
+TEST_IN_CHILD(unknown_result)
+{
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 32);
+    int64_t value = 1;
+    REX_MAP(map, REX_VALUE(value), REX_VALUE(value));
+    start(22);
+    REFUSED(rex_launch(&launch, NULL));
+    the_record()->result = 42;
+    REFUSED(rex_launch(&launch, &map));
+}
+
 /* ---- CUDA 13's header ------------------------------------------------------------------------ */
 
 static bool has_name(const struct fake_call *call, const char *name)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,27 @@ static void check_output(const char *output, FILE *trace)
 }
 
 /*
+ * Whether a file beside PLACE may replace what OUTPUT leads to. The kernel follows links, because
+ * it refuses those that other users put into folders like /tmp (fs.protected_symlinks).
+ */
+static bool find_place(const char *output, char place[PATH_MAX])
+{
+    char name[32];
+    struct stat status;
+    int descriptor = open(output, O_PATH | O_CLOEXEC);
+    if (descriptor < 0) {
+        bool is_new = errno == ENOENT && lstat(output, &status) != 0; /* and no link to nothing */
+        snprintf(place, PATH_MAX, "%s", output);
+        return is_new;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(name, place, PATH_MAX - 1);
+    place[length > 0 ? length : 0] = '\0';
+    close(descriptor);
+    return length > 0;
+}
+
+/*
  * A file beside OUTPUT, whose name is then in *BESIDE. NULL: none can be there, or OUTPUT is one
  * that another file would not replace, as a device, one with other names or somebody else's.
  */
@@ -144,8 +166,10 @@ static FILE *open_beside(const char *output, char **beside)
     mode_t mask = umask(0);
     umask(mask);
     status.st_mode = S_IFREG | (0666 & ~mask);
-    if (stat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_nlink > 1 ||
-                                       status.st_uid != geteuid() || access(output, W_OK) != 0))
+    bool is_there = lstat(output, &status) == 0;
+    if (is_there ? !S_ISREG(status.st_mode) || status.st_nlink > 1 || status.st_uid != geteuid() ||
+                       access(output, W_OK) != 0
+                 : errno != ENOENT)
         return NULL;
     *beside = tool_format("%s.XXXXXX", output);
     int descriptor = mkostemp(*beside, O_CLOEXEC);
@@ -166,25 +190,20 @@ static int end_page(FILE *out)
 /* A page takes the place of an older one when it is whole. */
 static void write_page(const struct request *request, const struct study *study)
 {
-    char *output = realpath(request->output, NULL), *beside = NULL;
-    struct stat status;
-    if (output == NULL) /* it is not there yet */
-        output = tool_format("%s", request->output);
-    bool is_link = lstat(output, &status) == 0 && S_ISLNK(status.st_mode); /* to nothing */
-    FILE *first = is_link ? NULL : open_beside(output, &beside),
-         *out = first != NULL ? first : fopen(output, "we");
+    char place[PATH_MAX], *beside = NULL;
+    FILE *first = find_place(request->output, place) ? open_beside(place, &beside) : NULL,
+         *out = first != NULL ? first : fopen(request->output, "we");
     if (out == NULL)
         die(tool_format("%s: %s", request->output, strerror(errno)));
     page_write(out, study, request->trace);
     int error = end_page(out);
-    if (first != NULL && error == 0 && rename(beside, output) != 0)
+    if (first != NULL && error == 0 && rename(beside, place) != 0)
         error = errno;
     if (first != NULL && error != 0)
         unlink(beside);
     if (error != 0)
         die(tool_format("%s cannot be written: %s", request->output, strerror(error)));
     free(beside);
-    free(output);
 }
 
 int main(int count, char **arguments)

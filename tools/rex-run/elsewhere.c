@@ -31,11 +31,6 @@
 #define NAME "libomptarget.so"
 
 /*
- * The loader ends a folder at these, or replaces them in it; its list of libraries has one a line.
- */
-#define SEPARATORS ":;$\n"
-
-/*
  * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
  * lack.
  */

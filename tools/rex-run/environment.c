@@ -65,6 +65,13 @@ void preload_librex(void)
     void *address = dlsym(RTLD_DEFAULT, "rex_version");
     if (address == NULL || dladdr(address, &info) == 0 || realpath(info.dli_fname, path) == NULL)
         die(NOT_RUN, "librex.so cannot be found");
-    put_in_front("LD_PRELOAD", path, ": ");
+    const char *name = path;
+    if (strchr(path, ' ') != NULL) { /* which ends a name in LD_PRELOAD, and none in the other */
+        char *slash = strrchr(path, '/');
+        *slash = '\0';
+        name = slash + 1;
+        put_in_front("LD_LIBRARY_PATH", path, SEPARATORS);
+    }
+    put_in_front("LD_PRELOAD", name, ": ");
     setenv("REX_ADOPT", "on", 1);
 }

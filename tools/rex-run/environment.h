@@ -9,6 +9,11 @@
 #include <stdbool.h>
 
 /*
+ * The loader ends a folder at these, or replaces them in it; its list of libraries has one a line.
+ */
+#define SEPARATORS ":;$\n"
+
+/*
  * Put VALUE in front of the list in VARIABLE, whose parts a ':' separates; it must not contain one
  * of SEPARATORS.
  */

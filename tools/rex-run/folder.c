@@ -39,9 +39,9 @@ const char *make_folder(void)
     const char *parent = getenv("TMPDIR");
     char path[PATH_MAX];
     path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
-    if (mkdtemp(path) == NULL)
+    /* The program may change its folder, and TMPDIR be relative. */
+    if (mkdtemp(path) == NULL || realpath(path, folder) == NULL)
         die(NOT_RUN, "%s: %s", path, strerror(errno));
-    path_of(folder, "%s", path);
     tidy_before_death(remove_folder);
     return folder;
 }

@@ -42,8 +42,11 @@ static bool is_trace(void)
 static void remove_old(void)
 {
     struct stat status;
-    if (stat(trace, &status) != 0)
+    int error = stat(trace, &status) != 0 ? errno : 0;
+    if (error == ENOENT)
         return;
+    if (error != 0)
+        die(NOT_RUN, "%s: %s", trace, strerror(error));
     if (!S_ISREG(status.st_mode))
         die(NOT_RUN, "%s is no regular file: a report is made of one", trace);
     if (!is_trace())
@@ -67,8 +70,8 @@ static int try_output(const char *path, bool *made)
     }
     if (errno != EEXIST)
         return errno;
-    if (stat(path, &status) != 0) /* a link to nothing is there, too */
-        return 0;
+    if (stat(path, &status) != 0)
+        return errno == ENOENT ? 0 : errno; /* a link to nothing is there, too */
     return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
 }
 
@@ -154,7 +157,7 @@ static void say(char *message)
 void report_make(void)
 {
     char tool[PATH_MAX];
-    if (access(trace, F_OK) != 0) {
+    if (access(trace, F_OK) != 0 && errno == ENOENT) {
         say(tool_format("%s: there is no report, since nothing was offloaded", page));
         return;
     }

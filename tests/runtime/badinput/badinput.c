@@ -203,6 +203,26 @@ TEST(one_key_in_two_modules)
     good_launch();
 }
 
+/* LLVM 19 and later read the location of each launch. */
+TEST(location_without_source)
+{
+    static char key, name[] = "add__kernel__";
+    static struct __tgt_offload_entry entry = {&key, name, 0, 0, 0};
+    static ident_t location;
+    static struct rex_module other = {.struct_size = sizeof other, .entries_begin = &entry, .entries_end = &entry + 1, .location = &location};
+    int64_t one = 1, sum = 0;
+    struct rows rows;
+    struct path image = default_image();
+    fill(&rows, &one, &sum);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    if (!loads_late())
+        return;
+    assert_int_equal(rex_module_register(&other, image.text), 0);
+    assert_int_equal(rex_module_launch(&other, -1, 1, 1, &key, &packet), 0);
+    assert_int_equal(sum, 1);
+    assert_int_equal(rex_module_fini(&other), 0);
+}
+
 /* The exported wrappers, while no module is known. */
 TEST(no_module)
 {
@@ -280,6 +300,14 @@ TEST(bad_packets)
         forget_error();
         data(way, -1, &nothing); /* no rows: nothing wrong */
         ERROR(REX_EINVAL, "a literal of 9 bytes");
+    }
+    rows.size[1] = ((int64_t)1 << 40) + 1;
+    assert_int_equal(launch(MAP, -1, REX_KERNEL_ID(add), &good), REX_ENOMEM);
+    ERROR(REX_ENOMEM, "row 1");
+    for (int way = 0; way < DATA_WAYS; way += way < ENTER ? 3 : DATA_WAYS) {
+        forget_error();
+        assert_int_equal(data(way, -1, &good), REX_ENOMEM);
+        ERROR(REX_ENOMEM, "bytes, more than a TiB");
     }
     good_launch();
 }

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <rex/library.h>
@@ -205,6 +206,19 @@ static int bind_to_one(void)
 }
 ONE_THREAD(one_thread, setenv("OMP_NUM_THREADS", "1", 1))
 ONE_THREAD(one_processor, bind_to_one())
+/* More threads than OMP_THREAD_LIMIT allows would be a warning of libomp's at each run. */
+TEST(limited_threads, .gpu = ON_HOST_DEVICE)
+{
+    char text[4096] = "";
+    int said = memfd_create("said", 0), error = dup(STDERR_FILENO);
+    assert_int_equal(unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE") + unsetenv("OMP_NUM_THREADS") + setenv("OMP_THREAD_LIMIT", "1", 1), 0);
+    dup2(said, STDERR_FILENO);
+    check(openmp_image(), 1, 1);
+    dup2(error, STDERR_FILENO);
+    assert_true(pread(said, text, sizeof text - 1, 0) >= 0);
+    if (strstr(text, "Cannot form a team") != NULL)
+        fail_msg("%s", text);
+}
 /* Less than a processor; the limit of a control group comes by the same way (unit/processors). */
 ONE_THREAD(one_share, 0)
 
