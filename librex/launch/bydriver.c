@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cuda/context.h"
 #include "cuda/pinned.h"
 #include "launch/check.h"
@@ -288,9 +289,17 @@ static int check(struct rex_request *request, struct rex_plan *plan)
                : rex_last_error_code();
 }
 
+static void unpin(struct rex_plan *plan)
+{
+    if (plan->ranges.count > 0)
+        rex_present_unpin(&plan->ranges);
+    rex_thread.holds--;
+}
+
 /*
  * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
- * REQUEST has fallback reasons then.
+ * REQUEST has fallback reasons then. Otherwise lines for the program's function are held back, as
+ * by rex_log_hold(): it may launch, and would wait for a launch whose function waits for this one.
  */
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
@@ -299,6 +308,7 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
+    rex_thread.holds++; /* no shelter: the gate has one */
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
     for (size_t i = 0; i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
@@ -320,8 +330,8 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
     /* Another call may have added a reason while this one waited for its memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();
-    if (reasons != 0 && plan->ranges.count > 0)
-        rex_present_unpin(&plan->ranges);
+    if (reasons != 0)
+        unpin(plan);
     request->reasons = reasons;
 }
 
@@ -396,10 +406,11 @@ static int launch(struct rex_request *request, bool is_mapped)
     if (result == REX_OK && request->reasons == 0) {
         result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
                                                                 : rex_plan_run(&plan);
-        if (plan.ranges.count > 0)
-            rex_present_unpin(&plan.ranges);
+        unpin(&plan);
     }
     rex_launch_context_give(plan.context, entered);
+    if (rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
     return result;
 }
 

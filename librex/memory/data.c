@@ -66,12 +66,16 @@ static int check_mapped(const struct data_call *call)
         rex_check_presence(call->map, call->purpose, call->number, call->what, call->ranges);
     if (result == REX_OK && call->purpose == REX_FOR_END)
         result = rex_before_unmap(call->map, call->number, call->what);
-    if (result != REX_OK)
-        return result;
-    rex_device_used();
+    if (result == REX_OK)
+        rex_device_used();
+    return result;
+}
+
+/* Before the call enters the present table: then the program's function for the log gets it now. */
+static void log_rows(const struct data_call *call)
+{
     if (rex_log_wanted(REX_LOG_DEBUG))
         rex_map_log(call->what, call->device, call->map);
-    return REX_OK;
 }
 
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
@@ -226,7 +230,10 @@ static int end(struct data_call *call)
 static int check_and_end(struct data_call *call)
 {
     int result = check_mapped(call);
-    return result == REX_OK ? end(call) : result;
+    if (result != REX_OK)
+        return result;
+    log_rows(call);
+    return end(call);
 }
 
 /* ---- begins and updates ---------------------------------------------------------------------- */
@@ -239,6 +246,7 @@ static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct bases *returned = NULL;
+    log_rows(call);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
@@ -258,6 +266,7 @@ static int begin(struct data_call *call)
 
 static int update(struct data_call *call)
 {
+    log_rows(call);
     call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/process.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
@@ -440,6 +441,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
+    rex_log_hold();
     return &own->ranges;
 }
 
@@ -522,4 +524,6 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
     }
     if (depth > 0)
         own->depth--;
+    if (depth == 1)
+        rex_log_resume();
 }
