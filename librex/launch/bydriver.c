@@ -289,13 +289,6 @@ static int check(struct rex_request *request, struct rex_plan *plan)
                : rex_last_error_code();
 }
 
-static void unpin(struct rex_plan *plan)
-{
-    if (plan->ranges.count > 0)
-        rex_present_unpin(&plan->ranges);
-    rex_thread.holds--;
-}
-
 /*
  * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
  * REQUEST has fallback reasons then. Otherwise lines for the program's function are held back, as
@@ -330,8 +323,11 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
     /* Another call may have added a reason while this one waited for its memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();
-    if (reasons != 0)
-        unpin(plan);
+    if (reasons != 0) {
+        if (plan->ranges.count > 0)
+            rex_present_unpin(&plan->ranges);
+        rex_thread.holds--;
+    }
     request->reasons = reasons;
 }
 
@@ -406,7 +402,9 @@ static int launch(struct rex_request *request, bool is_mapped)
     if (result == REX_OK && request->reasons == 0) {
         result = rex_log_wanted(REX_LOG_INFO) || rex_trace_on() ? run_and_report(request, &plan)
                                                                 : rex_plan_run(&plan);
-        unpin(&plan);
+        if (plan.ranges.count > 0)
+            rex_present_unpin(&plan.ranges);
+        rex_thread.holds--;
     }
     rex_launch_context_give(plan.context, entered);
     if (rex_thread.holds == 0 && rex_thread.has_held_lines)

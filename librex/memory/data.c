@@ -71,13 +71,6 @@ static int check_mapped(const struct data_call *call)
     return result;
 }
 
-/* Before the call enters the present table: then the program's function for the log gets it now. */
-static void log_rows(const struct data_call *call)
-{
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_map_log(call->what, call->device, call->map);
-}
-
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
 
 /*
@@ -232,7 +225,8 @@ static int check_and_end(struct data_call *call)
     int result = check_mapped(call);
     if (result != REX_OK)
         return result;
-    log_rows(call);
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
     return end(call);
 }
 
@@ -240,13 +234,15 @@ static int check_and_end(struct data_call *call)
 
 /*
  * The table tells how the rows are mapped, and they stay so until the call leaves. A refused call
- * leaves nothing behind. The program's bases change for rows that return their device address.
+ * leaves nothing behind. The program's bases change for rows that return their device address. The
+ * log gets the rows before, because its lines for the program's function are held back then.
  */
 static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct bases *returned = NULL;
-    log_rows(call);
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
@@ -266,7 +262,8 @@ static int begin(struct data_call *call)
 
 static int update(struct data_call *call)
 {
-    log_rows(call);
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
     call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK)

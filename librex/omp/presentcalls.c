@@ -441,7 +441,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
     rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
-    rex_log_hold();
+    rex_thread.holds++; /* as rex_log_hold(), within the shelter */
     return &own->ranges;
 }
 
@@ -521,9 +521,10 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
         free(own->more);
         own->more = NULL;
         rex_shelter_end();
+        rex_thread.holds--;
     }
     if (depth > 0)
         own->depth--;
-    if (depth == 1)
-        rex_log_resume();
+    if (rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
 }

@@ -72,8 +72,8 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
 
 /*
  * Goes through the list, from NULL to NULL, without its lock: the caller holds one queue at a time,
- * gives back LAST and gets the next. What it says meanwhile is told at the end, because the
- * program's function for the log may destroy a queue.
+ * gives back LAST and gets the next. Lines of the log come at the end, because the program's
+ * function for them may destroy a queue.
  */
 static struct rex_unfinished *hold_next(struct rex_unfinished *last)
 {
@@ -93,8 +93,10 @@ static struct rex_unfinished *hold_next(struct rex_unfinished *last)
     return next;
 }
 
-#define EACH(each) \
-    struct rex_unfinished *each = hold_next(NULL); each != NULL; each = hold_next(each)
+#define EACH(each)                                 \
+    struct rex_unfinished *each = hold_next(NULL); \
+    each != NULL;                                  \
+    each = hold_next(each)
 
 /*
  * WHAT cannot be done to OBJECT while BUSY has unfinished commands. Returns 0 after waiting for
@@ -147,8 +149,8 @@ static int sync_with_module(const struct rex_registration *registration, bool la
 {
     int result = REX_OK;
     for (EACH(each))
-        if (result == REX_OK && (each->runs(each, registration) ||
-                                 (last && each->uses(each, NULL, 0, REX_ANY_DEVICE))))
+        if (result == REX_OK &&
+            (each->runs(each, registration) || (last && each->uses(each, NULL, 0, REX_ANY_DEVICE))))
             result = sync_or_refuse(each, what, "it");
     return result;
 }

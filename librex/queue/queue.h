@@ -23,7 +23,7 @@ struct rex_queue {
     bool is_shared; /* the program may put work in the stream, which librex does not see */
     /* the stream may have pending work, put there since it was last idle */
     bool busy;
-    bool is_waiting; /* a command that is being put in waits for the stream, without the lock */
+    bool is_waiting;  /* a command that is being put in waits for the stream, without the lock */
     uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
     uint64_t serial;  /* of the last command put in the stream */
     struct rex_kernel_list kernels; /* launched since the stream was last idle */

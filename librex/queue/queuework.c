@@ -69,7 +69,7 @@ static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
 /*
  * A command that is being put in waits for the stream. Its queue is locked before and after, but
  * not meanwhile: others may ask the queue what it works with, and only commands wait for this one.
- * What the log has to say stays held back, because the program's function may put in a command.
+ * Lines of the log stay held back, because the program's function may put in a command.
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
