@@ -183,9 +183,10 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  * @context  the caller's.
  *
  * It runs on the thread that has something to say, on several threads at once if they do. librex
- * holds no lock meanwhile, so it may call any librex function. There is one exception: a module
- * that is being registered or ended cannot be used from it (REX_EINVAL). Lines that librex has for
- * that thread meanwhile go where they would go without the function. rex_last_error() and errno of
+ * holds no lock meanwhile, so it may call any librex function, but for two things. A module that
+ * is being registered or ended cannot be used from it (REX_EINVAL). It registers and ends no
+ * module, since a call of its thread may be using one (REX_EBUSY). Lines that librex has for that
+ * thread meanwhile go where they would go without the function. rex_last_error() and errno of
  * the thread are afterwards what they were.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);

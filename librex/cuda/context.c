@@ -184,8 +184,13 @@ bool rex_contexts_are_kept(void)
     return __atomic_load_n(&contexts.users, __ATOMIC_SEQ_CST) > 0;
 }
 
+/*
+ * The last release of a context waits for its work, so that nothing is locked then. A thread that
+ * activates it meanwhile may find it active, with the policy that it has.
+ */
 bool rex_context_undo_hold(void)
 {
+    uint64_t held = 0;
     if (rex_cuda_devices() == 0)
         return false;
     rex_load_lock();
@@ -193,13 +198,15 @@ bool rex_context_undo_hold(void)
     if (is_last) {
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
-        for (int i = 0; i < rex_cuda_devices(); i++)
-            if (rex_devices[i].is_held) {
-                rex_context_drop(i);
-                rex_devices[i].is_held = false;
-            }
+        for (int i = 0; i < rex_cuda_devices(); i++) {
+            held |= (uint64_t)rex_devices[i].is_held << i;
+            rex_devices[i].is_held = false;
+        }
     }
     rex_load_unlock();
+    for (int i = 0; i < rex_cuda_devices(); i++)
+        if (held >> i & 1)
+            rex_context_drop(i);
     return is_last;
 }
 

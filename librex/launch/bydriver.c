@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cuda/context.h"
 #include "cuda/pinned.h"
 #include "launch/check.h"
@@ -288,7 +289,9 @@ static int check(struct rex_request *request, struct rex_plan *plan)
 
 /*
  * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
- * REQUEST has fallback reasons then, or if the launch has to wait.
+ * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the program's
+ * function are held back, as by rex_log_hold(): it may launch, and would wait for a launch whose
+ * function waits for this one.
  */
 static void place_rows(struct rex_request *request, struct rex_plan *plan)
 {
@@ -297,6 +300,7 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
         request->reasons = reasons;
         return;
     }
+    rex_thread.holds++; /* no shelter: the gate has one */
     bool stay = !plan->is_mapped && !(plan->types & REX_MAP_ALWAYS);
     for (size_t i = 0; i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
@@ -318,8 +322,11 @@ static void place_rows(struct rex_request *request, struct rex_plan *plan)
     /* Another call may have added a reason while this one waited for its memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();
-    if (reasons != 0 && plan->ranges.count > 0)
-        rex_present_unpin(&plan->ranges);
+    if (reasons != 0) {
+        if (plan->ranges.count > 0)
+            rex_present_unpin(&plan->ranges);
+        rex_thread.holds--;
+    }
     request->reasons = reasons;
 }
 
@@ -419,8 +426,11 @@ static int launch(struct rex_request *request, bool is_mapped, struct rex_table_
             result = copy_back(request, &plan);
         if (plan.ranges.count > 0)
             rex_present_unpin(&plan.ranges);
+        rex_thread.holds--;
     }
     rex_launch_context_give(plan.context, entered);
+    if (rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
     return result;
 }
 

@@ -81,7 +81,11 @@ struct rex_stream_gpu {
     void *context;
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* cache device addresses */
-    bool is_queue;  /* false: a graph, whose copies are made later */
+    /*
+     * Before and after a command that is being put in waits for the stream. NULL: a graph, whose
+     * copies are made later.
+     */
+    void (*waits)(struct rex_stream_gpu *gpu, bool begins);
     uint64_t peers; /* a bit for each GPU, modulo 64, to which access was requested */
     struct rex_addresses addresses;
     struct rex_arguments arguments;

@@ -61,12 +61,9 @@ static int check_mapped(const struct data_call *call)
         rex_check_presence(call->map, call->purpose, call->number, call->what, call->ranges);
     if (result == REX_OK && call->purpose == REX_FOR_END)
         result = rex_before_unmap(call->map, call->number, call->what);
-    if (result != REX_OK)
-        return result;
-    rex_device_used();
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_map_log(call->what, call->device, call->map);
-    return REX_OK;
+    if (result == REX_OK)
+        rex_device_used();
+    return result;
 }
 
 /* ---- bases of use_device_ptr ----------------------------------------------------------------- */
@@ -221,19 +218,26 @@ static int end(struct data_call *call)
 static int check_and_end(struct data_call *call)
 {
     int result = check_mapped(call);
-    return result == REX_OK ? end(call) : result;
+    if (result != REX_OK)
+        return result;
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
+    return end(call);
 }
 
 /* ---- begins and updates ---------------------------------------------------------------------- */
 
 /*
  * The table tells how the rows are mapped, and they stay so until the call leaves. A refused call
- * leaves nothing behind. The program's bases change for rows that return their device address.
+ * leaves nothing behind. The program's bases change for rows that return their device address. The
+ * log gets the rows before, because its lines for the program's function are held back then.
  */
 static int begin(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct bases *returned = NULL;
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
@@ -253,6 +257,8 @@ static int begin(struct data_call *call)
 
 static int update(struct data_call *call)
 {
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(call->what, call->device, call->map);
     call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
     int result = check_mapped(call);
     if (result == REX_OK)

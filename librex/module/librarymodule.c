@@ -21,6 +21,7 @@
 #include "module/modules.h"
 #include "module/table.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "omp/runtime.h"
 #include "omp/unfinished.h"
 
@@ -268,6 +269,8 @@ int rex_library_close(struct rex_library *library)
         return rex_fail(REX_EFORK, "rex_library_unload: %s was loaded in this process's parent",
                         library->image.path);
     if (!library->is_registered)
+        result = rex_gate_check_outside(library->image.path);
+    if (result == REX_OK && !library->is_registered)
         result = rex_before_library_unload(rex_library_registration(library));
     if (result != REX_OK)
         return result;

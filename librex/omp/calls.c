@@ -35,7 +35,10 @@ static struct {
 
 /* ---- before and after a call ----------------------------------------------------------------- */
 
-/* Logs the program's calls alone: the caller inside librex logs librex's own. */
+/*
+ * Logs the program's calls alone: the caller inside librex logs librex's own. Nothing is held then,
+ * neither the gate nor the table, because the program's function for the log may launch.
+ */
 static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
     if (rex_trace_depth == 0 && bound.logged && rex_rows_wanted())
@@ -217,14 +220,6 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
  * function returns what it returns if it fails.
  */
 
-static void enter_data(struct rex_call_trace *trace, const char *function, const char *what,
-                       int64_t device)
-{
-    if (trace->packet.NumArgs > 0)
-        log_call(what, device, &trace->packet);
-    enter(trace, function, device);
-}
-
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
 #define DATA(name, parameters, arguments, what, directions, names, mappers)                      \
     static void observed_##name parameters                                                       \
@@ -233,10 +228,12 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
         enum rex_present_call call =                                                             \
             (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
+        if (count > 0)                                                                           \
+            log_call(what, device, &trace.packet);                                               \
         bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
         bool is_inside = rex_gate_enter_raw() == REX_OK;                                         \
         if (is_inside && check_device(device, what) == REX_OK) {                                 \
-            enter_data(&trace, "__tgt_" #name, what, device);                                    \
+            enter(&trace, "__tgt_" #name, device);                                               \
             bound.call.name arguments;                                                           \
             leave_data(&trace, what, directions);                                                \
             rex_gate_used();                                                                     \
@@ -270,8 +267,8 @@ REX_UPDATING_MAPPER(UPDATING_MAPPER)
  * A launch by the program. libomptarget launches all of these for reasons that hold in the whole
  * process.
  */
-static void enter_launch(struct rex_call_trace *trace, const char *function, const void *key,
-                         int64_t device, struct rex_grid grid)
+static void describe_launch(struct rex_call_trace *trace, const void *key, int64_t device,
+                            struct rex_grid grid)
 {
     struct __tgt_kernel_arguments *packet = &trace->packet;
     memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
@@ -280,7 +277,6 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
-    enter(trace, function, device);
 }
 
 #define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)    \
@@ -288,11 +284,12 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     {                                                                            \
         struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
         int result = -1;                                                         \
+        trace.packet.Tripcount = trip_count;                                     \
+        describe_launch(&trace, key, device, grid);                              \
         bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
         bool is_inside = rex_gate_enter_raw() == REX_OK;                         \
         if (is_inside && check_launch(device, key) == REX_OK) {                  \
-            trace.packet.Tripcount = trip_count;                                 \
-            enter_launch(&trace, "__tgt_" #name, key, device, grid);             \
+            enter(&trace, "__tgt_" #name, device);                               \
             result = leave_launch(&trace, key, bound.call.name arguments);       \
             rex_gate_used();                                                     \
         }                                                                        \

@@ -196,11 +196,11 @@ static bool become_alone(const char *what, bool ends)
 
 int rex_gate_check_outside(const char *what)
 {
-    if (rex_thread.inside == 0 && rex_thread.paused == 0)
+    if (rex_thread.inside == 0 && rex_thread.paused == 0 && !rex_thread.in_function)
         return REX_OK;
     return rex_fail(REX_EBUSY,
                     "%s: a module is neither registered nor ended inside of a launch, a data call "
-                    "or another registration",
+                    "or another registration, nor by the log's function",
                     what);
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/process.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
@@ -480,6 +481,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         rex_present_pin(&own->ranges);
     own->ranges.is_unseen =
         call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
+    rex_thread.holds++; /* as rex_log_hold(), within the shelter */
     return &own->ranges;
 }
 
@@ -559,7 +561,10 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
         free(own->more);
         own->more = NULL;
         rex_shelter_end();
+        rex_thread.holds--;
     }
     if (depth > 0)
         own->depth--;
+    if (rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
 }

@@ -19,7 +19,8 @@ enum rex_present_end {
  * Enter before a call of libomptarget on device NUMBER with the rows of MAP, which has all columns
  * unless it has no rows; leave after it. The call waits for calls at work that exclude it. When it
  * leaves, the entries that it has made or may have ended are as libomptarget has them. The memory
- * of a call that leaves LATER is loose. A call inside of another one waits for nothing.
+ * of a call that leaves LATER is loose. A call inside of another one waits for nothing. Lines of
+ * the log between the two reach the program's function after them, because it may launch.
  *
  * Returns what the table has of the rows, until the call leaves. NULL: nothing is known.
  *

@@ -19,41 +19,84 @@
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER; /* a queue has no holder any more */
 struct rex_unfinished *rex_unfinished_first;
 
 /* Forgets all queues, because all of them use GPUs, which a child of fork cannot use. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
+    let_go = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     rex_unfinished_first = NULL;
 }
 
 REX_FORK_RENEWED(14, forget_in_child);
 
+/*
+ * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
+ */
+static void set_link(struct rex_unfinished **at, struct rex_unfinished *to)
+{
+    __atomic_store_n(at, to, __ATOMIC_RELAXED);
+}
+
 void rex_unfinished_add(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
     unfinished->next = rex_unfinished_first;
-    /*
-     * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
-     */
-    __atomic_store_n(&rex_unfinished_first, unfinished, __ATOMIC_RELAXED);
+    set_link(&rex_unfinished_first, unfinished);
     rex_unlock(&lock);
 }
 
-void rex_unfinished_remove(struct rex_unfinished *unfinished)
+/* The link to UNFINISHED, or one that is NULL. */
+static struct rex_unfinished **find_link(const struct rex_unfinished *unfinished)
 {
-    rex_lock(&lock);
     struct rex_unfinished **at = &rex_unfinished_first;
     while (*at != NULL && *at != unfinished)
         at = &(*at)->next;
-    /*
-     * Relaxed: the list is read under its lock; without the lock only whether it is empty is read.
-     */
+    return at;
+}
+
+/* In a child of fork the list lacks it, and the holders are those of the parent. */
+void rex_unfinished_remove(struct rex_unfinished *unfinished)
+{
+    rex_lock(&lock);
+    unfinished->is_ending = true;
+    while (unfinished->holders > 0 && *find_link(unfinished) != NULL)
+        pthread_cond_wait(&let_go, &lock);
+    struct rex_unfinished **at = find_link(unfinished);
     if (*at != NULL)
-        __atomic_store_n(at, unfinished->next, __ATOMIC_RELAXED);
+        set_link(at, unfinished->next);
     rex_unlock(&lock);
 }
+
+/*
+ * Goes through the list, from NULL to NULL, without its lock: the caller holds one queue at a time,
+ * gives back LAST and gets the next. Lines of the log come at the end, because the program's
+ * function for them may destroy a queue.
+ */
+static struct rex_unfinished *hold_next(struct rex_unfinished *last)
+{
+    if (last == NULL)
+        rex_log_hold();
+    pthread_mutex_lock(&lock);
+    struct rex_unfinished *next = last != NULL ? last->next : rex_unfinished_first;
+    while (next != NULL && next->is_ending)
+        next = next->next;
+    if (next != NULL)
+        next->holders++;
+    if (last != NULL && --last->holders == 0)
+        pthread_cond_broadcast(&let_go);
+    pthread_mutex_unlock(&lock);
+    if (next == NULL)
+        rex_log_resume();
+    return next;
+}
+
+#define EACH(each)                                 \
+    struct rex_unfinished *each = hold_next(NULL); \
+    each != NULL;                                  \
+    each = hold_next(each)
 
 /*
  * WHAT cannot be done to OBJECT while BUSY has unfinished commands. Returns 0 after waiting for
@@ -85,12 +128,9 @@ static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *
 static int sync_with_rows(const struct rex_map *map, int number, const char *what)
 {
     int result = REX_OK;
-    rex_lock(&lock);
-    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
-         each = each->next)
-        if (uses_a_row(each, map, number))
+    for (EACH(each))
+        if (result == REX_OK && uses_a_row(each, map, number))
             result = sync_or_refuse(each, what, "this memory");
-    rex_unlock(&lock);
     return result;
 }
 
@@ -108,12 +148,10 @@ static int sync_with_module(const struct rex_registration *registration, bool la
                             const char *what)
 {
     int result = REX_OK;
-    rex_lock(&lock);
-    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
-         each = each->next)
-        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0, REX_ANY_DEVICE)))
+    for (EACH(each))
+        if (result == REX_OK &&
+            (each->runs(each, registration) || (last && each->uses(each, NULL, 0, REX_ANY_DEVICE))))
             result = sync_or_refuse(each, what, "it");
-    rex_unlock(&lock);
     return result;
 }
 
@@ -131,10 +169,8 @@ int rex_before_library_unload(const struct rex_registration *registration)
 
 void rex_unfinished_forget(const struct rex_registration *registration)
 {
-    rex_lock(&lock);
-    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
+    for (EACH(each))
         each->forget(each, registration);
-    rex_unlock(&lock);
 }
 
 void rex_kernel_list_forget(struct rex_kernel_list *list,
@@ -149,14 +185,12 @@ void rex_kernel_list_forget(struct rex_kernel_list *list,
 
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
 {
-    rex_lock(&lock);
-    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
+    for (EACH(each))
         if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
             rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
                     each->name);
             each->sync(each);
         }
-    rex_unlock(&lock);
 }
 
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call)
@@ -168,11 +202,9 @@ void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted)
 {
     bool lost = false;
-    rex_lock(&lock);
-    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
+    for (EACH(each))
         if (each->number == number && each->is_lost(each, why, noted))
             lost = true;
-    rex_unlock(&lock);
     return lost;
 }
 

@@ -53,11 +53,13 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
 /*
- * A queue whose commands may be unfinished. Its functions are called with the list locked, and take
- * the queue's own lock.
+ * A queue whose commands may be unfinished. Its functions take the queue's own lock. They are
+ * called without the list's, because they may wait; the queue has a holder meanwhile.
  */
 struct rex_unfinished {
     struct rex_unfinished *next;
+    unsigned holders; /* threads that ask it or wait for it; it stays in the list */
+    bool is_ending;   /* no thread begins to hold it */
     const char *name;
     int number; /* of the device */
     /*
@@ -77,6 +79,7 @@ struct rex_unfinished {
                     struct rex_kernel_list *noted);
 };
 
+/* The second waits until no thread holds the queue. */
 void rex_unfinished_add(struct rex_unfinished *unfinished);
 void rex_unfinished_remove(struct rex_unfinished *unfinished);
 

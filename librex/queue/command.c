@@ -73,7 +73,7 @@ static int not_mapped(const struct rex_command *command, int number)
  * An address from the program may be that of mapped memory, too, so it is marked as used. Threads
  * make a large copy of pageable memory, for which the driver would wait, too. They wait until the
  * stream is done, and the copy is complete on return, so that the next command in the stream comes
- * after it.
+ * after it. No lock is held meanwhile.
  */
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
@@ -89,7 +89,12 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     if (device == 0)
         return not_mapped(command, gpu->number);
     struct rex_copy copy = {.host = host, .device = device, .size = size, .to_host = to_host};
-    if (rex_copy_put(&copy, stream, gpu->is_queue) == 0)
+    if (gpu->waits != NULL)
+        gpu->waits(gpu, true);
+    int put = rex_copy_put(&copy, stream, gpu->waits != NULL);
+    if (gpu->waits != NULL)
+        gpu->waits(gpu, false);
+    if (put == 0)
         return REX_OK;
     const void *on_device = (const void *)(uintptr_t)device;
     return to_host ? copy_failed(gpu, "a copy from the device", host, on_device, size)

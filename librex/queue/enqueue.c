@@ -35,6 +35,14 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
     return REX_OK;
 }
 
+int rex_queue_enter_with(struct rex_queue *queue, const char *call)
+{
+    int result = rex_queue_enter(queue, call);
+    while (unlikely(result == REX_OK && queue->is_waiting))
+        pthread_cond_wait(&queue->put, &queue->lock);
+    return result;
+}
+
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
 {
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
@@ -89,7 +97,7 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
 static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *command,
                              const char *call)
 {
-    int result = rex_queue_enter(queue, call);
+    int result = rex_queue_enter_with(queue, call);
     if (unlikely(result != REX_OK))
         return result;
     result = rex_enqueue(queue, command);
@@ -193,7 +201,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
                         int64_t from_device, size_t size)
 {
     struct rex_command command = {.kind = REX_COMMAND_COPY_PEER, .peer = {to, from, size, 0, 0}};
-    int result = rex_queue_enter(queue, "rex_queue_copy_peer");
+    int result = rex_queue_enter_with(queue, "rex_queue_copy_peer");
     if (result != REX_OK)
         return result;
     result = resolve_peer(&command, to_device, from_device);
@@ -273,7 +281,7 @@ static int enqueue_update(struct rex_queue *queue, const struct rex_map *map, in
 
 int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 {
-    int result = rex_queue_enter(queue, "rex_queue_update");
+    int result = rex_queue_enter_with(queue, "rex_queue_update");
     if (result != REX_OK)
         return result;
     result = check_update(queue, map);
@@ -304,7 +312,7 @@ int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
     struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};
     int result = rex_pooled_check(event, "rex_queue_wait_event", "event");
     if (result == REX_OK)
-        result = rex_queue_enter(queue, "rex_queue_wait_event");
+        result = rex_queue_enter_with(queue, "rex_queue_wait_event");
     if (result != REX_OK)
         return result;
     bool captured = rex_capture_wait(queue, event, &result);

@@ -204,7 +204,7 @@ static void end_capture(struct rex_graph *graph)
 
 int rex_graph_begin(struct rex_queue *queue)
 {
-    int result = rex_queue_enter(queue, "rex_graph_begin");
+    int result = rex_queue_enter_with(queue, "rex_graph_begin");
     if (result != REX_OK)
         return result;
     struct rex_graph *graph = NULL;
@@ -280,7 +280,7 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
 {
     int result = rex_pooled_check(graph, "rex_graph_launch", "graph");
     if (result == REX_OK)
-        result = rex_queue_enter(queue, "rex_graph_launch");
+        result = rex_queue_enter_with(queue, "rex_graph_launch");
     if (result != REX_OK)
         return result;
     rex_lock(&graph->lock);

@@ -119,6 +119,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     if (queue == NULL)
         return NULL;
     pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->put, NULL);
     if (name != NULL)
         snprintf(queue->name, sizeof queue->name, "%s", name);
     /* Relaxed: the number only has to be different for each queue. */
@@ -128,9 +129,8 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->gpu.queue = queue->name;
     queue->gpu.number = number;
     queue->gpu.flags = flags;
-    queue->gpu.is_queue = true;
     queue->gpu.remember = !(flags & REX_QUEUE_NO_CACHE) && rex_forward_first();
-    rex_queue_set_unfinished(queue);
+    rex_queue_set_functions(queue);
     return queue;
 }
 
@@ -138,6 +138,7 @@ static void free_queue(struct rex_queue *queue)
 {
     rex_arguments_free(&queue->gpu.arguments);
     free(queue->trace);
+    pthread_cond_destroy(&queue->put);
     pthread_mutex_destroy(&queue->lock);
     queue->immediate = false; /* so that rex_queue_enter() sees the end */
     rex_pool_give(&pool, &queue->pooled);

@@ -14,6 +14,7 @@
 struct rex_queue {
     struct rex_pooled pooled;
     pthread_mutex_t lock; /* of all below */
+    pthread_cond_t put;   /* the command that waits has been put in */
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
@@ -22,6 +23,7 @@ struct rex_queue {
     bool is_shared; /* the program may put work in the stream, which librex does not see */
     /* the stream may have pending work, put there since it was last idle */
     bool busy;
+    bool is_waiting;  /* a command that is being put in waits for the stream, without the lock */
     uint64_t reached; /* a bit for each other device, modulo 64, that pending copies use */
     uint64_t serial;  /* of the last command put in the stream */
     struct rex_kernel_list kernels; /* launched since the stream was last idle */
@@ -39,6 +41,9 @@ struct rex_queue {
  * Returns 0, REX_EINVAL or REX_EFORK.
  */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
+
+/* The same for a command, which waits until no other command that is being put in waits. */
+int rex_queue_enter_with(struct rex_queue *queue, const char *call);
 
 /* REX_EINVAL, because QUEUE is being captured. CALL begins the message. */
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call);
@@ -76,7 +81,7 @@ int rex_queue_check_lost(struct rex_queue *queue);
  */
 int rex_queue_sync_locked(struct rex_queue *queue);
 
-/* Fill in the functions that mappings and modules call for QUEUE. */
-void rex_queue_set_unfinished(struct rex_queue *queue);
+/* Fill in the functions that mappings, modules and commands that wait call for QUEUE. */
+void rex_queue_set_functions(struct rex_queue *queue);
 
 #endif

@@ -106,11 +106,14 @@ static void write_oldest(struct rex_queue_trace *trace)
 }
 
 /* Waits for the oldest command if the ring is full. */
-static void make_room(struct rex_queue_trace *trace)
+static void make_room(struct rex_queue *queue)
 {
+    struct rex_queue_trace *trace = queue->trace;
     if (trace->count < TIMED_MOST)
         return;
+    queue->gpu.waits(&queue->gpu, true);
     rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
+    queue->gpu.waits(&queue->gpu, false);
     do
         write_oldest(trace);
     while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
@@ -122,9 +125,12 @@ static void make_room(struct rex_queue_trace *trace)
 static struct timed *begin_timed(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
-    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE)
+    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE) {
+        queue->gpu.waits(&queue->gpu, true);
         anchor(queue);
-    make_room(trace);
+        queue->gpu.waits(&queue->gpu, false);
+    }
+    make_room(queue);
     struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
     if (trace->blind || !make_event(&timed->begin) || !make_event(&timed->end) ||
         rex_driver.cuEventRecord(timed->begin, queue->stream) != 0)

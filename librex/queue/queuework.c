@@ -61,6 +61,30 @@ int rex_queue_check_lost(struct rex_queue *queue)
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
+static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
+{
+    return (struct rex_queue *)((char *)gpu - offsetof(struct rex_queue, gpu));
+}
+
+/*
+ * A command that is being put in waits for the stream. Its queue is locked before and after, but
+ * not meanwhile: others may ask the queue what it works with, and only commands wait for this one.
+ * Lines of the log stay held back, because the program's function may put in a command.
+ */
+static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
+{
+    struct rex_queue *queue = queue_of_gpu(gpu);
+    if (!begins)
+        pthread_mutex_lock(&queue->lock);
+    queue->is_waiting = begins;
+    if (begins) {
+        queue->busy = true;
+        queue->serial++;
+        pthread_mutex_unlock(&queue->lock);
+    } else
+        pthread_cond_broadcast(&queue->put);
+}
+
 /* Called when all work in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
@@ -74,6 +98,8 @@ static void become_idle(struct rex_queue *queue)
 
 int rex_queue_sync_locked(struct rex_queue *queue)
 {
+    while (queue->is_waiting)
+        pthread_cond_wait(&queue->put, &queue->lock);
     uint64_t serial = queue->serial;
     if (!queue->busy)
         return REX_OK;
@@ -101,20 +127,28 @@ static int query_stream(const struct rex_queue *queue)
     return found;
 }
 
-/* 1 if the queue has no pending work, 0 if it has, or an error. */
+/*
+ * 1 if the locked queue has no pending work, 0 if it has, or an error. The driver may keep a query
+ * waiting for another thread's call.
+ */
 static int query(struct rex_queue *queue)
 {
+    uint64_t serial = queue->serial;
     if (!queue->busy)
         return 1;
-    int found = query_stream(queue);
-    if (found == REX_CUDA_NOT_READY)
+    if (queue->is_waiting)
         return 0;
-    if (found > 0)
+    rex_unlock(&queue->lock);
+    int found = query_stream(queue);
+    rex_lock(&queue->lock);
+    if (found > 0 && found != REX_CUDA_NOT_READY)
         rex_cuda_note(found, "cuStreamQuery");
-    if (found != 0)
+    if (found != 0 && found != REX_CUDA_NOT_READY)
         return failed(queue, found);
-    become_idle(queue);
-    return 1;
+    bool is_idle = found == 0 && serial == queue->serial;
+    if (is_idle)
+        become_idle(queue);
+    return is_idle;
 }
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
@@ -215,8 +249,8 @@ static bool is_lost(struct rex_unfinished *unfinished, const char *why,
                     struct rex_kernel_list *kernels)
 {
     struct rex_queue *queue = queue_of(unfinished);
-    rex_lock(&queue->lock);
     bool lost = tells_of_loss(query_stream(queue));
+    rex_lock(&queue->lock);
     if (lost) {
         mark_lost(queue, why);
         rex_kernel_list_add_all(kernels, &queue->kernels);
@@ -225,8 +259,9 @@ static bool is_lost(struct rex_unfinished *unfinished, const char *why,
     return lost;
 }
 
-void rex_queue_set_unfinished(struct rex_queue *queue)
+void rex_queue_set_functions(struct rex_queue *queue)
 {
+    queue->gpu.waits = wait_unlocked;
     queue->unfinished = (struct rex_unfinished){.name = queue->name,
                                                 .number = queue->gpu.number,
                                                 .uses = uses,

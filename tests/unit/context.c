@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "cuda/driver.h"
 #include "plain.h"
 #include "rex/device.h"
 #include "rex/launch.h"
@@ -96,6 +97,36 @@ TEST_ON_FAKES(all_at_once, 18, 24)
     CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(1, 1, 0, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(context_users(), 0);
+}
+
+static int (*release)(int device);
+
+static void *take_the_drivers_lock(void *unused)
+{
+    rex_load_lock();
+    rex_load_unlock();
+    return unused;
+}
+
+/* As if the context had work that waits for another thread, which needs the lock. */
+static int release_late(int device)
+{
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, take_the_drivers_lock, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    return release(device);
+}
+
+TEST_IN_CHILD(released_without_a_lock)
+{
+    begin("spin");
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+    void *pinned = rex_host_alloc(100);
+    release = rex_driver.cuDevicePrimaryCtxRelease;
+    rex_driver.cuDevicePrimaryCtxRelease = release_late;
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(rex_host_free(pinned), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 

@@ -382,8 +382,7 @@ TEST(events_and_calls)
 
 /* ---- ends that come too early ---------------------------------------------------------------- */
 
-/* A kernel that runs until *release is set; NULL where there is no GPU to run it on. */
-static int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
+int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
 {
     if (!gpu_present())
         return NULL;

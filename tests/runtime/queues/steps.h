@@ -13,6 +13,12 @@ struct rex_queue *new_queue(const char *name, unsigned flags);
  * 1000003. */
 int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend);
 
+/*
+ * Puts a kernel in that changes *VALUE when what is returned is set; NULL where there is no GPU to
+ * run it on.
+ */
+int64_t *hold_queue(struct rex_queue *queue, int64_t *value);
+
 /* What so many steps, from 0 on, make of VALUE. */
 int64_t followed(int64_t value, int steps);
 
