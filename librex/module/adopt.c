@@ -29,6 +29,7 @@
 #include "module/modules.h"
 #include "module/source.h"
 #include "omp/backend.h"
+#include "omp/device.h"
 #include "omp/present.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -342,6 +343,7 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
     }
     REX_REAL(register_lib)
     (given);
+    rex_devices_registered_elsewhere(1);
 }
 
 void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
@@ -354,6 +356,7 @@ void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
     if (adopted != NULL)
         *at = adopted->next;
     rex_registry_unlock();
+    rex_devices_registered_elsewhere(-1);
     REX_REAL(unregister_lib)
     (adopted != NULL ? adopted->given : desc);
     free(adopted);

@@ -17,6 +17,7 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "omp/backend.h"
 #include "omp/gate.h"
 #include "omp/present.h"
 #include "rex/device.h"
@@ -28,11 +29,20 @@
 /* The library's functions, and the counting ones that callers get. */
 static struct rex_omp own, counted;
 
+static int foreign; /* registrations by code of other compilers; atomic */
+
+void rex_devices_registered_elsewhere(int change)
+{
+    __atomic_fetch_add(&foreign, change, __ATOMIC_RELEASE);
+}
+
 /* LLVM 19 and later crash without a module, and the last one may have ended a moment ago. */
 int rex_devices_enter(void)
 {
     int result = rex_gate_enter();
-    if (result != REX_OK || rex_devices_are_there())
+    if (result != REX_OK || rex_devices_are_there() ||
+        __atomic_load_n(&foreign, __ATOMIC_ACQUIRE) > 0 ||
+        (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return result;
     rex_gate_leave();
     return rex_fail(REX_EINVAL, "the last module has ended, and libomptarget has no device");

@@ -81,6 +81,9 @@ static inline int rex_openmp_number(int64_t device)
 /* CHANGE more modules are registered. libomptarget has devices while at least one is. */
 void rex_devices_registered(int change);
 
+/* The same by code of other compilers, which has device images of its own. */
+void rex_devices_registered_elsewhere(int change);
+
 /*
  * Call one of these functions before each call of libomptarget with a device. They activate the
  * device's context if that call may start the device.

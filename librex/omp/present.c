@@ -12,7 +12,9 @@
  *
  * An end subtracts its references when it goes on. If it is the last and the entry has users, it
  * waits, and marks its memory: launches and updates of it wait, too, but begins do not. The marks
- * hold in windows that double (struct rex_table_wait). An end that is no longer the last goes on at once.
+ * hold in windows that double (struct rex_table_wait). If a begin makes the end a non-last one, its
+ * marks go, and it goes on when the users of that time have left.
+ *
  * A call that attaches a pointer and an update of the same memory exclude each other, because the
  * update copies the host's pointer.
  *
@@ -237,8 +239,7 @@ static bool is_listed_only(const struct rex_range_lock *ranges, const struct rex
                            const struct rex_entry *entry, bool is_in_force)
 {
     bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
-    return entry->is_loose ||
-           (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
+    return entry->is_loose || (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
 }
 
 /*
@@ -300,6 +301,25 @@ static void push(struct rex_present_table *table, struct rex_range_lock *ranges)
     ranges->is_listed = true;
 }
 
+/* Another user of ENTRY. */
+static void add_user(struct rex_entry *entry, const struct rex_range_lock *ranges,
+                     struct rex_range *range)
+{
+    entry->users++;
+    entry->updates += ranges->call == REX_CALL_UPDATES;
+    entry->attaching += range->attaches;
+    range->generation = entry->generation;
+}
+
+static void remove_user(struct rex_entry *entry, const struct rex_range_lock *ranges,
+                        const struct rex_range *range)
+{
+    entry->users--;
+    entry->updates -= ranges->call == REX_CALL_UPDATES;
+    entry->attaching -= range->attaches;
+    entry->older -= range->generation < entry->generation;
+}
+
 static void use_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
 {
     for (size_t i = 0; i < ranges->count; i++) {
@@ -308,10 +328,7 @@ static void use_entries(struct rex_present_table *table, struct rex_range_lock *
         if (range->is_empty && ranges->call != REX_CALL_UPDATES)
             forget_refs_around(table, range);
         if (range->is_shared) {
-            struct rex_entry *entry = &table->entries[range->at];
-            entry->users++;
-            entry->updates += ranges->call == REX_CALL_UPDATES;
-            entry->attaching += range->attaches;
+            add_user(&table->entries[range->at], ranges, range);
             ranges->known++;
         }
     }
@@ -498,11 +515,31 @@ static void unmark(struct rex_present_table *table, struct rex_range *range)
     __atomic_store_n(&table->awaiting, table->awaiting - 1, __ATOMIC_RELAXED);
 }
 
-/* Finds the ranges that the end has to have for itself, and that others use. */
-static void find_used(const struct rex_present_table *table, struct rex_range_lock *end)
+/*
+ * Whether an end that has waited, and is not the last any more, goes on waiting: until those users
+ * have left that there are now. It keeps nobody else waiting. If it subtracted at once, the end of
+ * the begin that has come would be the last, and wait for a kernel that may wait for its thread.
+ */
+static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 {
-    const struct rex_entry *entry;
-    bool force = is_in_force(table);
+    if (range->awaits == 0)
+        range->awaits = entry->generation + (entry->older > 0 ? 2 : 1);
+    if (entry->generation < range->awaits && entry->older == 0) {
+        entry->older = entry->users;
+        entry->generation++;
+    }
+    return entry->generation < range->awaits ||
+           (entry->generation == range->awaits && entry->older > 0);
+}
+
+/*
+ * Finds the ranges that the end has to have for itself, and that others use. Whether it waits for
+ * the users of others.
+ */
+static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
+{
+    struct rex_entry *entry;
+    bool force = is_in_force(table), some = false;
     for (size_t i = 0; i < end->count; i++) {
         struct rex_range *range = &end->range[i];
         range->needs_all = !range->is_mapped;
@@ -510,7 +547,11 @@ static void find_used(const struct rex_present_table *table, struct rex_range_lo
         if (is_last(entry, entry->taken)) {
             range->needs_all = true;
             range->is_used |= entry->users > 0;
+        } else if (range->was_used) {
+            some |= awaits_older(entry, range);
         }
+        if (range->needs_all)
+            range->awaits = 0;
     }
     for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
         size_t first = 0;
@@ -518,6 +559,7 @@ static void find_used(const struct rex_present_table *table, struct rex_range_lo
             if (end->range[i].needs_all && meets(end, &end->range[i], other, &first, force))
                 end->range[i].is_used = true;
     }
+    return some;
 }
 
 /* Marks the ranges that are used, and no others. Whether there are any. */
@@ -532,6 +574,7 @@ static bool mark_used(struct rex_present_table *table, struct rex_range_lock *en
         if (range->is_used)
             mark(table, range, !end->wait.is_open);
         is_free |= was_marked && !range->is_used;
+        range->was_used |= range->is_used;
         some |= range->is_used;
     }
     if (is_free)
@@ -553,8 +596,7 @@ static void go_on(struct rex_present_table *table, struct rex_range_lock *end)
                 continue;
             }
             range->is_shared = true;
-            entry->users++;
-            entry->attaching += range->attaches;
+            add_user(entry, end, range);
             entry->refs -= entry->taken;
             entry->taken = 0;
         }
@@ -571,9 +613,8 @@ static bool has_to_wait(struct rex_present_table *table, struct rex_range_lock *
     if (end->is_all)
         touch(table, end->range);
     bool is_changing = count_taken(table, end);
-    if (!is_changing)
-        find_used(table, end);
-    return mark_used(table, end) || is_changing;
+    bool awaits_some = !is_changing && find_used(table, end);
+    return mark_used(table, end) || awaits_some || is_changing;
 }
 
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
@@ -743,11 +784,8 @@ void rex_present_unpin(struct rex_range_lock *ranges)
                 entry->is_gone |= !range->is_mapped && !entry->is_loose;
             }
             some_are_gone |= entry->is_gone;
-            if (range->is_shared) {
-                entry->users--;
-                entry->updates -= ranges->call == REX_CALL_UPDATES;
-                entry->attaching -= range->attaches;
-            }
+            if (range->is_shared)
+                remove_user(entry, ranges, range);
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);

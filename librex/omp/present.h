@@ -49,7 +49,10 @@ struct rex_range {
     uint64_t marked;  /* an end waits for the users of entries born before; 0: it does not wait */
     bool is_held;     /* the mark keeps launches and updates waiting */
     bool is_used;     /* other calls use what the end has to have for itself */
-    int32_t row;      /* the row of the call's map */
+    bool was_used;    /* so it has been while the end waited */
+    uint64_t awaits;  /* the end waits for the users before this generation of the entry; 0: no */
+    uint64_t generation; /* of the entry, when the call became a user */
+    int32_t row;         /* the row of the call's map */
     enum rex_counts counts;
     bool is_mapped;   /* some bytes are mapped */
     bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */

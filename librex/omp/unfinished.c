@@ -15,6 +15,7 @@
 #include "cuda/context.h"
 #include "omp/columns.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
@@ -98,6 +99,15 @@ static struct rex_unfinished *hold_next(struct rex_unfinished *last)
     each != NULL;                                  \
     each = hold_next(each)
 
+/* The caller may be inside the gate, which it leaves meanwhile. */
+static int sync_outside(struct rex_unfinished *busy)
+{
+    uint32_t depth = rex_gate_pause();
+    int result = busy->sync(busy);
+    rex_gate_resume(depth);
+    return result;
+}
+
 /*
  * WHAT cannot be done to OBJECT while BUSY has unfinished commands. Returns 0 after waiting for
  * BUSY, or an error.
@@ -106,7 +116,7 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
 {
     if (rex_setting_read(REX_OPTION_UNFINISHED)) {
         rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
-        return busy->sync(busy);
+        return sync_outside(busy);
     }
     return rex_fail(REX_EBUSY,
                     "%s: queue \"%s\" has unfinished work that may use %s: call rex_queue_sync() "
@@ -189,7 +199,7 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
         if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
             rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
                     each->name);
-            each->sync(each);
+            sync_outside(each);
         }
 }
 

@@ -22,6 +22,9 @@
  *     or that delete (DELETE): these make the reference count 0.
  *   - An end that would be the last waits for the users, and counts in `ends` meanwhile. Its entry
  *     is ENDING: new launches, commands and updates wait. A begin does not wait, and lifts ENDING.
+ *     Then the end waits for the users of that time alone (OLDER).
+ *   - ENDING lapses: windows are a lapse of each waiting end at any time. It is against starvation.
+ *   - A call that waits is out of the gate, for which a registration waits.
  *   - A nowait call makes its ranges LOOSE, because its copies may come later; so does a call of
  *     libomptarget that fails, because the reference counts are not known then, and may be 0.
  *     Only libomptarget launches and copies in a LOOSE range. A begin makes the range an entry
@@ -66,10 +69,13 @@
  *   16  as 5 with one command, and the device is lost
  *   17  as 6, and the device is lost
  *   18  a launch by the driver, both regions, of which the outer one attaches a pointer in x
+ *   19  a kernel waits for the host, which launches, or updates, while an end waits for the kernel
+ *   20  a queue's command waits for a registration, and an end for the command
+ *   21  a region `to`, which ends while a launch `from` is at work
  *
  * Not modelled: mappers whose rows change, ALWAYS, updates to the device, LLVM 14's deletion, the
  * look-up of LLVM 14 and 15 that takes a reference, several queues, updates in a queue, commands in
- * LOOSE ranges, staging copies, starvation by endless new launches, weak memory.
+ * LOOSE ranges, staging copies, how long windows are, weak memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -87,14 +93,12 @@
 #define ADD_AT_ENTER 3       /* a begin adds before its call of libomptarget */
 #define NO_USER 4            /* an end that is not the last is no user */
 #define NO_SECOND_LOOK 5     /* a call that has waited does not look again */
-#define ENDING_BLOCKS 6      /* ENDING stops begins, too */
 #define PUBLISH_EARLY 7      /* a begin's range is not CHANGING while the begin copies */
 #define BUSY_KEEPS_ENDING 8  /* an end that returns REX_EBUSY leaves its mark */
 #define SIGNAL 9             /* a change wakes one thread, not all */
 #define JOIN 10              /* a driver launch uses what libomptarget has mapped for a launch */
 #define SUBTRACT_FIRST 11    /* an end subtracts before it waits */
-#define COUNT_AGAIN 12       /* a waiting end goes on when a begin has made it one of several */
-#define ENDING_STAYS 13      /* a begin does not lift ENDING */
+#define COUNT_AGAIN 12       /* an end goes on at once when a begin has made it one of several */
 #define LISTED_NO_USER 14    /* launches that list a row do not count for an entry over it */
 #define WAIT_WITH_LOCK 15    /* an enqueue waits with the queue's lock */
 #define ASK_ONCE 16          /* an end asks the queue once, then sleeps */
@@ -122,6 +126,10 @@
 #define ATTACH_DRIVER 38     /* the driver updates entries with an attached pointer */
 #define ATTACH_LATE 39       /* a begin that attaches says so when it leaves */
 #define ATTACH_AT_ONCE 40    /* a begin that attaches does not wait for updates by the driver */
+#define NO_WINDOW 41         /* ENDING does not lapse */
+#define MARK_STAYS 42        /* an end whose window is over keeps its mark */
+#define WAITS_INSIDE 43      /* an end waits inside the gate */
+#define NOT_COPIED 44        /* a launch that an end waits for does not copy back */
 
 #define X 1
 #define Y 2
@@ -149,6 +157,11 @@ byte refs[3];
 byte users[3];      /* shared calls, without queue commands */
 byte commands[3];   /* queue commands */
 byte ends[3];       /* ends that wait */
+byte held[3];       /* those whose mark has not lapsed */
+byte using[3];      /* the threads (bits) that count in `users` */
+byte older[3];      /* those for which an end waits that is not the last any more */
+byte working[2];    /* the increments of launches at work that have x, y pinned */
+byte inside;        /* the gate: ends at work */
 byte temps[2];      /* temporary ranges over x, y */
 byte from_temps[2]; /* those with FROM */
 byte listed[2];     /* launches (bits) by libomptarget that list x, y as absent */
@@ -170,7 +183,7 @@ byte i, e; /* a row, and its entry: see EACH */
 #define USERS(e) (users[e] + commands[e] + (!IF(LISTED_NO_USER) && LISTED(e) != 0))
 #define REMOVES(e) (LAST(e) || deletes && !IF(DELETE_SHARED)) /* this end takes the entry out */
 #define LAST(e) (refs[e] == UNKNOWN || refs[e] == (IF(SUBTRACT_FIRST) -> 0 : 1))
-#define ENDING(e) (ends[e] > 0 && (LAST(e) || IF(ENDING_STAYS)))
+#define ENDING(e) (held[e] > 0 && LAST(e))
 #define ADD(e, value) refs[e] = (refs[e] == UNKNOWN -> UNKNOWN : refs[e] + (value))
 
 /* EACH(set) ... NEXT: for each row i of the set, whose entry is e. */
@@ -185,6 +198,9 @@ byte i, e; /* a row, and its entry: see EACH */
 
 #define WHEN(condition) if :: condition ->
 #define END_WHEN :: else fi
+
+#define USE(e) users[e]++; using[e] = using[e] | (1 << me)
+#define UNUSE(e) users[e]--; using[e] = using[e] & ~(1 << me); older[e] = older[e] & ~(1 << me)
 
 #define SLEEP asleep = asleep | (1 << me); !(asleep & (1 << me))
 inline wake() {
@@ -327,7 +343,8 @@ inline enter(rows) {
         EACH((way == LOST -> 0 : rows))
             if
             :: HAS(pinned, i) ->
-                users[e]++;
+                USE(e);
+                working[i] = working[i] | mine;
                 must[i] = must[i] | (loose[e] && !INSIDE -> 0 : mine);
                 holds[e] = holds[e] + (way == GO)
             :: !HAS(pinned, i) && way == GO ->
@@ -385,7 +402,10 @@ inline launch() {
         EACH((way == LOST || IF(FAILED_KEEPS) && failed && way == GO -> 0 : set))
             if
             :: HAS(pinned, i) ->
-                users[e]--;
+                UNUSE(e);
+                working[i] = working[i] & ~mine;
+                host[i] = (ends[e] > 0 && way == GO && from && !failed && !IF(NOT_COPIED)
+                           -> device[i] & ~POINTER : host[i]);
                 holds[e] = holds[e] - (way == GO)
             :: !HAS(pinned, i) && way == GO ->
                 host[i] = (from && !failed -> copy[i] : host[i]);
@@ -413,7 +433,7 @@ inline begin() {
         :: way = 0; pinned = 0;
             EACH(TAKEN)
                 pinned = pinned | (present[e] && !loose[e] -> 1 << i : 0);
-                way = (present[e] && (changing[e] || IF(ENDING_BLOCKS) && ENDING(e)) -> STOP : way);
+                way = (present[e] && changing[e] -> STOP : way);
                 way = (!present[e] && TEMPS(i) > 0 -> STOP : way)
             NEXT;
             way = (attaches && updates && !IF(ATTACH_AT_ONCE) -> STOP : way);
@@ -430,7 +450,7 @@ inline begin() {
         EACH((way == LOST -> 0 : TAKEN))
             if
             :: HAS(pinned, i) ->
-                users[e]++;
+                USE(e);
                 ADD(e, IF(ADD_AT_ENTER));
                 refs[e] = (vague && !(IF(ZERO_ONE) && i == 1) -> UNKNOWN : refs[e])
             :: vague && !HAS(pinned, i) -> listed[i] = listed[i] | (IF(ZERO_UNLISTED) -> 0 : 128)
@@ -466,7 +486,7 @@ inline begin() {
         EACH((way == LOST -> 0 : TAKEN))
             if
             :: HAS(pinned, i) ->
-                users[e]--;
+                UNUSE(e);
                 ADD(e, !IF(ADD_AT_ENTER) && !vague)
             :: vague && !HAS(pinned, i) ->
                 listed[i] = listed[i] & 127;
@@ -512,18 +532,37 @@ inline drain() {
     reap()
 }
 
-inline unmark() {
-    EACH(marked) ends[e]-- NEXT;
-    marked = 0
-}
-
 #define CHANGES 1 /* another call changes a range */
 #define USED 2    /* the entry has users */
 #define QUEUED 3  /* the entry has queue commands */
 #define OVER 4
+#define AGING 6   /* an end that is not the last any more waits for its older users */
+
+inline unmark() {
+    EACH(marked) ends[e]--; held[e] = held[e] - holding NEXT;
+    marked = 0
+}
+
+inline sleep_or_lapse() {
+    asleep = asleep | (1 << me);
+    inside = inside - !IF(WAITS_INSIDE);
+    if
+    :: !(asleep & (1 << me))
+    :: way == USED && !lapsed && !IF(NO_WINDOW) ->
+        lapsed = true;
+        asleep = asleep & ~(1 << me);
+        WHEN(!IF(MARK_STAYS))
+            EACH(marked) held[e] = held[e] - holding NEXT;
+            holding = false;
+            wake()
+        END_WHEN
+    fi;
+    inside = inside + !IF(WAITS_INSIDE)
+}
 
 inline end(may_be_busy) {
     busy = false;
+    inside++;
     do
     :: way != OVER ->
         atomic {
@@ -538,22 +577,36 @@ inline end(may_be_busy) {
                     pinned = pinned | (1 << i);
                     gone = gone | (REMOVES(e) -> 1 << i : 0);
                     way = (changing[e] -> CHANGES : way);
-                    waited = waited | (USERS(e) && (REMOVES(e) || HAS(marked, i) &&
-                                                  !IF(COUNT_AGAIN)) -> 1 << i : 0)
+                    waited = waited | (USERS(e) && REMOVES(e) -> 1 << i : 0);
+                    must[i % 2] = (from || seen -> must[i % 2]
+                                   : must[i % 2] & (host[i % 2] | working[i % 2]));
+                    WHEN(HAS(was, i) && !REMOVES(e) && !IF(COUNT_AGAIN))
+                        older[e] = (HAS(awaits, i) || older[e] -> older[e] : using[e]);
+                        aging = aging | (older[e] > 0)
+                    END_WHEN;
+                    awaits = (REMOVES(e) -> awaits & ~(1 << i) : awaits | (was & (1 << i)))
                 END_WHEN
             NEXT;
+            seen = true;
+            WHEN(marked & ~waited) wake() END_WHEN;
+            unmark();
             WHEN(way == 0 && waited)
                 way = USED;
+                holding = !lapsed || IF(MARK_STAYS);
                 EACH(waited)
-                    ends[e] = ends[e] + !HAS(marked, i);
+                    ends[e]++;
+                    held[e] = held[e] + holding;
                     way = (commands[e] && !(IF(ASK_ONCE) && asked) -> QUEUED : way)
                 NEXT;
-                marked = marked | waited
+                marked = waited;
+                was = was | waited
             END_WHEN;
+            way = (way == 0 && aging -> AGING : way);
+            aging = false;
             way = (LOSS -> LOST : way);
             if
-            :: way == CHANGES || way == USED ->
-                SLEEP;
+            :: way == CHANGES || way == USED || way == AGING ->
+                sleep_or_lapse();
                 way = (IF(NO_SECOND_LOOK) -> 0 : way)
             :: way == QUEUED
             :: way == LOST || way == QUEUED && may_be_busy && issued > ran -> /* REX_EBUSY */
@@ -576,7 +629,7 @@ inline end(may_be_busy) {
                         changing[e] = true;
                         must[i % 2] = must[i % 2] & (deletes -> host[i % 2] | ~device[i % 2] : 255)
                     :: else ->
-                        users[e] = users[e] + !IF(NO_USER);
+                        if :: IF(NO_USER) :: else -> USE(e) fi;
                         ADD(e, (IF(SUBTRACT_FIRST) || IF(SUBTRACT_AT_LEAVE) -> 0 : -1))
                     fi
                 NEXT;
@@ -584,9 +637,17 @@ inline end(may_be_busy) {
                 way = OVER
             END_WHEN
         }
-        if :: way == QUEUED -> drain(); asked = true :: else fi
+        if
+        :: way == QUEUED ->
+            inside = inside - !IF(WAITS_INSIDE);
+            drain();
+            inside = inside + !IF(WAITS_INSIDE);
+            asked = true
+        :: else
+        fi
     :: way == OVER -> break
     od;
+    inside--;
     WHEN(!busy)
         if
         :: nowait -> run later(0, pinned)
@@ -608,7 +669,7 @@ inline end(may_be_busy) {
                     refs[e] = (present[e] -> UNKNOWN : 0);
                     changing[e] = false
                 :: else ->
-                    users[e] = users[e] - !IF(NO_USER);
+                    if :: IF(NO_USER) :: else -> UNUSE(e) fi;
                     ADD(e, (IF(SUBTRACT_AT_LEAVE) -> -1 : 0))
                 fi
             NEXT;
@@ -622,7 +683,10 @@ inline end(may_be_busy) {
             wake()
         }
     END_WHEN;
-    d_step { way = 0; gone = 0; pinned = 0; waited = 0; taken = 0; asked = false }
+    d_step {
+        way = 0; gone = 0; pinned = 0; waited = 0; taken = 0; asked = false;
+        was = 0; awaits = 0; lapsed = false; holding = false; seen = false
+    }
 }
 
 inline update() { /* from the device */
@@ -641,7 +705,7 @@ inline update() { /* from the device */
             loosely = loosely | (loose[e] || i == 0 && attached && !IF(ATTACH_DRIVER)
                                  -> 1 << i : 0); /* by libomptarget */
             updates = updates + (i == 0 && !HAS(loosely, i));
-            users[e]++;
+            USE(e);
             holds[e] = holds[e] + !HAS(loosely, i)
         NEXT
     }
@@ -653,7 +717,7 @@ inline update() { /* from the device */
     atomic {
         EACH(pinned)
             updates = updates - (i == 0 && !HAS(loosely, i));
-            users[e]--;
+            UNUSE(e);
             holds[e] = holds[e] - !HAS(loosely, i)
         NEXT;
         loosely = 0; pinned = 0;
@@ -679,12 +743,14 @@ proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
 
 #define LOCALS \
     byte way, pinned, last, dropped, gone, marked, waited, taken, aim; \
-    byte clean, loosely, late, found, pick; \
+    byte clean, loosely, late, found, pick, was, awaits; \
+    bool lapsed, holding, aging, seen; \
     bool fresh, from = true, busy, asked, deletes, failed, nowait, vague, attaches
 
 proctype outer(byte me, set) {
     LOCALS;
     attaches = (CONF == 18);
+    from = (CONF != 21);
     begin();
     opened = true;
     WHEN(told)
@@ -771,7 +837,7 @@ proctype enqueuer(byte me, times) { /* a launch that needs x present */
 
 proctype stream() {
     do
-    :: issued > ran && !lost ->
+    :: issued > ran && !lost && (CONF != 20 || flag) ->
         d_step {
             e = MAPPED(0);
             assert(alive[e]);
@@ -782,6 +848,22 @@ proctype stream() {
         }
     :: closed && issued == ran || lost -> break
     od
+}
+
+proctype teller(byte me, mine, set) { /* what a kernel waits for comes after a call */
+    LOCALS;
+    byte copy[2], had;
+    bool raw, until_flag;
+    runs && ends[0] > 0;
+    if :: launch() :: update() fi;
+    flag = true
+}
+
+proctype registrar() {
+    if
+    :: issued > 0 -> inside == 0; flag = true
+    :: closed && issued == 0
+    fi
 }
 
 proctype loss() {
@@ -818,6 +900,13 @@ init {
         :: CONF == 14 ->
             run launcher(0, 1, false, X, true, false); DRIVER(1, X);
             run forwarded(X); run nested(3, X, false)
+        :: CONF == 19 ->
+            told = true;
+            run launcher(0, 1, false, X, true, true); run outer(1, X); run teller(2, 4, X)
+        :: CONF == 20 -> run outer(2, X); run enqueuer(1, 1); run stream(); run registrar()
+        :: CONF == 21 ->
+            run launcher(0, 1, false, X, true, false); run launcher(1, 2, false, X, true, false);
+            run outer(2, X)
         :: CONF == 15 -> DRIVER(0, 0); run outer(1, X | Y); run zero(2)
         fi;
         if :: CONF == 16 || CONF == 17 -> run loss() :: else fi
@@ -829,6 +918,7 @@ init {
         assert(!present[i] || loose[i] || lost);
         assert(!alive[i] && enders[i] == 0 || HAS(spoiled, i) || lost);
         assert(!changing[i] && !copying[i] && users[i] == 0 && ends[i] == 0);
+        assert(held[i] == 0 && using[i] == 0 && older[i] == 0 && inside == 0);
         assert(commands[i] == 0 && holds[i] == 0 || lost)
     }
     for (i : 0 .. 1) {

@@ -21,9 +21,15 @@ CONF=13 present errors:.0 endless
 CONF=14 present errors:.0 endless
 CONF=17 present errors:.0 endless
 CONF=18 present errors:.0 endless
+CONF=19 present errors:.0 endless
+CONF=20 present errors:.0 endless
+CONF=21 present errors:.0 endless
 MISTAKE=NO_USER present assertion states -DCONF=3
 MISTAKE=NO_SECOND_LOOK present assertion states -DCONF=2
-MISTAKE=ENDING_BLOCKS present invalid states -DCONF=6
+MISTAKE=NO_WINDOW present invalid states -DCONF=19
+MISTAKE=MARK_STAYS present invalid states -DCONF=19
+MISTAKE=WAITS_INSIDE present invalid states -DCONF=20
+MISTAKE=NOT_COPIED present assertion states -DCONF=21
 LIST
 [ -z "${TEST_ALL-}" ] || cat >>"$work/list" <<'LIST'
 NO_RELEASE_BY_FINI registration non-progress cycles -DTHREADS=2 -DCALLS=2
@@ -55,7 +61,6 @@ MISTAKE=SIGNAL present invalid states -DCONF=3
 MISTAKE=JOIN present assertion states -DCONF=1
 MISTAKE=SUBTRACT_FIRST present assertion states -DCONF=3
 MISTAKE=COUNT_AGAIN present invalid states -DCONF=6
-MISTAKE=ENDING_STAYS present invalid states -DCONF=6
 MISTAKE=LISTED_NO_USER present assertion states -DCONF=2
 MISTAKE=WAIT_WITH_LOCK present invalid states -DCONF=5
 MISTAKE=ASK_ONCE present invalid states -DCONF=5

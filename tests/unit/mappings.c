@@ -175,11 +175,11 @@ static const char *const schedules[] = {
     "aD7-8c,6-7c,5-6c,4-5c,2-3c,1-2c,0-1c,0-1c,0-1c bD3-4c cD2-3,0-1! b. a.c c.",
     "aB7-8,6-7,5-6,4-5,3-4,2-3,1-2,0-1,0-1 a. [21111111] =........ aE0-8 a. [........]",
     "aB4-6,0-2 a. [11..11..] aB0-2* a. [++..11..]",
-    /* An end that is the last waits for users; meanwhile launches and updates wait, and begins do not. A begin lets it go on. */
+    /* An end that is the last waits for users; meanwhile launches and updates wait, and begins do not. A begin lets them go on, and the end when those have left. */
     "aB0-2 a. bL0-2 cE0-2! b.c [oo......] c. [??......]",
     "aB0-2 a. bU0-2 cE0-2! dL0-2! b.c c.d d.",
     "aB0-2 a. bD0-2 cE0-2! dU0-2! b.c c.d d.",
-    "aB0-2 a. bD0-2 cE0-2! dD0-2! aB0-2 [11......] a.cd [11......] c. b. d. aL0-2 a. [11......]",
+    "aB0-2 a. bD0-2 cE0-2! dD0-2! aB0-2 [11......] a.d aL0-2 b.c [11......] c. d. a. [11......]",
     "aL0-2 bE0-2! cB0-2 c. a.b b. [??......] aL0-2 a.",
     "aB0-2 a. aE0-2 bL0-2! =........ a.b [........] b.",
     "aB0-2 a. aE0-2 bE0-2! =........ a.b b. [........]",

@@ -28,10 +28,10 @@ static int launch(const void *key, uint32_t flags, const struct rex_map *map)
 }
 
 /* Adds 1 at AT to what the row passes; more rows may follow it. */
-#define ADD(flags, at, ...)                                                                        \
-    __extension__({                                                                                \
-        REX_MAP(map_, REX_VALUE(INT64_C(1)), REX_VALUE((int64_t)(at)), __VA_ARGS__);               \
-        launch(REX_KERNEL_ID(add), (flags), &map_);                                                \
+#define ADD(flags, at, ...)                                                          \
+    __extension__({                                                                  \
+        REX_MAP(map_, REX_VALUE(INT64_C(1)), REX_VALUE((int64_t)(at)), __VA_ARGS__); \
+        launch(REX_KERNEL_ID(add), (flags), &map_);                                  \
     })
 
 /* ---- launches on y --------------------------------------------------------------------------- */
@@ -104,8 +104,8 @@ static int data(int (*call)(int64_t, const struct rex_map *), int64_t *cells, in
     return call(-1, &map);
 }
 
-static void raw(void (*call)(int64_t, int32_t, void **, void **, int64_t *, int64_t *),
-                size_t size, int64_t type)
+static void raw(void (*call)(int64_t, int32_t, void **, void **, int64_t *, int64_t *), size_t size,
+                int64_t type)
 {
     REX_MAP(map, rex_row_object(y, size, type));
     call(-1, REX_MAP_ARGUMENTS(map));

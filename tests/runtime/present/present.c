@@ -136,10 +136,10 @@ static void beside_kernel(int (*before)(void), bool nowait, int (*what)(void), e
     finish(adds - refused);
 }
 
-#define BESIDE(name, ...)                                                                          \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        beside_kernel(__VA_ARGS__);                                                                \
+#define BESIDE(name, ...)           \
+    TEST(name)                      \
+    {                               \
+        beside_kernel(__VA_ARGS__); \
     }
 /*
  * Another call that finds y present leaves it so; what the kernel's launch maps for itself an
@@ -241,10 +241,10 @@ static void beside_failure(int (*before)(void), int (*what)(void))
     _exit(0); /* the end of libomptarget with a context that is lost is its own affair */
 }
 
-#define BESIDE_FAILURE(name, ...)                                                                  \
-    TEST(name, .gpu = ON_GPU)                                                                      \
-    {                                                                                              \
-        beside_failure(__VA_ARGS__);                                                               \
+#define BESIDE_FAILURE(name, ...)    \
+    TEST(name, .gpu = ON_GPU)        \
+    {                                \
+        beside_failure(__VA_ARGS__); \
     }
 BESIDE_FAILURE(end_beside_failure, begins, ends)
 BESIDE_FAILURE(begin_beside_failure, NULL, begins)
@@ -1031,8 +1031,8 @@ TEST(a_row_without_length_that_moves, .on = "14")
     for (int place = -8; place <= CELLS + 8; place++) {
         bool inside = place >= 0 && place < CELLS;
         int64_t *at = (int64_t *)many + AMONG * CELLS + place;
-        REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)),
-                REX_NO_PARAM(REX_TOFROM(at, 0)), REX_TOFROM(y, CELLS));
+        REX_MAP(map, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(0)), REX_NO_PARAM(REX_TOFROM(at, 0)),
+                REX_TOFROM(y, CELLS));
         assert_int_equal(launch(REX_KERNEL_ID(add), 0, &map), inside ? REX_EOVERLAP : 0);
     }
     finish(17);
@@ -1139,7 +1139,8 @@ static int ends_attached(void)
         int64_t count, *values;
     } list = {64, values};
     int error;
-    REX_DATA_REGION(&error, -1, REX_OBJECT(REX_MAP_TO, list), REX_ATTACH(REX_MAP_TO, list.values, 0, 64))
+    REX_DATA_REGION(&error, -1, REX_OBJECT(REX_MAP_TO, list),
+                    REX_ATTACH(REX_MAP_TO, list.values, 0, 64))
     {
     }
     return error;
