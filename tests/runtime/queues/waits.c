@@ -86,9 +86,10 @@ static int end_module(void)
     return rex_offload_fini();
 }
 
-static int (*const ways[])(void) = {end_region,  end_region_raw, free_memory, copy_little,
-                                    copy_from,   copy_to,        update,      sync_queue,
-                                    sync_event,  put_many,       destroy,     end_module};
+typedef int (*way_to_wait)(void);
+static const way_to_wait ways[] = {end_region, end_region_raw, free_memory, sync_queue, sync_event,
+                                   put_many,   destroy,        end_module,  NULL};
+static const way_to_wait copies[] = {copy_little, copy_from, copy_to, update, NULL};
 
 /* ---- meanwhile ------------------------------------------------------------------------------- */
 
@@ -97,9 +98,9 @@ static bool has_begun, has_ended;
 static void *wait_for_kernel(void *way)
 {
     __atomic_store_n(&has_begun, true, __ATOMIC_SEQ_CST);
-    int result = (*(int (*const *)(void))way)();
+    int result = (*(const way_to_wait *)way)();
     if (result != REX_OK)
-        print_error("way %td: %d, %s\n", (int (*const *)(void))way - ways, result, rex_last_error());
+        print_error("a wait: %d, %s\n", result, rex_last_error());
     __atomic_store_n(&has_ended, true, __ATOMIC_SEQ_CST);
     return result == REX_OK ? NULL : way;
 }
@@ -121,7 +122,7 @@ static void work_beside(bool asks)
     OK(rex_queue_destroy(other));
 }
 
-static void hold_and_wait(int (*const *way)(void))
+static void hold_and_wait(const way_to_wait *way)
 {
     int64_t *px = x;
     pthread_t thread;
@@ -163,17 +164,24 @@ static void hold_and_wait(int (*const *way)(void))
     OK(rex_host_free(release));
 }
 
-static void wait_in_all_ways(void)
+static void wait_in_ways(const way_to_wait *each)
 {
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
     OK(rex_configure(REX_OPTION_COPY_THREADS, "2"));
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        hold_and_wait(&ways[i]);
+    for (; *each != NULL; each++)
+        hold_and_wait(each);
 }
 
 TEST(waits_hold_nobody, .gpu = ON_GPU)
 {
-    wait_in_all_ways();
+    wait_in_ways(ways);
+}
+
+TEST(copies_hold_nobody, .gpu = ON_GPU)
+{
+    if (gpu_is_real())
+        leave_out("a driver that keeps other threads waiting while it copies pageable memory");
+    wait_in_ways(copies);
 }
 
 TEST(waits_hold_nobody_in_a_trace, .gpu = ON_GPU)
@@ -182,7 +190,8 @@ TEST(waits_hold_nobody_in_a_trace, .gpu = ON_GPU)
     if (gpu_is_real())
         leave_out("a driver that itself waits when a stream has so many commands");
     setenv("REX_TRACE", file.text, 1);
-    wait_in_all_ways();
+    wait_in_ways(ways);
+    wait_in_ways(copies);
     unlink(file.text);
 }
 
