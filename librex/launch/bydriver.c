@@ -289,7 +289,7 @@ static int check(struct rex_request *request, struct rex_plan *plan)
 
 /*
  * Pins the rows, and finds the device address of each or plans its memory. Nothing is pinned if
- * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the program's
+ * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the log's
  * function are held back, as by rex_log_hold(): it may launch, and would wait for a launch whose
  * function waits for this one.
  */

@@ -117,7 +117,7 @@ static int call_with_row(const struct rex_request *request, struct __tgt_kernel_
 
 /*
  * Enters the present table. The rows are checked after that, because until then another call may
- * map a part of them. What is in a packet is the program's business.
+ * map a part of them. The program answers for the rows of a packet.
  */
 static int call_entered(const struct rex_request *request, const struct rex_packet_rule *rule,
                         struct __tgt_kernel_arguments *packet, int *returned)

@@ -116,15 +116,23 @@ bool rex_gate_is_closed(void)
     return rex_thread.inside == 0 && (rex_gate_is_torn() || rex_gate_is_over());
 }
 
-int rex_gate_enter_raw(void)
+bool rex_gate_try_raw(void)
 {
     bool is_nested = rex_thread.inside > 0;
     if (rex_gate_is_closed())
-        return rex_gate_check();
+        return false;
     if (rex_thread.part == NULL)
         rex_thread_list();
     enter();
-    return is_nested ? REX_OK : check_again();
+    if (is_nested || __atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0)
+        return true;
+    rex_gate_leave();
+    return false;
+}
+
+int rex_gate_enter_raw(void)
+{
+    return rex_gate_try_raw() ? REX_OK : rex_gate_check();
 }
 
 void rex_gate_leave(void)

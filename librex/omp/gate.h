@@ -31,6 +31,9 @@ void rex_gate_leave(void);
  */
 int rex_gate_enter_raw(void);
 
+/* The same without an error; false: the thread may not enter. */
+bool rex_gate_try_raw(void);
+
 /* Whether rex_gate_enter_raw() would fail now. */
 bool rex_gate_is_closed(void);
 
@@ -52,20 +55,20 @@ bool rex_gate_is_over(void);
 int rex_gate_check_outside(const char *what);
 
 /*
- * Register the module named WHAT between these two, or end it if ENDS is set. No other thread is inside libomptarget
- * meanwhile, because every release crashes if these meet (14 to 18 if a thread loads what another
- * one ends). REX_EBUSY as of rex_gate_check_outside(), or if other threads' calls do not end in a
- * minute. Other errors as of rex_gate_enter(). After the first registration no thread enters
- * libomptarget at the end of the process, before libomptarget destroys its objects. The end waits
- * up to a second for threads that are inside.
+ * Register the module named WHAT between these two, or end it if ENDS is set. No other thread is
+ * inside libomptarget meanwhile, because every release crashes if these meet (14 to 18 if a thread
+ * loads what another one ends). REX_EBUSY as of rex_gate_check_outside(), or if other threads'
+ * calls do not end in a minute. Other errors as of rex_gate_enter(). After the first registration
+ * no thread enters libomptarget at the end of the process, before libomptarget destroys its
+ * objects. The end waits up to a second for threads that are inside.
  */
 int rex_gate_register(const char *what, bool ends);
 void rex_gate_registered(void);
 
 /*
  * A call that waits for other calls is outside meanwhile, so that a registration and a fork go on.
- * It may have pointers into its module: a module waits for it, too, before it ends. rex_gate_pause()
- * returns what rex_gate_resume() takes, which may wait for a registration.
+ * It may have pointers into its module: a module waits for it, too, before it ends.
+ * rex_gate_resume() takes the result of rex_gate_pause(), and may wait for a registration.
  */
 uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
