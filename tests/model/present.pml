@@ -88,7 +88,6 @@
 #define IF(mistake) (MISTAKE == mistake)
 
 /* -DMISTAKE=NAME plants one mistake. model.sh says in which CONF Spin finds it. */
-#define ONE_BY_ONE 1         /* a call takes its ranges one after the other */
 #define SUBTRACT_AT_LEAVE 2  /* an end that is not the last subtracts when it leaves */
 #define ADD_AT_ENTER 3       /* a begin adds before its call of libomptarget */
 #define NO_USER 4            /* an end that is not the last is no user */
@@ -378,14 +377,7 @@ inline launch() {
     WHEN(CONF == 14 && !IF(NOT_ASKED))
         EACH_MAPPED(set) found = found | (alive[e] << i) NEXT
     END_WHEN;
-    if
-    :: IF(ONE_BY_ONE) && !raw && set == (X | Y) ->
-        enter(X);
-        had = pinned; (way == GO);
-        enter(Y);
-        pinned = pinned | had; had = 0
-    :: else -> enter(set)
-    fi;
+    enter(set);
     if
     :: way == GO ->
         EACH(set & ~pinned) copy[i] = host[i] NEXT;
@@ -728,7 +720,7 @@ inline update() { /* from the device */
 /* ---- threads --------------------------------------------------------------------------------- */
 
 proctype launcher(byte me, mine; bool raw; byte set; bool from, until_flag) {
-    byte way, pinned, last, dropped, late, found, copy[2], had;
+    byte way, pinned, last, dropped, late, found, copy[2];
     bool fresh, deletes, failed, nowait;
     WHEN(set == 0)
         atomic {
@@ -852,7 +844,7 @@ proctype stream() {
 
 proctype teller(byte me, mine, set) { /* what a kernel waits for comes after a call */
     LOCALS;
-    byte copy[2], had;
+    byte copy[2];
     bool raw, until_flag;
     runs && ends[0] > 0;
     if :: launch() :: update() fi;

@@ -52,7 +52,6 @@ CONF=11 present errors:.0 endless
 CONF=12 present errors:.0 endless
 CONF=15 present errors:.0 endless
 CONF=16 present errors:.0 states
-MISTAKE=ONE_BY_ONE present invalid states -DCONF=3
 MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
 MISTAKE=PUBLISH_EARLY present assertion states -DCONF=2
