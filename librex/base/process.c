@@ -49,7 +49,7 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
  */
 
 /* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
-static int number_of(const char *text)
+static int number_in(const char *text)
 {
     char *end = NULL;
     if (text == NULL || *text < '0' || *text > '9')
@@ -58,8 +58,7 @@ static int number_of(const char *text)
     return *end == '\0' && number <= INT_MAX ? (int)number : -1;
 }
 
-/* The number, from 0, of this process among those that its job has on this machine; else -1. */
-static int local_rank(void)
+int rex_launcher_device(int count)
 {
     static const char *const variables[] = {
         "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
@@ -73,17 +72,15 @@ static int local_rank(void)
         "SLURM_LOCALID",              /* srun */
         "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
     };
-    int rank = -1;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && rank < 0; i++)
-        rank = number_of(secure_getenv(variables[i]));
-    return rank;
-}
-
-int rex_launcher_device(int count)
-{
-    int chosen = number_of(secure_getenv("OMP_DEFAULT_DEVICE"));
-    int rank = chosen < 0 ? local_rank() : 0;
-    return chosen >= 0 ? chosen : rank >= 0 && count > 0 ? rank % count : 0;
+    int chosen = number_in(secure_getenv("OMP_DEFAULT_DEVICE"));
+    if (chosen >= 0)
+        return chosen;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && count > 0; i++) {
+        int rank = number_in(secure_getenv(variables[i]));
+        if (rank >= 0)
+            return rank % count;
+    }
+    return 0;
 }
 
 /* How many processes its job has on this machine; 1 where no launcher says it. */
@@ -136,7 +133,7 @@ struct texts {
 };
 
 /* The first line of the file NAME of a control group, in TEXTS->text; false where there is none. */
-static bool read_in(struct texts *texts, const char *name)
+static bool read_group_file(struct texts *texts, const char *name)
 {
     int length = snprintf(texts->path, sizeof texts->path, "%s/%s", texts->folder, name);
     FILE *file = length < (int)sizeof texts->path ? fopen(texts->path, "re") : NULL;
@@ -175,12 +172,13 @@ static int limit_by_groups(int count, struct texts *texts, const char *group)
         (int)sizeof texts->folder)
         return count;
     while (strlen(folder) >= strlen(texts->mount)) {
-        if (read_in(texts, "cpu.max"))
+        if (read_group_file(texts, "cpu.max"))
             count = at_most(count, quota_of(texts->text, 0));
-        long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
-        if (read_in(texts, "cpu.cfs_quota_us"))
+        long period =
+            read_group_file(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+        if (read_group_file(texts, "cpu.cfs_quota_us"))
             count = at_most(count, quota_of(texts->text, period));
-        if (read_in(texts, "cpuset.cpus.effective"))
+        if (read_group_file(texts, "cpuset.cpus.effective"))
             count = at_most(count, count_list(texts->text));
         *strrchr(folder, '/') = '\0';
     }
@@ -283,13 +281,13 @@ bool rex_threads_are_inside(bool paused_too)
     return false;
 }
 
-static void begin_in_child(void)
+static void list_forking_thread(void)
 {
     all = rex_thread.part != NULL ? &rex_thread : NULL;
     rex_thread.next = NULL;
 }
 
-REX_FORK_TAKEN(95, begin_in_child);
+REX_FORK_TAKEN(95, list_forking_thread);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -299,14 +297,16 @@ static unsigned key; /* plus 1, atomic; 0: there is none yet */
  * Destructors of other keys may run later and use librex again. Then this one runs in the next
  * round, too; after PTHREAD_DESTRUCTOR_ITERATIONS rounds there is none.
  */
-static void end(void *unused)
+static void free_parts(void *unused)
 {
     (void)unused;
     void **part = rex_thread.part;
     rex_threads_lock();
     struct rex_thread **link = &all;
-    while (*link != &rex_thread)
+    while (*link != &rex_thread) {
+        REX_ASSERT(*link != NULL);
         link = &(*link)->next;
+    }
     *link = rex_thread.next;
     rex_threads_unlock();
     rex_thread.inside = 0;
@@ -325,7 +325,8 @@ static unsigned made_key(void)
 {
     unsigned none = 0;
     pthread_key_t made;
-    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) == 0 && pthread_key_create(&made, end) == 0 &&
+    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) == 0 &&
+        pthread_key_create(&made, free_parts) == 0 &&
         !__atomic_compare_exchange_n(&key, &none, made + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         pthread_key_delete(made);
     return __atomic_load_n(&key, __ATOMIC_ACQUIRE);
@@ -333,6 +334,7 @@ static unsigned made_key(void)
 
 bool rex_thread_list(void)
 {
+    REX_ASSERT(rex_thread.part == NULL);
     unsigned own = rex_thread_is_over() ? 0 : made_key();
     void **part = own != 0 ? calloc(REX_PARTS, sizeof *part) : NULL;
     if (part == NULL)
@@ -379,6 +381,8 @@ unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
 {
+    REX_ASSERT(rank < REX_FORK_RANKS && handlers[rank] == NULL);
+    REX_ASSERT(handler->taken != NULL || handler->in_child != NULL);
     handlers[rank] = handler;
 }
 
