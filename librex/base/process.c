@@ -49,7 +49,7 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
  */
 
 /* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
-static int number_in(const char *text)
+static int number_in_text(const char *text)
 {
     char *end = NULL;
     if (text == NULL || *text < '0' || *text > '9')
@@ -72,11 +72,11 @@ int rex_launcher_device(int count)
         "SLURM_LOCALID",              /* srun */
         "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
     };
-    int chosen = number_in(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int chosen = number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
     if (chosen >= 0)
         return chosen;
     for (size_t i = 0; i < sizeof variables / sizeof *variables && count > 0; i++) {
-        int rank = number_in(secure_getenv(variables[i]));
+        int rank = number_in_text(secure_getenv(variables[i]));
         if (rank >= 0)
             return rank % count;
     }
@@ -164,33 +164,14 @@ static long count_list(const char *text)
     return count;
 }
 
-/* COUNT, or what GROUP and all groups around it, below the mount, leave of it. */
-static int limit_by_groups(int count, struct texts *texts, const char *group)
-{
-    char *folder = texts->folder;
-    if (snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group) >=
-        (int)sizeof texts->folder)
-        return count;
-    while (strlen(folder) >= strlen(texts->mount)) {
-        if (read_group_file(texts, "cpu.max"))
-            count = at_most(count, quota_of(texts->text, 0));
-        long period =
-            read_group_file(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
-        if (read_group_file(texts, "cpu.cfs_quota_us"))
-            count = at_most(count, quota_of(texts->text, period));
-        if (read_group_file(texts, "cpuset.cpus.effective"))
-            count = at_most(count, count_list(texts->text));
-        *strrchr(folder, '/') = '\0';
-    }
-    return count;
-}
-
 /*
- * Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of
- * cpusets has nothing that the binding does not say.
+ * COUNT, or what the process's groups, and all groups around them, leave of it. Lines of
+ * /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of cpusets
+ * has nothing that the binding does not say.
  */
 static int limit_by_control_groups(int count, const char *root, struct texts *texts)
 {
+    char *folder = texts->folder;
     snprintf(texts->path, sizeof texts->path, "%s/proc/self/cgroup", root);
     FILE *file = fopen(texts->path, "re");
     while (file != NULL && fgets(texts->line, sizeof texts->line, file) != NULL) {
@@ -204,8 +185,22 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
         snprintf(texts->mount, sizeof texts->mount, "%s/sys/fs/cgroup%s", root,
                  has_all ? "" : "/cpu");
         snprintf(texts->text, sizeof texts->text, ",%s,", controllers + 1);
-        if (has_all || strstr(texts->text, ",cpu,") != NULL)
-            count = limit_by_groups(count, texts, group);
+        if (!has_all && strstr(texts->text, ",cpu,") == NULL)
+            continue;
+        int length = snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group);
+        if (length >= (int)sizeof texts->folder)
+            continue;
+        while (strlen(folder) >= strlen(texts->mount)) {
+            if (read_group_file(texts, "cpu.max"))
+                count = at_most(count, quota_of(texts->text, 0));
+            long period =
+                read_group_file(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+            if (read_group_file(texts, "cpu.cfs_quota_us"))
+                count = at_most(count, quota_of(texts->text, period));
+            if (read_group_file(texts, "cpuset.cpus.effective"))
+                count = at_most(count, count_list(texts->text));
+            *strrchr(folder, '/') = '\0';
+        }
     }
     if (file != NULL)
         fclose(file);

@@ -301,7 +301,7 @@ static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
 }
 
 /* Whether there was any. */
-static bool free_blocks(struct rex_block *out)
+static bool free_kept_blocks(struct rex_block *out)
 {
     bool any = out != NULL;
     while (out != NULL) {
@@ -318,7 +318,7 @@ bool rex_blocks_free(struct rex_device *device)
     rex_lists_lock();
     struct rex_block *out = shed_blocks(device, 0);
     rex_lists_unlock();
-    return free_blocks(out);
+    return free_kept_blocks(out);
 }
 
 bool rex_blocks_free_all(void)
@@ -400,5 +400,5 @@ void rex_block_give(struct rex_device *device, uint64_t address)
         }
     }
     rex_lists_unlock();
-    free_blocks(out);
+    free_kept_blocks(out);
 }

@@ -275,13 +275,16 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
     Elf64_Shdr symbols;
     Elf64_Sym symbol;
     const char *found;
-    enum rex_state state = REX_STATE_NONE;
     if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return REX_STATE_NONE;
-    for (size_t i = 1; state == REX_STATE_NONE && i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &found))
-            state = state_of(elf, &symbol, found);
-    if (state != REX_STATE_NONE)
-        snprintf(name, REX_STATE_NAME, "%s", found);
-    return state;
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &found))
+            continue;
+        enum rex_state state = state_of(elf, &symbol, found);
+        if (state != REX_STATE_NONE) {
+            snprintf(name, REX_STATE_NAME, "%s", found);
+            return state;
+        }
+    }
+    return REX_STATE_NONE;
 }

@@ -180,37 +180,31 @@ static bool read_variable(struct text *text, struct variable *variable)
     return ends;
 }
 
-static void add_ptx_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
-                              const struct variable *variable, uint64_t *offset)
-{
-    uint32_t at;
-    uint64_t alignment = variable->alignment > 0 ? variable->alignment : 1;
-    *offset = (*offset + alignment - 1) / alignment * alignment;
-    if (*offset + variable->size > UINT16_MAX || kernel->parameters >= REX_PARAMETERS_UNKNOWN - 1)
-        return; /* more than a kernel can have */
-    if (!rex_view_add_parameters(view, 1, &at))
-        return;
-    view->parameters[at] =
-        (struct rex_image_parameter){.offset = (uint16_t)*offset, .size = (uint16_t)variable->size};
-    if (kernel->parameters == 0)
-        kernel->first = at;
-    kernel->parameters++;
-    *offset += variable->size;
-}
-
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
 static void read_entry(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
     struct variable variable;
     uint64_t offset = 0;
+    uint32_t at;
     if (!next_token(text) || !is_word_character(*text->token))
         return;
     kernel.name = take_name(text);
     bool more = next_token(text);
     if (more && *text->token == '(') {
         while ((more = read_variable(text, &variable)) && variable.name != NULL) {
-            add_ptx_parameter(view, &kernel, &variable, &offset);
+            uint64_t alignment = variable.alignment > 0 ? variable.alignment : 1;
+            offset = (offset + alignment - 1) / alignment * alignment;
+            bool may_be = offset + variable.size <= UINT16_MAX &&
+                          kernel.parameters < REX_PARAMETERS_UNKNOWN - 1;
+            if (may_be && rex_view_add_parameters(view, 1, &at)) {
+                view->parameters[at] = (struct rex_image_parameter){
+                    .offset = (uint16_t)offset, .size = (uint16_t)variable.size};
+                if (kernel.parameters == 0)
+                    kernel.first = at;
+                kernel.parameters++;
+                offset += variable.size;
+            }
             if (*text->token != ',')
                 break;
         }

@@ -150,24 +150,6 @@ static const char *mangled_kernel(const char *name, size_t *length)
 
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
 
-/* The name of SYMBOL, and the first bytes of a global, may tell of a kernel. */
-static void read_kernel_mark(struct rex_view *view, struct rex_image_symbol *symbol)
-{
-    struct rex_image_symbol *kernel;
-    if (symbol->kernel)
-        return;
-    if ((kernel = rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
-        symbol->exec_mode != -1)
-        kernel->exec_mode = symbol->exec_mode;
-    if (view->kind == REX_IMAGE_CUBIN &&
-        (kernel = rex_view_kernel_of(view, symbol->name, ENVIRONMENT_SUFFIX)) != NULL) {
-        kernel->environment_size = symbol->size < UINT32_MAX ? (uint32_t)symbol->size : UINT32_MAX;
-        kernel->environment_mode = symbol->environment_mode;
-    }
-    symbol->exec_mode = -1;
-    symbol->environment_mode = 0;
-}
-
 /*
  * Names are sorted: a hash table would take the square of their number where all symbols have one
  * name. The first symbol of equal names is kept.
@@ -201,8 +183,23 @@ int rex_view_index(struct rex_view *view)
             last->symbol = view->names[i].symbol;
     }
     REX_ASSERT(view->name_count <= view->count);
-    for (size_t i = 0; i < view->count; i++)
-        read_kernel_mark(view, &view->symbols[i]);
+    for (size_t i = 0; i < view->count; i++) {
+        /* Its name, and its first bytes, may tell of a kernel. */
+        struct rex_image_symbol *global = &view->symbols[i], *kernel;
+        if (global->kernel)
+            continue;
+        kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX);
+        if (kernel != NULL && global->exec_mode != -1)
+            kernel->exec_mode = global->exec_mode;
+        kernel = rex_view_kernel_of(view, global->name, ENVIRONMENT_SUFFIX);
+        if (kernel != NULL && view->kind == REX_IMAGE_CUBIN) {
+            kernel->environment_size =
+                global->size < UINT32_MAX ? (uint32_t)global->size : UINT32_MAX;
+            kernel->environment_mode = global->environment_mode;
+        }
+        global->exec_mode = -1;
+        global->environment_mode = 0;
+    }
     return 0;
 }
 

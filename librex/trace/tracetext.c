@@ -231,19 +231,6 @@ static struct {
     char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
 } summary;
 
-/* The number of BECAUSE, from 1. */
-static unsigned number_of_reason(const char *because)
-{
-    unsigned at = 0;
-    while (at < REASONS - 1 && *summary.reasons[at] != '\0' &&
-           strncmp(summary.reasons[at], because, sizeof *summary.reasons - 1) != 0)
-        at++;
-    if (*summary.reasons[at] == '\0')
-        snprintf(summary.reasons[at], sizeof *summary.reasons, "%s",
-                 at < REASONS - 1 ? because : "one of other reasons");
-    return at + 1;
-}
-
 static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,
                                     unsigned reason)
 {
@@ -265,7 +252,16 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = slice->because != NULL ? number_of_reason(slice->because) : 0;
+    unsigned reason = 0; /* from 1 */
+    if (slice->because != NULL) {
+        while (reason < REASONS - 1 && *summary.reasons[reason] != '\0' &&
+               strncmp(summary.reasons[reason], slice->because, sizeof *summary.reasons - 1) != 0)
+            reason++;
+        if (*summary.reasons[reason] == '\0')
+            snprintf(summary.reasons[reason], sizeof *summary.reasons, "%s",
+                     reason < REASONS - 1 ? slice->because : "one of other reasons");
+        reason++;
+    }
     struct row *row = find_summary_row(slice->counted, slice->name, slice->by, reason);
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
         row = find_summary_row(slice->counted, "others", NULL, 0);
