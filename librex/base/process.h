@@ -117,8 +117,9 @@ static inline void *rex_part_if_any(enum rex_part part)
 bool rex_thread_list(void);
 
 /*
- * Whether another thread has calls of libomptarget in flight. PAUSED_TOO: or calls that wait. Call it under the lock of the list,
- * which a fork takes last: no thread ends, and none joins the list, meanwhile.
+ * Whether another thread has calls of libomptarget in flight. PAUSED_TOO: or calls that wait. Call
+ * it under the lock of the list, which a fork takes last: no thread ends, and none joins the list,
+ * meanwhile.
  */
 bool rex_threads_are_inside(bool paused_too);
 void rex_threads_lock(void);

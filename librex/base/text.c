@@ -20,13 +20,12 @@ static size_t decode_utf8(const char *text, uint32_t *character)
 {
     static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
     const unsigned char *at = (const unsigned char *)text;
-    size_t length = at[0] < 0x80   ? 1
-                    : at[0] < 0xc0 ? 0
-                    : at[0] < 0xe0 ? 2
-                    : at[0] < 0xf0 ? 3
-                    : at[0] < 0xf8 ? 4
-                                   : 0;
-    *character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
+    if ((at[0] >= 0x80 && at[0] < 0xc0) || at[0] >= 0xf8) {
+        *character = at[0];
+        return 0;
+    }
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    *character = length == 1 ? at[0] : at[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)
             return 0;

@@ -225,16 +225,23 @@ static int find_devices(int *count)
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
-    if (result == 0)
-        result = REX_CUDA(cuDeviceGetCount, count);
-    if (result == 0 && *count <= 0) {
+    if (result != 0)
+        return result;
+    result = REX_CUDA(cuDeviceGetCount, count);
+    if (result != 0)
+        return result;
+    if (*count <= 0) {
         note_failure(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
         return REX_NOGPU_DEVICE;
     }
-    *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
-    for (int i = 0; i < *count && result == 0; i++)
+    if (*count > REX_CUDA_DEVICES_MAX)
+        *count = REX_CUDA_DEVICES_MAX;
+    for (int i = 0; i < *count; i++) {
         result = REX_CUDA(cuDeviceGet, &rex_devices[i].handle, i);
-    return result;
+        if (result != 0)
+            return result;
+    }
+    return 0;
 }
 
 static void start_driver(void)

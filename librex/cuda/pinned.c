@@ -126,16 +126,20 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
-    int number = rex_context_held(), result = -1;
+    int number = rex_context_held(), result;
     if (rex_context_retain(number, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);
-    if (entered >= 0 && pins)
-        result = range->ours ? REX_CUDA(cuMemHostAlloc, &memory, range->size, PORTABLE)
-                             : REX_CUDA(cuMemHostRegister, memory, range->size, PORTABLE);
-    else if (entered >= 0)
-        result =
-            range->ours ? REX_CUDA(cuMemFreeHost, memory) : REX_CUDA(cuMemHostUnregister, memory);
+    if (entered < 0)
+        result = -1;
+    else if (pins && range->ours)
+        result = REX_CUDA(cuMemHostAlloc, &memory, range->size, PORTABLE);
+    else if (pins)
+        result = REX_CUDA(cuMemHostRegister, memory, range->size, PORTABLE);
+    else if (range->ours)
+        result = REX_CUDA(cuMemFreeHost, memory);
+    else
+        result = REX_CUDA(cuMemHostUnregister, memory);
     rex_context_leave(entered);
     rex_context_drop(number);
     range->begin = (uintptr_t)memory;
@@ -166,15 +170,16 @@ static int pin_range(struct range *range, const char *what)
  */
 static int unpin_range(struct range *range, const char *what)
 {
-    int result = REX_OK;
     if (range->drivers && !rex_cuda_forked()) {
-        if (call_driver_on_range(range, false) == 0)
-            rex_context_unhold();
-        else
-            result = fail_to_pin(what, range->size);
+        if (call_driver_on_range(range, false) != 0) {
+            int result = fail_to_pin(what, range->size);
+            give_range(range, true);
+            return result;
+        }
+        rex_context_unhold();
     }
-    give_range(range, result != REX_OK);
-    return result;
+    give_range(range, false);
+    return REX_OK;
 }
 
 /* ---- memory of our own ----------------------------------------------------------------------- */

@@ -366,26 +366,29 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     const unsigned char *bytes = images->bytes + entry->item.offset;
     unsigned char *unpacked = NULL;
     size_t size = entry->item.size, most = SIZE_MAX;
-    int result = REX_OK;
+    int result;
     if (entry->item.compressed) {
         /* All views may be open at a time. */
         uint64_t sum = entry->packed_before + entry->packed;
-        result = sum > unpack_most(images->size)
-                     ? refuse_unpacked(images, sum, name)
-                     : rex_list_bytes(images, index, name, &unpacked, &size);
+        if (sum > unpack_most(images->size))
+            result = refuse_unpacked(images, sum, name);
+        else
+            result = rex_list_bytes(images, index, name, &unpacked, &size);
+        if (result != REX_OK)
+            goto failed;
         bytes = unpacked;
         most = rex_list_view_most(images, index);
     }
-    if (result == REX_OK)
-        result = rex_view_open_within(opened, bytes, size, most, name);
-    if (result != REX_OK) {
-        free(unpacked);
-        free(opened);
-        return result;
-    }
+    result = rex_view_open_within(opened, bytes, size, most, name);
+    if (result != REX_OK)
+        goto failed;
     opened->own = unpacked;
     *view = &opened->shown;
     return REX_OK;
+failed:
+    free(unpacked);
+    free(opened);
+    return result;
 }
 
 void rex_image_view_close(struct rex_image_view *view)
