@@ -163,9 +163,9 @@ void rex_set_log_callback(rex_log_function *function, void *context)
  * The program's function may call librex. The last error of such a call is not the one that the
  * program asks for afterwards.
  */
-static __attribute__((noinline)) void call_function(rex_log_function *function,
-                                                    enum rex_log_level level, const char *message,
-                                                    void *context)
+static __attribute__((noinline)) void call_log_function(rex_log_function *function,
+                                                        enum rex_log_level level,
+                                                        const char *message, void *context)
 {
     struct rex_kept_error last;
     rex_error_keep(&last);
@@ -184,10 +184,10 @@ static void hand_over_line(enum rex_log_level level, const char *message)
     if (function == NULL || rex_thread.in_function)
         write_line(level, message);
     else
-        call_function(function, level, message, context);
+        call_log_function(function, level, message, context);
 }
 
-static void hold_back(enum rex_log_level level, const char *message)
+static void hold_back_line(enum rex_log_level level, const char *message)
 {
     size_t size = strlen(message) + 1;
     struct lines *own = rex_part(REX_PART_LINES, sizeof *own);
@@ -225,7 +225,7 @@ static void say_line(enum rex_log_level level, const char *message)
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (is_theirs && rex_thread.holds > 0)
-        hold_back(level, message);
+        hold_back_line(level, message);
     else
         hand_over_line(level, message);
 }

@@ -316,7 +316,7 @@ static void free_parts(void *unused)
  * The key, plus 1; 0 if there is none. Each new thread then tries again: a process has a limited
  * number of keys.
  */
-static unsigned made_key(void)
+static unsigned make_thread_key(void)
 {
     unsigned none = 0;
     pthread_key_t made;
@@ -330,7 +330,7 @@ static unsigned made_key(void)
 bool rex_thread_list(void)
 {
     REX_ASSERT(rex_thread.part == NULL);
-    unsigned own = rex_thread_is_over() ? 0 : made_key();
+    unsigned own = rex_thread_is_over() ? 0 : make_thread_key();
     void **part = own != 0 ? calloc(REX_PARTS, sizeof *part) : NULL;
     if (part == NULL)
         return false;
@@ -356,10 +356,10 @@ void *rex_part_new(enum rex_part part, size_t size)
 }
 
 /* The key's function must stay for as long as there are threads, whatever dlclose() is given. */
-__attribute__((constructor(1001))) static void begin(void)
+__attribute__((constructor(1001))) static void keep_thread_key(void)
 {
     char path[PATH_MAX];
-    made_key();
+    make_thread_key();
     rex_keep_loaded(&key, path);
 }
 
@@ -381,7 +381,7 @@ void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
     handlers[rank] = handler;
 }
 
-static void take_locks(void)
+static void take_all_locks(void)
 {
     for (size_t i = 0; i < REX_FORK_RANKS; i++) {
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
@@ -391,7 +391,7 @@ static void take_locks(void)
     }
 }
 
-static void unlock_in_parent(void)
+static void unlock_all_in_parent(void)
 {
     for (size_t i = REX_FORK_RANKS; i-- > 0;) {
         if (handlers[i] != NULL && handlers[i]->after != NULL)
@@ -401,7 +401,7 @@ static void unlock_in_parent(void)
     }
 }
 
-static void in_child(void)
+static void renew_locks_in_child(void)
 {
     rex_fork_count++;
     for (size_t i = 0; i < REX_FORK_RANKS; i++)
@@ -419,7 +419,8 @@ static void in_child(void)
 bool rex_fork_is_watched(void)
 {
     static bool is_watched;
-    is_watched = is_watched || pthread_atfork(take_locks, unlock_in_parent, in_child) == 0;
+    is_watched = is_watched ||
+                 pthread_atfork(take_all_locks, unlock_all_in_parent, renew_locks_in_child) == 0;
     return is_watched;
 }
 

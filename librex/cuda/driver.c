@@ -278,7 +278,7 @@ static void start_driver(void)
  * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
  * Nor is anything tried where another thread of the parent was loading the driver at the fork.
  */
-static bool is_decided(void)
+static bool driver_is_decided(void)
 {
     return rex_cuda_forked() || is_of_parent(&driver.caller) ||
            __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE) > 0 ||
@@ -288,25 +288,25 @@ static bool is_decided(void)
 bool rex_cuda_may_start(void)
 {
     rex_load_lock();
-    bool may = !is_decided() && open_driver() == 0;
+    bool may = !driver_is_decided() && open_driver() == 0;
     rex_load_unlock();
     return may;
 }
 
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
-static void start_after(unsigned before)
+static void start_driver_after(unsigned before)
 {
-    if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || is_decided())
+    if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
     rex_load_lock();
-    if (driver.starts == before && !is_decided())
+    if (driver.starts == before && !driver_is_decided())
         start_driver();
     rex_load_unlock();
 }
 
 int rex_cuda_devices(void)
 {
-    start_after(0);
+    start_driver_after(0);
     if (rex_cuda_forked())
         return 0;
     return __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE);
@@ -314,7 +314,7 @@ int rex_cuda_devices(void)
 
 void rex_cuda_retry(void)
 {
-    start_after(__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE));
+    start_driver_after(__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE));
 }
 
 void rex_cuda_keep(int change)
@@ -335,7 +335,7 @@ const char *rex_cuda_why(void)
 const char *rex_cuda_library(char path[PATH_MAX])
 {
     struct link_map *map;
-    start_after(0);
+    start_driver_after(0);
     void *opened = __atomic_load_n(&driver.library, __ATOMIC_ACQUIRE);
     if (opened == NULL || dlinfo(opened, RTLD_DI_LINKMAP, &map) != 0)
         return NULL;

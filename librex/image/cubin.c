@@ -137,7 +137,8 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
 }
 
 /* Byte INTO of a global; 0 where it lies in no bytes of the file. */
-static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol, uint64_t into)
+static unsigned char byte_of_global(const struct rex_elf *elf, const Elf64_Sym *symbol,
+                                    uint64_t into)
 {
     Elf64_Shdr section;
     if (!rex_elf_section(elf, symbol->st_shndx, &section) || section.sh_type == SHT_NOBITS ||
@@ -163,8 +164,8 @@ static void add_cubin_symbol(struct rex_view *view, const struct rex_elf *elf,
         .kernel = kernel,
         .size = symbol->st_size,
         .parameters = REX_PARAMETERS_UNKNOWN,
-        .exec_mode = kernel ? -1 : byte_of(elf, symbol, 0),
-        .environment_mode = kernel ? 0 : byte_of(elf, symbol, MODE_IN_ENVIRONMENT)};
+        .exec_mode = kernel ? -1 : byte_of_global(elf, symbol, 0),
+        .environment_mode = kernel ? 0 : byte_of_global(elf, symbol, MODE_IN_ENVIRONMENT)};
     rex_view_add(view, &found);
 }
 
@@ -257,7 +258,8 @@ static bool is_well_known(const char *name)
            (length >= sizeof mode && strcmp(name + length - strlen(mode), mode) == 0);
 }
 
-static enum rex_state state_of(const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+static enum rex_state state_of_symbol(const struct rex_elf *elf, const Elf64_Sym *symbol,
+                                      const char *name)
 {
     bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
     if (is_variable(symbol) && !is_well_known(name) && is_in_global_memory(elf, symbol))
@@ -280,7 +282,7 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
         if (!rex_elf_symbol(elf, &symbols, i, &symbol, &found))
             continue;
-        enum rex_state state = state_of(elf, &symbol, found);
+        enum rex_state state = state_of_symbol(elf, &symbol, found);
         if (state != REX_STATE_NONE) {
             snprintf(name, REX_STATE_NAME, "%s", found);
             return state;

@@ -73,8 +73,8 @@ static int refuse_member(const char *name, size_t at, const char *why)
 }
 
 /* The member at *AT, and *AT past it, of a fatbin whose members end at END. */
-static int add_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
-                      const char *name)
+static int add_fatbin_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
+                             const char *name)
 {
     struct member_header header;
     size_t room = end - *at;
@@ -133,7 +133,7 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
                              "several fatbins lie one behind the other; link the kernels into one "
                              "image with nvcc -dlink, or give each a module");
     while (at < end) {
-        int result = add_member(list, offset, &at, end, name);
+        int result = add_fatbin_member(list, offset, &at, end, name);
         if (result != REX_OK)
             return result;
     }

@@ -39,7 +39,7 @@ static void add_host_symbol(struct rex_view *view, const Elf64_Sym *symbol, cons
  * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
  * square of the file's size to read.
  */
-static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
+static int read_host_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
     uint64_t total = 0, room;
     for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
@@ -73,8 +73,8 @@ static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /* The value that relocation RELA stores: an address in the image, or that of one of its symbols. */
-static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocations,
-                          const Elf64_Rela *rela)
+static uint64_t relocated_value(const struct rex_elf *elf, const Elf64_Shdr *relocations,
+                                const Elf64_Rela *rela)
 {
     Elf64_Shdr symbols;
     Elf64_Sym symbol;
@@ -107,7 +107,7 @@ static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const E
             uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
             if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
                 view->positions[into / ENTRY_SIZE] =
-                    host_string_at(elf, relocated(elf, &section, &rela));
+                    host_string_at(elf, relocated_value(elf, &section, &rela));
         }
     }
     return 0;
@@ -117,7 +117,7 @@ static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const E
  * Names are pointers that the loader fills in: they are in the relocations, or in place where those
  * are packed (RELR).
  */
-static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
+static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
         return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
@@ -150,10 +150,10 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
             add_host_symbol(view, &symbol, name);
-    if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
+    if (rex_view_index(view) != 0 || read_host_marks(view, elf, &symbols) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
         if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
-            return read_positions(view, elf, &section);
+            return read_entry_names(view, elf, &section);
     return 0;
 }

@@ -90,7 +90,7 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-static void tell_kind(struct rex_image_item *item, const void *bytes, size_t size)
+static void set_image_kind(struct rex_image_item *item, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
     item->kind = REX_IMAGE_OTHER;
@@ -148,7 +148,7 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 {
     struct rex_image_item item = {.size = size};
     struct rex_elf elf = {.why = NULL};
-    tell_kind(&item, bytes, size);
+    set_image_kind(&item, bytes, size);
     *view = (struct rex_view){.kind = item.kind, .architecture = item.architecture, .most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
@@ -190,7 +190,7 @@ int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum 
 static int add_unpacked_image(struct rex_list *list, size_t offset, size_t size)
 {
     struct rex_image_item item = {.offset = offset, .stored = size, .size = size};
-    tell_kind(&item, list->bytes + offset, size);
+    set_image_kind(&item, list->bytes + offset, size);
     return rex_list_add(list, &item, REX_UNPACKED);
 }
 

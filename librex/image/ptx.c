@@ -226,7 +226,7 @@ static void read_entry(struct rex_view *view, struct text *text)
  * The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1
  * where that is no number.
  */
-static int16_t first_byte(const struct text *text)
+static int16_t first_byte_of_global(const struct text *text)
 {
     struct text ahead = *text;
     unsigned long long value;
@@ -259,7 +259,7 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
             const struct rex_image_symbol global = {.name = variable.name,
                                                     .size = variable.size,
                                                     .parameters = REX_PARAMETERS_UNKNOWN,
-                                                    .exec_mode = first_byte(&text)};
+                                                    .exec_mode = first_byte_of_global(&text)};
             rex_view_add(view, &global);
         }
         elsewhere = token_is(&text, ".extern");

@@ -325,7 +325,7 @@ void rex_trace_slice(const struct rex_slice *slice)
 
 /* ---- phases and copies ----------------------------------------------------------------------- */
 
-static void write_object(struct rex_line *line, const void *object)
+static void write_object_detail(struct rex_line *line, const void *object)
 {
     rex_line_string(line, "\"object\":", object);
 }
@@ -337,12 +337,12 @@ void rex_phase_took(uint64_t begin, const char *name, const char *object)
                               .counted = REX_COUNTED_PHASE,
                               .begin = begin,
                               .end = rex_trace_clock(),
-                              .details = object != NULL ? write_object : NULL,
+                              .details = object != NULL ? write_object_detail : NULL,
                               .context = object};
     rex_trace_slice(&slice);
 }
 
-static void write_device(struct rex_line *line, const void *number)
+static void write_device_detail(struct rex_line *line, const void *number)
 {
     rex_line_number(line, "\"device\":", *(const int *)number);
 }
@@ -362,7 +362,7 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
                               .to = copied == REX_COPIED_TO ? size : 0,
                               .from = copied == REX_COPIED_FROM ? size : 0,
                               .on = rex_track_take(number),
-                              .details = write_device,
+                              .details = write_device_detail,
                               .context = &number};
     rex_trace_slice(&slice);
     rex_track_drop(slice.on);
