@@ -85,7 +85,7 @@ small_frames  := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=8192)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
 # A launch reads objects of its thread: the library's few (base/process.h) are found without a call.
 lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec $(small_frames) -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
-                 -DREX_VERSION_STRING='"$(VERSION)"'
+                 -DREX_VERSION_STRING='"$(VERSION)"' $(if $(SAN),-DREX_ASSERTS)
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.
 kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
@@ -248,7 +248,7 @@ $(O)/%.a:
 	$(call do,AR)rm -f $@ && ar rcsD $@ $^
 
 # The same for tests, with sanitizers.
-tested_cflags = $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(sanitize_tested)
+tested_cflags = $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(sanitize_tested) -DREX_ASSERTS
 
 $(O)/tested/librex/%.o: librex/%.c $(O)/flags
 	$(call compile,$(tested_cflags),TESTED)
@@ -264,7 +264,7 @@ $(MANUAL): librex/man/errors.roff $(GUIDES) $(REFERENCE) librex/omp/release.c $(
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
-	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags)))
+	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags) | $(tested_cflags)))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH) $(DEVICE_COMPILER))
 # Installing libpng, or removing it, makes what draws pictures anew.

@@ -71,8 +71,8 @@ void rex_error_restore(const struct rex_kept_error *kept)
 
 /* ---- a new one ------------------------------------------------------------------------------- */
 
-static int fail(int code, const char *format, va_list arguments,
-                void (*escape)(char *text, size_t size))
+static int set_and_print(int code, const char *format, va_list arguments,
+                         void (*escape)(char *text, size_t size))
 {
     char message[REX_PRINTED_MAX]; /* the last one may be one of the arguments */
     int error = errno;
@@ -91,7 +91,7 @@ int rex_fail(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = fail(code, format, arguments, rex_escape);
+    int result = set_and_print(code, format, arguments, rex_escape);
     va_end(arguments);
     return result;
 }
@@ -100,7 +100,7 @@ int rex_fail_lines(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = fail(code, format, arguments, rex_escape_lines);
+    int result = set_and_print(code, format, arguments, rex_escape_lines);
     va_end(arguments);
     return result;
 }
@@ -133,7 +133,7 @@ const char *rex_version(void)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static void add(struct rex_report *report, const char *format, va_list arguments)
+static void add_to_report(struct rex_report *report, const char *format, va_list arguments)
 {
     size_t room = sizeof report->text - report->length;
     char *added = report->text + report->length;
@@ -146,7 +146,7 @@ void rex_report_add(struct rex_report *report, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add(report, format, arguments);
+    add_to_report(report, format, arguments);
     va_end(arguments);
 }
 
@@ -159,7 +159,7 @@ void rex_report_line(struct rex_report *report, const char *format, ...)
         report->length += strlen(line);
     }
     va_start(arguments, format);
-    add(report, format, arguments);
+    add_to_report(report, format, arguments);
     va_end(arguments);
 }
 
@@ -172,8 +172,8 @@ void rex_report_line(struct rex_report *report, const char *format, ...)
  * How many edits make B of A; SIZE_MAX where it is more than MOST. Two swapped neighbours are one.
  * Adds to STEPS what it took.
  */
-static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
-                       size_t *steps)
+static size_t count_edits(const char *a, size_t length_a, const char *b, size_t length_b,
+                          size_t most, size_t *steps)
 {
     size_t rows[3][LONGEST_NAME + 1];
     for (size_t j = 0; j <= length_b; j++)
@@ -223,7 +223,7 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
     size_t apart = wanted > length ? wanted - length : length - wanted;
     if (apart > most)
         return;
-    size_t edits = distance(nearest->wanted, wanted, name, length, most, &nearest->steps);
+    size_t edits = count_edits(nearest->wanted, wanted, name, length, most, &nearest->steps);
     if (edits <= most) {
         nearest->name = name;
         nearest->edits = edits;

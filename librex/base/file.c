@@ -16,66 +16,50 @@
 #include <time.h>
 #include <unistd.h>
 
-/* SIZE bytes, or fewer where the file shrank while it was read. */
-static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
-{
-    size_t have = 0;
-    while (have < size) {
-        ssize_t got = read(fd, bytes + have, size - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        have += (size_t)got;
-    }
-    return (ssize_t)have;
-}
-
 #define LARGEST ((off_t)1 << 30)
-
-/* Why a file with STATUS is not read; NULL where it can be. */
-static const char *against(const struct stat *status)
-{
-    return S_ISDIR(status->st_mode)    ? "it is a directory"
-           : !S_ISREG(status->st_mode) ? "it is not a regular file"
-           : status->st_size == 0      ? "it is empty"
-           : status->st_size > LARGEST ? "it is longer than a GiB"
-                                       : NULL;
-}
 
 /*
  * NULL; or the call that failed, with errno set; or with errno 0 the reason why nothing was read.
  */
-static const char *read_open(int fd, struct rex_bytes *file)
+static const char *read_open_file(int fd, struct rex_bytes *file)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
         return "fstat";
     errno = 0;
-    if (against(&status) != NULL)
-        return against(&status);
-    size_t size = (size_t)status.st_size;
+    if (S_ISDIR(status.st_mode))
+        return "it is a directory";
+    if (!S_ISREG(status.st_mode))
+        return "it is not a regular file";
+    if (status.st_size == 0)
+        return "it is empty";
+    if (status.st_size > LARGEST)
+        return "it is longer than a GiB";
+    size_t size = (size_t)status.st_size, have = 0;
     unsigned char *bytes = malloc(size);
     if (bytes == NULL)
         return "malloc";
-    ssize_t got = read_all(fd, bytes, size);
-    if (got == (ssize_t)size) {
-        *file = (struct rex_bytes){bytes, size, status};
-        return NULL;
+    while (have < size) {
+        ssize_t got = read(fd, bytes + have, size - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            int error = got < 0 ? errno : 0;
+            free(bytes);
+            errno = error;
+            return got < 0 ? "read" : "it shrank while it was read";
+        }
+        have += (size_t)got;
     }
-    int error = got < 0 ? errno : 0;
-    free(bytes);
-    errno = error;
-    return got < 0 ? "read" : "it shrank while it was read";
+    *file = (struct rex_bytes){bytes, size, status};
+    return NULL;
 }
 
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
 {
     /* Non-blocking, so that a FIFO is refused below instead of waited for. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const char *reason = fd < 0 ? "open" : read_open(fd, file);
+    const char *reason = fd < 0 ? "open" : read_open_file(fd, file);
     int error = errno;
     if (fd >= 0)
         close(fd);
@@ -89,25 +73,10 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/*
- * The signal that came with ERROR is taken, but one that was PENDING before is the program's. A
- * call that does not wait is not interrupted.
- */
-static void take_signal(int error, const sigset_t *pending)
-{
-    static const struct timespec at_once = {0, 0};
-    int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
-    sigset_t one;
-    if (number == 0 || sigismember(pending, number) != 0)
-        return;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    sigtimedwait(&one, NULL, &at_once);
-}
-
 int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
 {
-    sigset_t both, before, pending;
+    static const struct timespec at_once = {0, 0};
+    sigset_t both, one, before, pending;
     int error = 0;
     sigemptyset(&both);
     sigaddset(&both, SIGPIPE);
@@ -123,7 +92,13 @@ int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
         else if (errno != EINTR)
             error = errno;
     }
-    take_signal(error, &pending);
+    /* The signal that came with the error is taken; one that was pending is the program's. */
+    int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+    if (number != 0 && sigismember(&pending, number) == 0) {
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        sigtimedwait(&one, NULL, &at_once); /* which does not wait is not interrupted */
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
@@ -172,7 +147,7 @@ void rex_folder_of(const char *path, char folder[PATH_MAX])
         snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
+static bool is_same_inode(const struct stat *one, const struct stat *other)
 {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
@@ -180,7 +155,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
 bool rex_same_file(const char *a, const char *b)
 {
     struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same(&one, &other);
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same_inode(&one, &other);
 }
 
 /* ---- a file that stays open ------------------------------------------------------------------ */
@@ -190,64 +165,50 @@ bool rex_same_file(const char *a, const char *b)
 /* Above what programs use, and below the 1024 that select() knows and that is the usual limit. */
 #define HIGH 960
 
-/*
- * DESCRIPTOR under a number that no program counts on, as on the one of the file that it opens
- * first; where the limit is too low, at least not under 0 to 2. -1 and errno where it can have no
- * such number, or its STATUS is not to be had.
- */
-static int move_away(int descriptor, struct stat *status)
+/* 0, or an error as rex_output_open() has it. */
+static int open_at_path(struct rex_output *output, int flags)
 {
-    int moved = fstat(descriptor, status);
+    struct stat status;
+    /* Non-blocking for open() alone, which would wait for a pipe's reader. */
+    int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666), error = errno;
+    output->descriptor = -1;
+    if (descriptor < 0) {
+        /* ENXIO may mean a device that is missing, too. */
+        bool is_pipe =
+            error == ENXIO && stat(output->path, &status) == 0 && S_ISFIFO(status.st_mode);
+        return is_pipe ? REX_OUTPUT_UNREAD : error;
+    }
+    /*
+     * A program counts on low numbers, as on that of the file that it opens first. If the limit is
+     * too low for a high one, it is at least none of 0 to 2.
+     */
+    int moved = fstat(descriptor, &output->status);
     if (moved == 0) {
         moved = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH);
         if (moved < 0)
             moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     }
-    int error = errno;
+    error = errno;
     close(descriptor);
-    errno = error;
-    return moved;
-}
-
-/* Why the file at PATH could not be opened, by errno, which may mean a device that is missing. */
-static int why_not_open(const char *path)
-{
-    int error = errno;
-    struct stat status;
-    bool is_pipe = error == ENXIO && stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
-    return is_pipe ? REX_OUTPUT_UNREAD : error;
-}
-
-/*
- * Non-blocking for open() alone, which would wait for a pipe's reader: a slow reader loses nothing.
- */
-static int open_path(struct rex_output *output, int flags)
-{
-    int descriptor = open(output->path, FLAGS | O_NONBLOCK | flags, 0666);
-    output->descriptor = descriptor < 0 ? descriptor : move_away(descriptor, &output->status);
-    if (output->descriptor < 0)
-        return why_not_open(output->path);
-    fcntl(output->descriptor, F_SETFL, FLAGS);
+    if (moved < 0)
+        return error;
+    fcntl(moved, F_SETFL, FLAGS);
+    output->descriptor = moved;
     return 0;
-}
-
-/* A relative path that would be too long stays as it is. */
-static void make_absolute(char absolute[PATH_MAX], const char *path)
-{
-    char folder[PATH_MAX];
-    bool is_made = *path != '/' && getcwd(folder, sizeof folder) != NULL &&
-                   snprintf(absolute, PATH_MAX, "%s/%s", folder, path) < PATH_MAX;
-    if (!is_made)
-        snprintf(absolute, PATH_MAX, "%s", path);
 }
 
 int rex_output_open(struct rex_output *output, const char *pattern, bool add_number)
 {
+    char folder[PATH_MAX];
+    const char *name = output->name;
     if (!rex_file_name(pattern, output->name, &output->is_numbered) ||
         (add_number && !rex_file_number(output->name)))
         return ENAMETOOLONG;
-    make_absolute(output->path, output->name);
-    return open_path(output, O_CREAT);
+    /* A relative path that would be too long stays as it is. */
+    if (*name == '/' || getcwd(folder, sizeof folder) == NULL ||
+        snprintf(output->path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+        snprintf(output->path, PATH_MAX, "%s", name);
+    return open_at_path(output, O_CREAT);
 }
 
 /*
@@ -261,14 +222,14 @@ bool rex_output_is_open(const struct rex_output *output)
     int flags = fcntl(output->descriptor, F_GETFL), own = O_ACCMODE | O_APPEND;
     if (flags == -1 || fstat(output->descriptor, &status) != 0)
         return errno != EBADF;
-    return is_same(&status, &output->status) && (flags & own) == (FLAGS & own);
+    return is_same_inode(&status, &output->status) && (flags & own) == (FLAGS & own);
 }
 
 int rex_output_reopen(struct rex_output *output, bool only_same)
 {
     struct stat before = output->status;
-    int error = open_path(output, only_same ? 0 : O_CREAT);
-    if (error != 0 || !only_same || is_same(&before, &output->status))
+    int error = open_at_path(output, only_same ? 0 : O_CREAT);
+    if (error != 0 || !only_same || is_same_inode(&before, &output->status))
         return error;
     rex_output_close(output);
     return REX_OUTPUT_REPLACED;

@@ -34,6 +34,7 @@ void rex_output_lock(void)
 
 void rex_output_unlock(void)
 {
+    REX_ASSERT(rex_thread.outputs > 0);
     if (--rex_thread.outputs == 0)
         pthread_mutex_unlock(&lock);
     rex_log_resume();
@@ -43,9 +44,10 @@ bool rex_output_lock_until(const struct timespec *until)
 {
     rex_log_hold();
     bool is_taken = pthread_mutex_timedlock(&lock, until) == 0;
-    if (is_taken)
+    if (is_taken) {
+        REX_ASSERT(rex_thread.outputs == 0);
         rex_thread.outputs++;
-    else
+    } else
         rex_log_resume();
     return is_taken;
 }
@@ -61,7 +63,7 @@ static struct {
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* The file is given up: ERROR is why it cannot be DONE. */
-static __attribute__((noinline)) void give_up(const char *done, int error)
+static __attribute__((noinline)) void leave_log_file(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
@@ -74,50 +76,34 @@ static __attribute__((noinline)) void give_up(const char *done, int error)
     rex_file_say(message);
 }
 
-static void open_file(void)
+static void open_log_file(void)
 {
     sink.opened_by = getpid();
     int error = rex_output_open(&sink.output, sink.pattern, false);
     if (error != 0)
-        give_up("opened", error);
-}
-
-static void use_file(const char *pattern)
-{
-    if (strcmp(pattern, sink.pattern) == 0)
-        return;
-    rex_output_close(&sink.output);
-    snprintf(sink.pattern, sizeof sink.pattern, "%s", pattern);
-    if (*pattern != '\0')
-        open_file();
-}
-
-/* false: there is no file, or there is none any more. */
-static bool write_to_file(const char *line)
-{
-    size_t done;
-    /* A child of fork has a file of its own where the name says so. */
-    if (sink.output.descriptor >= 0 && sink.output.is_numbered && sink.opened_by != getpid()) {
-        rex_output_close(&sink.output);
-        open_file();
-    }
-    if (sink.output.descriptor < 0)
-        return false;
-    int error = rex_output_is_open(&sink.output) ? 0 : rex_output_reopen(&sink.output, false);
-    if (error == 0)
-        error = rex_file_write(sink.output.descriptor, line, strlen(line), &done);
-    if (error != 0)
-        give_up("written", error);
-    return error == 0;
+        leave_log_file("opened", error);
 }
 
 static __attribute__((noinline)) void write_line(enum rex_log_level level, const char *message)
 {
     static const char *const names[] = {"off", "error", "warning", "info", "debug"};
     char line[REX_PRINTED_MAX + 32];
+    size_t done;
     snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     rex_output_lock();
-    if (!write_to_file(line))
+    /* A child of fork has a file of its own where the name says so. */
+    if (sink.output.descriptor >= 0 && sink.output.is_numbered && sink.opened_by != getpid()) {
+        rex_output_close(&sink.output);
+        open_log_file();
+    }
+    if (sink.output.descriptor >= 0) {
+        int error = rex_output_is_open(&sink.output) ? 0 : rex_output_reopen(&sink.output, false);
+        if (error == 0)
+            error = rex_file_write(sink.output.descriptor, line, strlen(line), &done);
+        if (error != 0)
+            leave_log_file("written", error);
+    }
+    if (sink.output.descriptor < 0)
         rex_file_say(line);
     rex_output_unlock();
 }
@@ -133,7 +119,13 @@ int rex_log_decide(void)
     rex_output_lock();
     enum rex_log_level level = (enum rex_log_level)rex_setting_given(REX_OPTION_LOG, value);
     const char *colon = strchr(value, ':');
-    use_file(colon != NULL ? colon + 1 : "");
+    const char *pattern = colon != NULL ? colon + 1 : "";
+    if (strcmp(pattern, sink.pattern) != 0) {
+        rex_output_close(&sink.output);
+        snprintf(sink.pattern, sizeof sink.pattern, "%s", pattern);
+        if (*pattern != '\0')
+            open_log_file();
+    }
     __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
     rex_output_unlock();
     rex_settings_review();
@@ -171,9 +163,9 @@ void rex_set_log_callback(rex_log_function *function, void *context)
  * The program's function may call librex. The last error of such a call is not the one that the
  * program asks for afterwards.
  */
-static __attribute__((noinline)) void call_function(rex_log_function *function,
-                                                    enum rex_log_level level, const char *message,
-                                                    void *context)
+static __attribute__((noinline)) void call_log_function(rex_log_function *function,
+                                                        enum rex_log_level level,
+                                                        const char *message, void *context)
 {
     struct rex_kept_error last;
     rex_error_keep(&last);
@@ -183,7 +175,7 @@ static __attribute__((noinline)) void call_function(rex_log_function *function,
     rex_error_restore(&last);
 }
 
-static void hand_over(enum rex_log_level level, const char *message)
+static void hand_over_line(enum rex_log_level level, const char *message)
 {
     rex_output_lock();
     rex_log_function *function = sink.function;
@@ -192,10 +184,10 @@ static void hand_over(enum rex_log_level level, const char *message)
     if (function == NULL || rex_thread.in_function)
         write_line(level, message);
     else
-        call_function(function, level, message, context);
+        call_log_function(function, level, message, context);
 }
 
-static void hold_back(enum rex_log_level level, const char *message)
+static void hold_back_line(enum rex_log_level level, const char *message)
 {
     size_t size = strlen(message) + 1;
     struct lines *own = rex_part(REX_PART_LINES, sizeof *own);
@@ -206,6 +198,7 @@ static void hold_back(enum rex_log_level level, const char *message)
     }
     *line = (struct line){.level = level};
     memcpy(line->message, message, size);
+    REX_ASSERT(own->first == NULL || *own->end == NULL);
     *(own->first != NULL ? own->end : &own->first) = line;
     own->end = &line->next;
     rex_thread.has_held_lines = true;
@@ -219,7 +212,7 @@ void rex_log_say_held(void)
     while (rex_thread.holds == 0 && own != NULL && own->first != NULL) {
         struct line *line = own->first;
         own->first = line->next;
-        hand_over(line->level, line->message);
+        hand_over_line(line->level, line->message);
         free(line);
     }
     errno = error;
@@ -227,14 +220,14 @@ void rex_log_say_held(void)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void say(enum rex_log_level level, const char *message)
+static void say_line(enum rex_log_level level, const char *message)
 {
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     bool is_theirs = __atomic_load_n(&sink.function, __ATOMIC_RELAXED) != NULL;
     if (is_theirs && rex_thread.holds > 0)
-        hold_back(level, message);
+        hold_back_line(level, message);
     else
-        hand_over(level, message);
+        hand_over_line(level, message);
 }
 
 void rex_log(enum rex_log_level level, const char *format, ...)
@@ -248,7 +241,7 @@ void rex_log(enum rex_log_level level, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     rex_escape(message, sizeof message);
-    say(level, message);
+    say_line(level, message);
     errno = error;
 }
 
@@ -259,6 +252,6 @@ void rex_log_once(enum rex_log_level level, const char *message)
     int error = errno;
     /* Relaxed: two threads that say the same at once may both be heard, in any order. */
     if (rex_log_wanted(level) && __atomic_exchange_n(&previous, hash, __ATOMIC_RELAXED) != hash)
-        say(level, message);
+        say_line(level, message);
     errno = error;
 }

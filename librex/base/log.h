@@ -61,6 +61,7 @@ static inline void rex_log_hold(void)
 static inline void rex_log_resume(void)
 {
     rex_shelter_end();
+    REX_ASSERT(rex_thread.holds > 0);
     if (--rex_thread.holds == 0 && rex_thread.has_held_lines)
         rex_log_say_held();
 }

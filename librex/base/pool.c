@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 
@@ -18,8 +19,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all pools */
 REX_FORK_TAKEN(70, NULL);
 
-static void append(struct rex_pool *pool, struct rex_pooled *object)
+static void add_to_pool(struct rex_pool *pool, struct rex_pooled *object)
 {
+    REX_ASSERT(pool->first == NULL || (pool->last->next == NULL && pool->last != object));
     object->forks = REX_ENDED;
     object->next = NULL;
     if (pool->first == NULL)
@@ -29,22 +31,16 @@ static void append(struct rex_pool *pool, struct rex_pooled *object)
     pool->last = object;
 }
 
-static void append_batch(struct rex_pool *pool)
-{
-    char *batch = calloc(1 + BATCH, pool->size);
-    if (batch == NULL)
-        return;
-    *(void **)(void *)batch = pool->batches;
-    pool->batches = batch;
-    for (size_t i = 1; i <= BATCH; i++)
-        append(pool, (struct rex_pooled *)(void *)(batch + i * pool->size));
-}
-
 void *rex_pool_take(struct rex_pool *pool)
 {
     pthread_mutex_lock(&lock);
-    if (pool->first == NULL)
-        append_batch(pool);
+    char *batch = pool->first == NULL ? calloc(1 + BATCH, pool->size) : NULL;
+    if (batch != NULL) {
+        *(void **)(void *)batch = pool->batches;
+        pool->batches = batch;
+        for (size_t i = 1; i <= BATCH; i++)
+            add_to_pool(pool, (struct rex_pooled *)(void *)(batch + i * pool->size));
+    }
     struct rex_pooled *object = pool->first;
     if (object != NULL)
         pool->first = object->next;
@@ -53,6 +49,7 @@ void *rex_pool_take(struct rex_pool *pool)
         rex_fail_memory((1 + BATCH) * pool->size, pool->what);
         return NULL;
     }
+    REX_ASSERT(rex_has_ended(object));
     memset(object, 0, pool->size);
     object->forks = rex_forks();
     return object;
@@ -61,7 +58,7 @@ void *rex_pool_take(struct rex_pool *pool)
 void rex_pool_give(struct rex_pool *pool, struct rex_pooled *object)
 {
     pthread_mutex_lock(&lock);
-    append(pool, object);
+    add_to_pool(pool, object);
     pthread_mutex_unlock(&lock);
 }
 
@@ -69,7 +66,7 @@ int rex_pooled_check(const void *object, const char *call, const char *what)
 {
     if (object == NULL)
         return rex_fail_null(call, what);
-    return rex_has_ended(object)
-               ? rex_fail(REX_EINVAL, "%s: the %s at %p has ended", call, what, object)
-               : REX_OK;
+    if (rex_has_ended(object))
+        return rex_fail(REX_EINVAL, "%s: the %s at %p has ended", call, what, object);
+    return REX_OK;
 }

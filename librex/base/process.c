@@ -49,7 +49,7 @@ bool rex_keep_loaded(const void *address, char path[PATH_MAX])
  */
 
 /* TEXT, NULL for none, as a number that is not negative, and nothing but it; else -1. */
-static int number_of(const char *text)
+static int number_in_text(const char *text)
 {
     char *end = NULL;
     if (text == NULL || *text < '0' || *text > '9')
@@ -58,8 +58,7 @@ static int number_of(const char *text)
     return *end == '\0' && number <= INT_MAX ? (int)number : -1;
 }
 
-/* The number, from 0, of this process among those that its job has on this machine; else -1. */
-static int local_rank(void)
+int rex_launcher_device(int count)
 {
     static const char *const variables[] = {
         "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
@@ -73,17 +72,15 @@ static int local_rank(void)
         "SLURM_LOCALID",              /* srun */
         "PMIX_RANK", /* PMIx itself tells only the rank in the whole job: right on one machine */
     };
-    int rank = -1;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && rank < 0; i++)
-        rank = number_of(secure_getenv(variables[i]));
-    return rank;
-}
-
-int rex_launcher_device(int count)
-{
-    int chosen = number_of(secure_getenv("OMP_DEFAULT_DEVICE"));
-    int rank = chosen < 0 ? local_rank() : 0;
-    return chosen >= 0 ? chosen : rank >= 0 && count > 0 ? rank % count : 0;
+    int chosen = number_in_text(secure_getenv("OMP_DEFAULT_DEVICE"));
+    if (chosen >= 0)
+        return chosen;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && count > 0; i++) {
+        int rank = number_in_text(secure_getenv(variables[i]));
+        if (rank >= 0)
+            return rank % count;
+    }
+    return 0;
 }
 
 /* How many processes its job has on this machine; 1 where no launcher says it. */
@@ -136,7 +133,7 @@ struct texts {
 };
 
 /* The first line of the file NAME of a control group, in TEXTS->text; false where there is none. */
-static bool read_in(struct texts *texts, const char *name)
+static bool read_group_file(struct texts *texts, const char *name)
 {
     int length = snprintf(texts->path, sizeof texts->path, "%s/%s", texts->folder, name);
     FILE *file = length < (int)sizeof texts->path ? fopen(texts->path, "re") : NULL;
@@ -167,32 +164,14 @@ static long count_list(const char *text)
     return count;
 }
 
-/* COUNT, or what GROUP and all groups around it, below the mount, leave of it. */
-static int limit_by_groups(int count, struct texts *texts, const char *group)
-{
-    char *folder = texts->folder;
-    if (snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group) >=
-        (int)sizeof texts->folder)
-        return count;
-    while (strlen(folder) >= strlen(texts->mount)) {
-        if (read_in(texts, "cpu.max"))
-            count = at_most(count, quota_of(texts->text, 0));
-        long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
-        if (read_in(texts, "cpu.cfs_quota_us"))
-            count = at_most(count, quota_of(texts->text, period));
-        if (read_in(texts, "cpuset.cpus.effective"))
-            count = at_most(count, count_list(texts->text));
-        *strrchr(folder, '/') = '\0';
-    }
-    return count;
-}
-
 /*
- * Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of
- * cpusets has nothing that the binding does not say.
+ * COUNT, or what the process's groups, and all groups around them, leave of it. Lines of
+ * /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. The line of cpusets
+ * has nothing that the binding does not say.
  */
 static int limit_by_control_groups(int count, const char *root, struct texts *texts)
 {
+    char *folder = texts->folder;
     snprintf(texts->path, sizeof texts->path, "%s/proc/self/cgroup", root);
     FILE *file = fopen(texts->path, "re");
     while (file != NULL && fgets(texts->line, sizeof texts->line, file) != NULL) {
@@ -206,8 +185,22 @@ static int limit_by_control_groups(int count, const char *root, struct texts *te
         snprintf(texts->mount, sizeof texts->mount, "%s/sys/fs/cgroup%s", root,
                  has_all ? "" : "/cpu");
         snprintf(texts->text, sizeof texts->text, ",%s,", controllers + 1);
-        if (has_all || strstr(texts->text, ",cpu,") != NULL)
-            count = limit_by_groups(count, texts, group);
+        if (!has_all && strstr(texts->text, ",cpu,") == NULL)
+            continue;
+        int length = snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group);
+        if (length >= (int)sizeof texts->folder)
+            continue;
+        while (strlen(folder) >= strlen(texts->mount)) {
+            if (read_group_file(texts, "cpu.max"))
+                count = at_most(count, quota_of(texts->text, 0));
+            long period =
+                read_group_file(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+            if (read_group_file(texts, "cpu.cfs_quota_us"))
+                count = at_most(count, quota_of(texts->text, period));
+            if (read_group_file(texts, "cpuset.cpus.effective"))
+                count = at_most(count, count_list(texts->text));
+            *strrchr(folder, '/') = '\0';
+        }
     }
     if (file != NULL)
         fclose(file);
@@ -283,13 +276,13 @@ bool rex_threads_are_inside(bool paused_too)
     return false;
 }
 
-static void begin_in_child(void)
+static void list_forking_thread(void)
 {
     all = rex_thread.part != NULL ? &rex_thread : NULL;
     rex_thread.next = NULL;
 }
 
-REX_FORK_TAKEN(95, begin_in_child);
+REX_FORK_TAKEN(95, list_forking_thread);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -299,14 +292,16 @@ static unsigned key; /* plus 1, atomic; 0: there is none yet */
  * Destructors of other keys may run later and use librex again. Then this one runs in the next
  * round, too; after PTHREAD_DESTRUCTOR_ITERATIONS rounds there is none.
  */
-static void end(void *unused)
+static void free_parts(void *unused)
 {
     (void)unused;
     void **part = rex_thread.part;
     rex_threads_lock();
     struct rex_thread **link = &all;
-    while (*link != &rex_thread)
+    while (*link != &rex_thread) {
+        REX_ASSERT(*link != NULL);
         link = &(*link)->next;
+    }
     *link = rex_thread.next;
     rex_threads_unlock();
     rex_thread.inside = 0;
@@ -321,11 +316,12 @@ static void end(void *unused)
  * The key, plus 1; 0 if there is none. Each new thread then tries again: a process has a limited
  * number of keys.
  */
-static unsigned made_key(void)
+static unsigned make_thread_key(void)
 {
     unsigned none = 0;
     pthread_key_t made;
-    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) == 0 && pthread_key_create(&made, end) == 0 &&
+    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) == 0 &&
+        pthread_key_create(&made, free_parts) == 0 &&
         !__atomic_compare_exchange_n(&key, &none, made + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         pthread_key_delete(made);
     return __atomic_load_n(&key, __ATOMIC_ACQUIRE);
@@ -333,7 +329,8 @@ static unsigned made_key(void)
 
 bool rex_thread_list(void)
 {
-    unsigned own = rex_thread_is_over() ? 0 : made_key();
+    REX_ASSERT(rex_thread.part == NULL);
+    unsigned own = rex_thread_is_over() ? 0 : make_thread_key();
     void **part = own != 0 ? calloc(REX_PARTS, sizeof *part) : NULL;
     if (part == NULL)
         return false;
@@ -359,10 +356,10 @@ void *rex_part_new(enum rex_part part, size_t size)
 }
 
 /* The key's function must stay for as long as there are threads, whatever dlclose() is given. */
-__attribute__((constructor(1001))) static void begin(void)
+__attribute__((constructor(1001))) static void keep_thread_key(void)
 {
     char path[PATH_MAX];
-    made_key();
+    make_thread_key();
     rex_keep_loaded(&key, path);
 }
 
@@ -379,10 +376,12 @@ unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
 {
+    REX_ASSERT(rank < REX_FORK_RANKS && handlers[rank] == NULL);
+    REX_ASSERT(handler->taken != NULL || handler->in_child != NULL);
     handlers[rank] = handler;
 }
 
-static void take_locks(void)
+static void take_all_locks(void)
 {
     for (size_t i = 0; i < REX_FORK_RANKS; i++) {
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
@@ -392,7 +391,7 @@ static void take_locks(void)
     }
 }
 
-static void unlock_in_parent(void)
+static void unlock_all_in_parent(void)
 {
     for (size_t i = REX_FORK_RANKS; i-- > 0;) {
         if (handlers[i] != NULL && handlers[i]->after != NULL)
@@ -402,7 +401,7 @@ static void unlock_in_parent(void)
     }
 }
 
-static void in_child(void)
+static void renew_locks_in_child(void)
 {
     rex_fork_count++;
     for (size_t i = 0; i < REX_FORK_RANKS; i++)
@@ -420,7 +419,8 @@ static void in_child(void)
 bool rex_fork_is_watched(void)
 {
     static bool is_watched;
-    is_watched = is_watched || pthread_atfork(take_locks, unlock_in_parent, in_child) == 0;
+    is_watched = is_watched ||
+                 pthread_atfork(take_all_locks, unlock_all_in_parent, renew_locks_in_child) == 0;
     return is_watched;
 }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 /*
  * False in a program that was linked with -static or -static-pie. A library that dlopen() opens
  * there brings a second C library with it, and the process crashes in that one.
@@ -141,6 +143,7 @@ static inline void rex_shelter_begin(void)
 }
 static inline void rex_shelter_end(void)
 {
+    REX_ASSERT(rex_thread.shelters > 0);
     if (--rex_thread.shelters == 0)
         pthread_setcancelstate(rex_thread.cancel_state, NULL);
 }

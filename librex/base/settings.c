@@ -48,7 +48,7 @@ static const struct word counts[] = {{"auto", -1}, {"0", 0}, {"1", 1}, {"2", 2},
 enum { UNKNOWN = INT_MIN };
 
 /* The word of which TEXT has LENGTH bytes. */
-static int find(const struct word *words, const char *text, size_t length)
+static int find_word(const struct word *words, const char *text, size_t length)
 {
     for (; words->name != NULL; words++)
         if (strlen(words->name) == length && strncasecmp(text, words->name, length) == 0)
@@ -60,9 +60,11 @@ static int find(const struct word *words, const char *text, size_t length)
 static int read_log(const char *value)
 {
     size_t length = strcspn(value, ":");
-    bool lacks_file = strcmp(value + length, ":") == 0;
-    bool is_off = find(switches, value, length) == false;
-    return lacks_file ? UNKNOWN : is_off ? REX_LOG_OFF : find(levels, value, length);
+    if (strcmp(value + length, ":") == 0)
+        return UNKNOWN;
+    if (find_word(switches, value, length) == false)
+        return REX_LOG_OFF;
+    return find_word(levels, value, length);
 }
 
 /* A file called "on" or "1" was hardly meant. */
@@ -70,13 +72,17 @@ static int read_trace(const char *value)
 {
     if (strcmp(value, "-") == 0)
         return REX_TRACE_SUMMARY;
-    int found = find(switches, value, strlen(value));
-    return found == UNKNOWN ? REX_TRACE_TO_FILE : found ? UNKNOWN : REX_TRACE_NOWHERE;
+    switch (find_word(switches, value, strlen(value))) {
+    case UNKNOWN: return REX_TRACE_TO_FILE;
+    case true: return UNKNOWN;
+    default: return REX_TRACE_NOWHERE;
+    }
 }
 
 static int read_check(const char *value)
 {
-    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL : find(switches, value, strlen(value));
+    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL
+                                          : find_word(switches, value, strlen(value));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -121,11 +127,13 @@ const char *rex_setting_default(enum rex_option option)
 }
 
 /* The meaning of VALUE for OPTION; 0 where any text is good. */
-static int meaning(enum rex_option option, const char *value)
+static int meaning_of_value(enum rex_option option, const char *value)
 {
     if (options[option].read != NULL)
         return options[option].read(value);
-    return options[option].words != NULL ? find(options[option].words, value, strlen(value)) : 0;
+    if (options[option].words != NULL)
+        return find_word(options[option].words, value, strlen(value));
+    return 0;
 }
 
 #define COMPLAINT_MAX 512 /* bytes of a sentence about a value, with its NUL */
@@ -134,17 +142,18 @@ static int meaning(enum rex_option option, const char *value)
  * Whether OPTION may be VALUE, which is not empty. If not, COMPLAINT names the variable, the value
  * and what it may be.
  */
-static bool may_be(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
+static bool may_have_value(enum rex_option option, const char *value, char complaint[COMPLAINT_MAX])
 {
     const char *variable = options[option].variable;
-    if (strlen(value) >= REX_SETTING_MAX)
+    if (strlen(value) >= REX_SETTING_MAX) {
         snprintf(complaint, COMPLAINT_MAX, "%s cannot be longer than %d bytes", variable,
                  REX_SETTING_MAX - 1);
-    else if (meaning(option, value) == UNKNOWN)
-        snprintf(complaint, COMPLAINT_MAX, "%s cannot be \"%.200s\", only %s", variable, value,
-                 options[option].values);
-    else
+        return false;
+    }
+    if (meaning_of_value(option, value) != UNKNOWN)
         return true;
+    snprintf(complaint, COMPLAINT_MAX, "%s cannot be \"%.200s\", only %s", variable, value,
+             options[option].values);
     return false;
 }
 
@@ -164,7 +173,7 @@ static struct {
 } given;
 
 /* The lasting copy of TEXT; NULL where there is no memory for one. */
-static const char *keep(const char *text)
+static const char *keep_value(const char *text)
 {
     struct value *first = __atomic_load_n(&given.values, __ATOMIC_ACQUIRE);
     for (struct value *value = first; value != NULL; value = value->next)
@@ -188,9 +197,9 @@ int rex_configure(enum rex_option option, const char *value)
     if ((int)option < 0 || (int)option >= rex_setting_count())
         return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
     if (value != NULL && *value != '\0') {
-        if (!may_be(option, value, complaint))
+        if (!may_have_value(option, value, complaint))
             return rex_fail(REX_EINVAL, "rex_configure: %s", complaint);
-        kept = keep(value);
+        kept = keep_value(value);
         if (kept == NULL)
             return rex_fail_memory(strlen(value) + 1, options[option].variable);
     }
@@ -211,7 +220,7 @@ const char *rex_setting_by_program(enum rex_option option)
  * The value of VARIABLE, NULL for none or an empty one. A set-user-ID program must not load a
  * library or an image that its caller names, so that for it there is none.
  */
-static const char *in_environment(const char *variable)
+static const char *environment_value(const char *variable)
 {
     const char *value = secure_getenv(variable);
     return value != NULL && *value != '\0' ? value : NULL;
@@ -222,8 +231,8 @@ bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX])
     char complaint[COMPLAINT_MAX];
     const char *found = rex_setting_by_program(option);
     if (found == NULL) {
-        found = in_environment(options[option].variable);
-        if (found == NULL || !may_be(option, found, complaint))
+        found = environment_value(options[option].variable);
+        if (found == NULL || !may_have_value(option, found, complaint))
             return false;
     }
     snprintf(value, REX_SETTING_MAX, "%s", found);
@@ -234,7 +243,7 @@ int rex_setting_given(enum rex_option option, char value[REX_SETTING_MAX])
 {
     if (!rex_setting_text(option, value))
         snprintf(value, REX_SETTING_MAX, "%s", options[option].otherwise);
-    return meaning(option, value);
+    return meaning_of_value(option, value);
 }
 
 int rex_setting_read(enum rex_option option)
@@ -246,37 +255,13 @@ int rex_setting_read(enum rex_option option)
 /* ---- what is wrong in the environment -------------------------------------------------------- */
 
 /* Whether no thread has said it before. */
-static bool first_time(unsigned bit)
+static bool is_first_warning(unsigned bit)
 {
     /* Relaxed: which thread says it is all one, as long as it is one. */
     return !(__atomic_fetch_or(&given.said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 
-static void review_value(enum rex_option option)
-{
-    const char *value = in_environment(options[option].variable);
-    const char *otherwise = options[option].otherwise;
-    char complaint[COMPLAINT_MAX];
-    if (value == NULL || rex_setting_by_program(option) != NULL ||
-        may_be(option, value, complaint) || !first_time(option))
-        return;
-    rex_log(REX_LOG_WARN, "%s; %s is used", complaint, *otherwise != '\0' ? otherwise : "none");
-}
-
 #define PREFIX "REX_"
-
-/* The variable that was probably meant by NAME, which is none: at most half of it is mistyped. */
-static const char *meant_by(const char *name)
-{
-    struct rex_nearest nearest = {.wanted = name + strlen(PREFIX)};
-    for (size_t i = 0; i < OPTIONS; i++) {
-        if (strcmp(options[i].variable, name) == 0)
-            return NULL;
-        rex_nearest_try(&nearest, options[i].variable + strlen(PREFIX));
-    }
-    bool is_near = nearest.name != NULL && 2 * nearest.edits <= strlen(nearest.wanted);
-    return is_near ? nearest.name - strlen(PREFIX) : NULL;
-}
 
 static void review_name(const char *variable)
 {
@@ -285,16 +270,32 @@ static void review_name(const char *variable)
     if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || length >= sizeof name)
         return;
     snprintf(name, sizeof name, "%.*s", (int)length, variable);
-    const char *meant = in_environment(name) != NULL ? meant_by(name) : NULL;
-    if (meant != NULL)
-        rex_log(REX_LOG_WARN, "%s is no setting of librex; the nearest is %s", name, meant);
+    if (environment_value(name) == NULL)
+        return;
+    struct rex_nearest nearest = {.wanted = name + strlen(PREFIX)};
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (strcmp(options[i].variable, name) == 0)
+            return;
+        rex_nearest_try(&nearest, options[i].variable + strlen(PREFIX));
+    }
+    /* At most half of the name is mistyped. */
+    if (nearest.name != NULL && 2 * nearest.edits <= strlen(nearest.wanted))
+        rex_log(REX_LOG_WARN, "%s is no setting of librex; the nearest is %s", name,
+                nearest.name - strlen(PREFIX));
 }
 
 void rex_settings_review(void)
 {
-    for (size_t i = 0; i < OPTIONS; i++)
-        review_value((enum rex_option)i);
-    if (first_time(OPTIONS))
+    char complaint[COMPLAINT_MAX];
+    for (size_t i = 0; i < OPTIONS; i++) {
+        enum rex_option option = (enum rex_option)i;
+        const char *value = environment_value(options[i].variable);
+        const char *otherwise = *options[i].otherwise != '\0' ? options[i].otherwise : "none";
+        if (value != NULL && rex_setting_by_program(option) == NULL &&
+            !may_have_value(option, value, complaint) && is_first_warning(option))
+            rex_log(REX_LOG_WARN, "%s; %s is used", complaint, otherwise);
+    }
+    if (is_first_warning(OPTIONS))
         for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
             review_name(*variable);
 }

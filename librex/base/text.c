@@ -16,17 +16,16 @@
  * The length of the CHARACTER at TEXT, or 0. RFC 3629 has no longer form than need be, no
  * surrogates and nothing above U+10FFFF.
  */
-static size_t decode(const char *text, uint32_t *character)
+static size_t decode_utf8(const char *text, uint32_t *character)
 {
     static const uint32_t least[] = {0, 1, 0x80, 0x800, 0x10000}; /* by the length */
     const unsigned char *at = (const unsigned char *)text;
-    size_t length = at[0] < 0x80   ? 1
-                    : at[0] < 0xc0 ? 0
-                    : at[0] < 0xe0 ? 2
-                    : at[0] < 0xf0 ? 3
-                    : at[0] < 0xf8 ? 4
-                                   : 0;
-    *character = length < 2 ? at[0] : at[0] & (0x7fu >> length);
+    if ((at[0] >= 0x80 && at[0] < 0xc0) || at[0] >= 0xf8) {
+        *character = at[0];
+        return 0;
+    }
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    *character = length == 1 ? at[0] : at[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)
             return 0;
@@ -39,31 +38,27 @@ static size_t decode(const char *text, uint32_t *character)
 size_t rex_utf8_length(const char *text)
 {
     uint32_t character;
-    return decode(text, &character);
-}
-
-/* Unicode's Bidi_Control: they reorder the characters around them. */
-static bool is_reordering(uint32_t character)
-{
-    return character == 0x61c || character == 0x200e || character == 0x200f ||
-           (character >= 0x202a && character <= 0x202e) ||
-           (character >= 0x2066 && character <= 0x2069);
+    return decode_utf8(text, &character);
 }
 
 size_t rex_shown_length(const char *text)
 {
     uint32_t character;
-    size_t length = decode(text, &character);
+    size_t length = decode_utf8(text, &character);
     bool is_control = character < 0x20 || (character >= 0x7f && character < 0xa0) ||
                       character == 0x2028 || character == 0x2029; /* separators of lines */
-    return is_control || is_reordering(character) ? 0 : length;
+    /* Unicode's Bidi_Control: they reorder the characters around them. */
+    bool is_reordering = character == 0x61c || character == 0x200e || character == 0x200f ||
+                         (character >= 0x202a && character <= 0x202e) ||
+                         (character >= 0x2066 && character <= 0x2069);
+    return is_control || is_reordering ? 0 : length;
 }
 
 size_t rex_json_character(const char **text, char written[REX_JSON_MAX])
 {
     const char *at = *text;
     uint32_t character;
-    size_t length = decode(at, &character);
+    size_t length = decode_utf8(at, &character);
     *text += length > 0 ? length : 1;
     if (length == 0)
         return (size_t)snprintf(written, REX_JSON_MAX, "\\ufffd");
@@ -75,7 +70,7 @@ size_t rex_json_character(const char **text, char written[REX_JSON_MAX])
     return length + is_escaped;
 }
 
-static void escape(char *text, size_t size, bool lines)
+static void escape_text(char *text, size_t size, bool lines)
 {
     char given[REX_MESSAGE_MAX], code[8];
     char *to = text;
@@ -99,12 +94,12 @@ static void escape(char *text, size_t size, bool lines)
 
 void rex_escape(char *text, size_t size)
 {
-    escape(text, size, false);
+    escape_text(text, size, false);
 }
 
 void rex_escape_lines(char *text, size_t size)
 {
-    escape(text, size, true);
+    escape_text(text, size, true);
 }
 
 /* REX_KERNEL() and REX_DEVICE_KERNEL() make the symbol of the name. */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -41,35 +42,37 @@ static struct {
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
 /* 1 where the context of GPU NUMBER is active, with FLAGS then; 0 where not, -1 with an error. */
-static int ask_state(int number, unsigned *flags)
+static int ask_context_state(int number, unsigned *flags)
 {
     int device, active;
-    return rex_cuda_handle(number, &device) != 0 ||
-                   REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, &active) != 0
-               ? -1
-               : active;
+    if (rex_cuda_handle(number, &device) != 0 ||
+        REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, &active) != 0)
+        return -1;
+    return active;
 }
 
 bool rex_context_is_active(int number)
 {
     unsigned flags;
-    return ask_state(number, &flags) > 0;
+    return ask_context_state(number, &flags) > 0;
 }
 
 int rex_context_retain(int number, void **context)
 {
     int device, result = rex_cuda_handle(number, &device);
-    return result != 0 ? result : REX_CUDA(cuDevicePrimaryCtxRetain, context, device);
+    if (result != 0)
+        return result;
+    return REX_CUDA(cuDevicePrimaryCtxRetain, context, device);
 }
 
 static int retain_with_flags(int number, unsigned flags)
 {
     int device;
     void *context;
-    return rex_cuda_handle(number, &device) != 0 ||
-                   REX_CUDA(cuDevicePrimaryCtxSetFlags, device, flags) != 0
-               ? -1
-               : rex_context_retain(number, &context);
+    if (rex_cuda_handle(number, &device) != 0 ||
+        REX_CUDA(cuDevicePrimaryCtxSetFlags, device, flags) != 0)
+        return -1;
+    return rex_context_retain(number, &context);
 }
 
 void rex_context_drop(int number)
@@ -87,14 +90,14 @@ static int add_users(int change)
 /* ---- the policy ------------------------------------------------------------------------------ */
 
 /* Those of WANTED that are not held already. */
-static void activate(uint64_t wanted)
+static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
             continue;
-        int state = ask_state(i, &flags);
+        int state = ask_context_state(i, &flags);
         if (state < 0)
             rex_log(REX_LOG_WARN, "GPU %d: %s", i, rex_cuda_why());
         else if (state > 0)
@@ -123,7 +126,7 @@ void rex_context_activate(unsigned architecture, bool later)
     if (later)
         __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
     else
-        activate(wanted);
+        activate_contexts(wanted);
     rex_load_unlock();
 }
 
@@ -131,7 +134,7 @@ void rex_context_activate_one(int number)
 {
     rex_load_lock();
     add_users(1);
-    activate(UINT64_C(1) << number);
+    activate_contexts(UINT64_C(1) << number);
     rex_load_unlock();
 }
 
@@ -140,37 +143,33 @@ void rex_context_activate_later(int number)
 {
     uint64_t bit = UINT64_C(1) << number;
     rex_load_lock();
-    activate(rex_contexts_later & bit);
+    activate_contexts(rex_contexts_later & bit);
     __atomic_fetch_and(&rex_contexts_later, ~bit, __ATOMIC_RELEASE);
     rex_load_unlock();
 }
 
-/* No GPU is started for pinned memory where another one is at work. */
-static int choose_home(void)
-{
-    int own = rex_launcher_device(rex_cuda_devices());
-    int chosen = own < rex_cuda_devices() ? own : 0;
-    for (int i = 0; i < rex_cuda_devices() && !rex_context_is_active(chosen); i++)
-        if (rex_context_is_active(i))
-            chosen = i;
-    return chosen;
-}
-
-/* Also a context that is active is held: it must stay as long as what is made in it. */
 void rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_load_lock();
     add_users(1);
-    if (contexts.home == 0)
-        __atomic_store_n(&contexts.home, choose_home() + 1, __ATOMIC_RELEASE);
+    if (contexts.home == 0) {
+        /* No GPU is started for pinned memory if another one is at work. */
+        int own = rex_launcher_device(rex_cuda_devices());
+        int chosen = own < rex_cuda_devices() ? own : 0;
+        for (int i = 0; i < rex_cuda_devices() && !rex_context_is_active(chosen); i++)
+            if (rex_context_is_active(i))
+                chosen = i;
+        __atomic_store_n(&contexts.home, chosen + 1, __ATOMIC_RELEASE);
+    }
     int number = contexts.home - 1;
     struct rex_device *device = &rex_devices[number];
-    int state = device->is_held ? -1 : ask_state(number, &flags);
+    /* A context that is active is held, too: it must stay as long as what is made in it. */
+    int state = device->is_held ? -1 : ask_context_state(number, &flags);
+    if (state == 0)
+        flags = flags_of[rex_setting_read(REX_OPTION_WAIT)];
     if (state >= 0)
-        device->is_held =
-            retain_with_flags(number,
-                              state > 0 ? flags : flags_of[rex_setting_read(REX_OPTION_WAIT)]) == 0;
+        device->is_held = retain_with_flags(number, flags) == 0;
     rex_load_unlock();
 }
 
@@ -194,7 +193,9 @@ bool rex_context_undo_hold(void)
     if (rex_cuda_devices() == 0)
         return false;
     rex_load_lock();
-    bool is_last = add_users(-1) == 0;
+    int users = add_users(-1);
+    bool is_last = users == 0;
+    REX_ASSERT(users >= 0);
     if (is_last) {
         __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&contexts.home, 0, __ATOMIC_RELEASE);
@@ -229,18 +230,6 @@ void rex_lists_unlock(void)
 
 bool rex_some_device_is_lost;
 
-/* The loss of device NUMBER; NULL if there is none. */
-static const struct rex_loss *find_loss(int number)
-{
-    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
-        const struct rex_loss *loss = &rex_devices[i].loss;
-        if (__atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) &&
-            (number == REX_ANY_DEVICE || number == loss->number))
-            return loss;
-    }
-    return NULL;
-}
-
 /* Queues come and go, a GPU's context stays lost for the process. */
 void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 {
@@ -258,10 +247,14 @@ void rex_device_lose(int ordinal, int number, const char *name, const char *why)
 
 int rex_device_tell_loss(int number, const char *what)
 {
-    const struct rex_loss *loss = find_loss(number);
-    return loss == NULL ? REX_OK
-                        : rex_fail(REX_ECUDA, "%.*s: device %d is lost, since %s met with %s",
-                                   REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        const struct rex_loss *loss = &rex_devices[i].loss;
+        if (__atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) &&
+            (number == REX_ANY_DEVICE || number == loss->number))
+            return rex_fail(REX_ECUDA, "%.*s: device %d is lost, since %s met with %s",
+                            REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
+    }
+    return REX_OK;
 }
 
 /* ---- device memory --------------------------------------------------------------------------- */
@@ -276,13 +269,13 @@ struct rex_block {
     bool is_exact; /* never kept */
 };
 
-static void push(struct rex_block **list, struct rex_block *block)
+static void push_block(struct rex_block **list, struct rex_block *block)
 {
     block->next = *list;
     *list = block;
 }
 
-static struct rex_block *take_out(struct rex_block **at)
+static struct rex_block *take_out_block(struct rex_block **at)
 {
     struct rex_block *block = *at;
     *at = block->next;
@@ -290,16 +283,17 @@ static struct rex_block *take_out(struct rex_block **at)
 }
 
 /* Takes out what is kept of DEVICE beyond MOST bytes: the oldest. */
-static struct rex_block *shed(struct rex_device *device, size_t most)
+static struct rex_block *shed_blocks(struct rex_device *device, size_t most)
 {
     struct rex_block *out = NULL, **at = &device->blocks;
     size_t sum = 0;
     while (*at != NULL) {
         bool is_kept = !(*at)->is_taken;
+        REX_ASSERT(!is_kept || !(*at)->is_exact);
         if (is_kept)
             sum += (*at)->size;
         if (is_kept && sum > most)
-            push(&out, take_out(at));
+            push_block(&out, take_out_block(at));
         else
             at = &(*at)->next;
     }
@@ -307,7 +301,7 @@ static struct rex_block *shed(struct rex_device *device, size_t most)
 }
 
 /* Whether there was any. */
-static bool free_all(struct rex_block *out)
+static bool free_kept_blocks(struct rex_block *out)
 {
     bool any = out != NULL;
     while (out != NULL) {
@@ -322,9 +316,9 @@ static bool free_all(struct rex_block *out)
 bool rex_blocks_free(struct rex_device *device)
 {
     rex_lists_lock();
-    struct rex_block *out = shed(device, 0);
+    struct rex_block *out = shed_blocks(device, 0);
     rex_lists_unlock();
-    return free_all(out);
+    return free_kept_blocks(out);
 }
 
 bool rex_blocks_free_all(void)
@@ -342,28 +336,6 @@ bool rex_blocks_free_all(void)
     return freed;
 }
 
-/* One that is kept, large enough, and at most twice as large. */
-static struct rex_block *reuse(struct rex_device *device, size_t size)
-{
-    rex_lists_lock();
-    struct rex_block *block = device->blocks;
-    while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
-        block = block->next;
-    if (block != NULL)
-        block->is_taken = true;
-    rex_lists_unlock();
-    return block;
-}
-
-/* A launch with a little more the next time finds it large enough. */
-static size_t round_up(size_t size)
-{
-    size_t step = 512;
-    while (step < size / 16)
-        step *= 2;
-    return (size + step - 1) / step * step;
-}
-
 int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address)
 {
     int result = REX_CUDA(cuMemAlloc, address, size);
@@ -376,22 +348,36 @@ int rex_block_allocate(struct rex_device *device, size_t size, uint64_t *address
 
 uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
 {
-    struct rex_block *block = exact ? NULL : reuse(device, size);
-    if (block != NULL)
-        return block->address;
+    struct rex_block *block = NULL;
+    if (!exact) {
+        /* One that is kept, large enough, and at most twice as large. */
+        rex_lists_lock();
+        block = device->blocks;
+        while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
+            block = block->next;
+        if (block != NULL)
+            block->is_taken = true;
+        rex_lists_unlock();
+        if (block != NULL)
+            return block->address;
+        /* Rounded up: a launch with a little more the next time finds it large enough. */
+        size_t step = 512;
+        while (step < size / 16)
+            step *= 2;
+        size = (size + step - 1) / step * step;
+    }
     block = malloc(sizeof *block);
     if (block == NULL) {
         rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
         return 0;
     }
-    *block = (struct rex_block){
-        .size = exact ? size : round_up(size), .is_taken = true, .is_exact = exact};
+    *block = (struct rex_block){.size = size, .is_taken = true, .is_exact = exact};
     if (rex_block_allocate(device, block->size, &block->address) != 0) {
         free(block);
         return 0;
     }
     rex_lists_lock();
-    push(&device->blocks, block);
+    push_block(&device->blocks, block);
     rex_lists_unlock();
     return block->address;
 }
@@ -403,15 +389,16 @@ void rex_block_give(struct rex_device *device, uint64_t address)
     while (*at != NULL && (*at)->address != address)
         at = &(*at)->next;
     if (*at != NULL) {
-        struct rex_block *block = take_out(at);
+        struct rex_block *block = take_out_block(at);
+        REX_ASSERT(block->is_taken);
         block->is_taken = false;
         if (block->is_exact)
-            push(&out, block);
+            push_block(&out, block);
         else {
-            push(blocks, block);
-            out = shed(device, KEPT_MOST);
+            push_block(blocks, block);
+            out = shed_blocks(device, KEPT_MOST);
         }
     }
     rex_lists_unlock();
-    free_all(out);
+    free_kept_blocks(out);
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/process.h"
 
@@ -55,12 +56,12 @@ static struct {
 } driver = {.absent = ""};
 
 /* A library may fork while it is loaded: its thread goes on in the child, and holds the lock. */
-static void begin_in_child(void)
+static void renew_load_lock(void)
 {
     if (rex_thread.loads == 0)
         rex_fork_renew(&lock);
 }
-REX_FORK_RENEWED(30, begin_in_child);
+REX_FORK_RENEWED(30, renew_load_lock);
 
 void rex_load_lock(void)
 {
@@ -70,6 +71,7 @@ void rex_load_lock(void)
 
 void rex_load_unlock(void)
 {
+    REX_ASSERT(rex_thread.loads > 0);
     if (--rex_thread.loads == 0)
         rex_unlock(&lock);
 }
@@ -95,7 +97,7 @@ struct why {
     char text[512];
 };
 
-static __attribute__((format(printf, 2, 3))) void note(int result, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void note_failure(int result, const char *format, ...)
 {
     va_list arguments;
     struct why *why = rex_part(REX_PART_WHY, sizeof *why);
@@ -107,7 +109,7 @@ static __attribute__((format(printf, 2, 3))) void note(int result, const char *f
     va_end(arguments);
 }
 
-static const char *noted(void)
+static const char *noted_text(void)
 {
     const struct why *why = rex_part_if_any(REX_PART_WHY);
     return why != NULL ? why->text : "out of memory for the reason";
@@ -116,10 +118,11 @@ static const char *noted(void)
 int rex_cuda_note(int result, const char *call)
 {
     const char *name = NULL;
-    if (result != 0 && (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL))
+    if (result == 0)
+        return 0;
+    if (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL)
         name = "unknown error";
-    if (result != 0)
-        note(result, "%s: %s", call, name);
+    note_failure(result, "%s: %s", call, name);
     return result;
 }
 
@@ -144,39 +147,44 @@ static void note_too_old(const char *name, const char *since)
         version > 0)
         snprintf(own, sizeof own, ", and is one of CUDA %d.%d", version / 1000,
                  version % 1000 / 10);
-    note(0, "the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name, since,
-         own);
+    note_failure(0, "the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name,
+                 since, own);
 }
 
 /* Whether the driver lacks a function of GROUP, which is noted. */
-static bool lacks(enum rex_cuda_group group)
+static bool lacks_group(enum rex_cuda_group group)
 {
-    if (driver.missing[group] != NULL)
-        note_too_old(driver.missing[group]->name, driver.missing[group]->since);
-    return driver.missing[group] != NULL;
+    const struct function *missing = driver.missing[group];
+    if (missing == NULL)
+        return false;
+    note_too_old(missing->name, missing->since);
+    return true;
 }
 
 int rex_cuda_need(enum rex_cuda_group group)
 {
-    return rex_cuda_devices() == 0 || lacks(group) ? -1 : 0;
+    if (rex_cuda_devices() == 0 || lacks_group(group))
+        return -1;
+    return 0;
 }
 
 bool rex_cuda_exports(const char *name, const char *since)
 {
-    bool is_there = rex_cuda_devices() > 0;
-    bool exports = is_there && dlsym(driver.library, name) != NULL;
-    if (is_there && !exports)
-        note_too_old(name, since);
-    return exports;
+    if (rex_cuda_devices() == 0)
+        return false;
+    if (dlsym(driver.library, name) != NULL)
+        return true;
+    note_too_old(name, since);
+    return false;
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static int open_library(void)
+static int open_driver(void)
 {
     if (!rex_can_open_libraries()) {
-        note(0, "the CUDA driver cannot be opened by a program that was linked "
-                "with -static or -static-pie");
+        note_failure(0, "the CUDA driver cannot be opened by a program that was linked "
+                        "with -static or -static-pie");
         return -1;
     }
     void *opened =
@@ -190,34 +198,19 @@ static int open_library(void)
      * that the driver needs. Where no file can be opened at all it says so of none.
      */
     if (rex_nogpu_open_error() != 0)
-        note(0, "the CUDA driver (libcuda.so.1) cannot be opened");
+        note_failure(0, "the CUDA driver (libcuda.so.1) cannot be opened");
     else if (reason == NULL ||
              (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL))
-        note(0, "there is no CUDA driver (libcuda.so.1)");
+        note_failure(0, "there is no CUDA driver (libcuda.so.1)");
     else
-        note(0, "the CUDA driver cannot be opened: %s", reason);
+        note_failure(0, "the CUDA driver cannot be opened: %s", reason);
     return -1;
 }
 
-/*
- * TEXT becomes the reason why there is no GPU. The reason before it stays, since another thread may
- * read it at any time. There are few.
- */
-static void set_absent(const char *text)
-{
-    static char texts[8][1024];
-    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
-    while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
-        i++;
-    if (*texts[i] == '\0')
-        snprintf(texts[i], sizeof texts[i], "%s", text);
-    __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
-}
-
 /* 0 with the number of devices in COUNT, or what stopped the driver, which is noted. */
-static int start_driver(int *count)
+static int find_devices(int *count)
 {
-    if (open_library() != 0)
+    if (open_driver() != 0)
         return REX_NOGPU_LIBRARY;
     memset(driver.missing, 0, sizeof driver.missing);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -227,36 +220,51 @@ static int start_driver(int *count)
         if (address == NULL && driver.missing[function->group] == NULL)
             driver.missing[function->group] = function;
     }
-    if (lacks(REX_CUDA_START))
+    if (lacks_group(REX_CUDA_START))
         return REX_NOGPU_FUNCTION;
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);
-    if (result == 0)
-        result = REX_CUDA(cuDeviceGetCount, count);
-    if (result == 0 && *count <= 0) {
-        note(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
+    if (result != 0)
+        return result;
+    result = REX_CUDA(cuDeviceGetCount, count);
+    if (result != 0)
+        return result;
+    if (*count <= 0) {
+        note_failure(REX_NOGPU_DEVICE, "the CUDA driver reports no device");
         return REX_NOGPU_DEVICE;
     }
-    *count = *count < REX_CUDA_DEVICES_MAX ? *count : REX_CUDA_DEVICES_MAX;
-    for (int i = 0; i < *count && result == 0; i++)
+    if (*count > REX_CUDA_DEVICES_MAX)
+        *count = REX_CUDA_DEVICES_MAX;
+    for (int i = 0; i < *count; i++) {
         result = REX_CUDA(cuDeviceGet, &rex_devices[i].handle, i);
-    return result;
+        if (result != 0)
+            return result;
+    }
+    return 0;
 }
 
-static void start(void)
+static void start_driver(void)
 {
+    /* A reason stays when another follows, since a thread may read it at any time. */
+    static char texts[8][1024];
+    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
     int count = 0;
+    REX_ASSERT(driver.devices == 0);
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
-    int result = start_driver(&count);
+    int result = find_devices(&count);
     if (result == 0)
         __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
     else {
         char text[1024], cause[512];
         rex_nogpu_explain(result, cause, sizeof cause);
-        snprintf(text, sizeof text, "%s%s", noted(), cause);
-        set_absent(text);
+        snprintf(text, sizeof text, "%s%s", noted_text(), cause);
+        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
+            i++;
+        if (*texts[i] == '\0')
+            snprintf(texts[i], sizeof texts[i], "%s", text);
+        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
         __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
@@ -270,7 +278,7 @@ static void start(void)
  * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
  * Nor is anything tried where another thread of the parent was loading the driver at the fork.
  */
-static bool is_decided(void)
+static bool driver_is_decided(void)
 {
     return rex_cuda_forked() || is_of_parent(&driver.caller) ||
            __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE) > 0 ||
@@ -280,53 +288,58 @@ static bool is_decided(void)
 bool rex_cuda_may_start(void)
 {
     rex_load_lock();
-    bool may = !is_decided() && open_library() == 0;
+    bool may = !driver_is_decided() && open_driver() == 0;
     rex_load_unlock();
     return may;
 }
 
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
-static void start_after(unsigned before)
+static void start_driver_after(unsigned before)
 {
-    if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || is_decided())
+    if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
     rex_load_lock();
-    if (driver.starts == before && !is_decided())
-        start();
+    if (driver.starts == before && !driver_is_decided())
+        start_driver();
     rex_load_unlock();
 }
 
 int rex_cuda_devices(void)
 {
-    start_after(0);
-    return rex_cuda_forked() ? 0 : __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE);
+    start_driver_after(0);
+    if (rex_cuda_forked())
+        return 0;
+    return __atomic_load_n(&driver.devices, __ATOMIC_ACQUIRE);
 }
 
 void rex_cuda_retry(void)
 {
-    start_after(__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE));
+    start_driver_after(__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE));
 }
 
 void rex_cuda_keep(int change)
 {
-    __atomic_fetch_add(&driver.kept, change, __ATOMIC_RELEASE);
+    int kept = __atomic_add_fetch(&driver.kept, change, __ATOMIC_RELEASE);
+    REX_ASSERT(kept >= 0);
 }
 
 const char *rex_cuda_why(void)
 {
-    return rex_cuda_forked()         ? REX_NOGPU_FORKED
-           : rex_cuda_devices() == 0 ? __atomic_load_n(&driver.absent, __ATOMIC_ACQUIRE)
-                                     : noted();
+    if (rex_cuda_forked())
+        return REX_NOGPU_FORKED;
+    if (rex_cuda_devices() == 0)
+        return __atomic_load_n(&driver.absent, __ATOMIC_ACQUIRE);
+    return noted_text();
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])
 {
     struct link_map *map;
-    start_after(0);
+    start_driver_after(0);
     void *opened = __atomic_load_n(&driver.library, __ATOMIC_ACQUIRE);
-    return opened != NULL && dlinfo(opened, RTLD_DI_LINKMAP, &map) == 0
-               ? realpath(map->l_name, path)
-               : NULL;
+    if (opened == NULL || dlinfo(opened, RTLD_DI_LINKMAP, &map) != 0)
+        return NULL;
+    return realpath(map->l_name, path);
 }
 
 /* ---- of one GPU ------------------------------------------------------------------------------ */
@@ -342,14 +355,16 @@ int rex_cuda_handle(int number, int *device)
 int rex_cuda_attribute(int number, int attribute, int *value)
 {
     int device, result = rex_cuda_handle(number, &device);
-    return result != 0 ? result : REX_CUDA(cuDeviceGetAttribute, value, attribute, device);
+    if (result != 0)
+        return result;
+    return REX_CUDA(cuDeviceGetAttribute, value, attribute, device);
 }
 
 unsigned rex_cuda_architecture(int number)
 {
     int major, minor;
-    return rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) == 0 &&
-                   rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) == 0
-               ? (unsigned)major * 10 + (unsigned)minor
-               : 0;
+    if (rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MAJOR, &major) != 0 ||
+        rex_cuda_attribute(number, REX_CUDA_CAPABILITY_MINOR, &minor) != 0)
+        return 0;
+    return (unsigned)major * 10 + (unsigned)minor;
 }

@@ -35,7 +35,7 @@
 /* ---- what a driver may not say --------------------------------------------------------------- */
 
 /* In a context that is there: none is made for the question. */
-static uint64_t free_memory(int number)
+static uint64_t free_memory_of(int number)
 {
     void *context;
     size_t left = 0, all = 0;
@@ -48,20 +48,6 @@ static uint64_t free_memory(int number)
     rex_context_leave(entered);
     rex_context_drop(number);
     return left;
-}
-
-/* A part of a GPU that its administrator has divided has a UUID of its own. */
-static void describe_uuid(struct rex_gpu *gpu, int device)
-{
-    unsigned char bytes[16];
-    if (rex_driver.cuDeviceGetUuid == NULL || rex_driver.cuDeviceGetUuid(bytes, device) != 0)
-        return;
-    size_t length = (size_t)snprintf(gpu->uuid, sizeof gpu->uuid, "%s",
-                                     strstr(gpu->name, " MIG ") != NULL ? "MIG" : "GPU");
-    for (size_t i = 0; i < sizeof bytes; i++)
-        length +=
-            (size_t)snprintf(gpu->uuid + length, sizeof gpu->uuid - length, "%s%02x",
-                             i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", bytes[i]);
 }
 
 static void describe_place(struct rex_gpu *gpu, int number)
@@ -90,20 +76,11 @@ static uint64_t is_linked(int attribute, int device, int peer)
     return rex_driver.cuDeviceGetP2PAttribute(&value, attribute, device, peer) == 0 && value != 0;
 }
 
-static void describe_links(struct rex_gpu *gpu, int number, int device)
-{
-    int count = rex_driver.cuDeviceGetP2PAttribute != NULL ? rex_cuda_devices() : 0;
-    for (int i = 0, peer; i < count; i++)
-        if (i != number && rex_cuda_handle(i, &peer) == 0) {
-            gpu->peers |= is_linked(PEER_ACCESS, device, peer) << i;
-            gpu->atomic_peers |= is_linked(PEER_ATOMICS, device, peer) << i;
-        }
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static int describe(int number, struct rex_gpu *gpu)
+static int describe_gpu(int number, struct rex_gpu *gpu)
 {
+    unsigned char uuid[16];
     int device, shared;
     size_t memory;
     const struct {
@@ -125,11 +102,25 @@ static int describe(int number, struct rex_gpu *gpu)
         if (rex_cuda_attribute(number, asked[i].attribute, asked[i].value) != 0)
             return -1;
     gpu->memory = memory;
-    gpu->free_memory = free_memory(number);
+    gpu->free_memory = free_memory_of(number);
     gpu->shared_memory = (uint64_t)shared;
-    describe_uuid(gpu, device);
     describe_place(gpu, number);
-    describe_links(gpu, number, device);
+    if (rex_driver.cuDeviceGetUuid != NULL && rex_driver.cuDeviceGetUuid(uuid, device) == 0) {
+        /* A part of a GPU that its administrator has divided has a UUID of its own. */
+        size_t length = (size_t)snprintf(gpu->uuid, sizeof gpu->uuid, "%s",
+                                         strstr(gpu->name, " MIG ") != NULL ? "MIG" : "GPU");
+        for (size_t i = 0; i < sizeof uuid; i++) {
+            bool is_dashed = i == 0 || (i >= 4 && i <= 10 && i % 2 == 0);
+            length += (size_t)snprintf(gpu->uuid + length, sizeof gpu->uuid - length, "%s%02x",
+                                       is_dashed ? "-" : "", uuid[i]);
+        }
+    }
+    int count = rex_driver.cuDeviceGetP2PAttribute != NULL ? rex_cuda_devices() : 0;
+    for (int i = 0, peer; i < count; i++)
+        if (i != number && rex_cuda_handle(i, &peer) == 0) {
+            gpu->peers |= is_linked(PEER_ACCESS, device, peer) << i;
+            gpu->atomic_peers |= is_linked(PEER_ATOMICS, device, peer) << i;
+        }
     return 0;
 }
 
@@ -155,7 +146,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     }
     if (number < 0 || number >= rex_cuda_devices())
         return rex_fail(REX_EDEVICE, "GPU %d: there are %d GPUs", number, rex_cuda_devices());
-    if (describe(number, &made) != 0)
+    if (describe_gpu(number, &made) != 0)
         return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
     memcpy(gpu, &made, size);
     return REX_OK;
@@ -228,14 +219,16 @@ bool rex_kernel_module(char *text, size_t size)
     char path[PATH_MAX], line[256] = "";
     snprintf(path, sizeof path, "%s/proc/driver/nvidia/version", rex_nogpu_root);
     FILE *file = fopen(path, "re");
-    bool found = file != NULL && fgets(line, sizeof line, file) != NULL;
-    if (file != NULL)
-        fclose(file);
+    if (file == NULL)
+        return false;
+    bool found = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    if (!found)
+        return false;
     const char *after = strstr(line, ": ");
     line[strcspn(line, "\n")] = '\0';
-    if (found)
-        snprintf(text, size, "%s", after != NULL ? after + 2 : line);
-    return found;
+    snprintf(text, size, "%s", after != NULL ? after + 2 : line);
+    return true;
 }
 
 static void find_files(const char *pattern, int flags, glob_t *found)
@@ -256,7 +249,7 @@ static size_t count_files(const char *pattern)
 }
 
 /* Whether PATH cannot be opened as the driver opens it: then TEXT says why. */
-static bool is_closed(const char *path, char *text, size_t size)
+static bool is_closed_file(const char *path, char *text, size_t size)
 {
     struct stat status;
     char group[32] = "";
@@ -291,7 +284,7 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
         glob_t found;
         find_files(patterns[i], GLOB_NOCHECK, &found);
         for (size_t j = 0; j < found.gl_pathc && !closed; j++)
-            closed = is_closed(found.gl_pathv[j], text, size);
+            closed = is_closed_file(found.gl_pathv[j], text, size);
         globfree(&found);
     }
     return closed;

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "cuda/context.h"
 
@@ -42,16 +43,18 @@ void rex_launch_graph_end(struct rex_launch_graph *graph)
 }
 
 /* Graphs refer to the staging memory and the arena. */
-static void end_graphs(struct rex_launch_context *context)
+static void end_launch_graphs(struct rex_launch_context *context)
 {
     for (size_t i = 0; i < REX_LAUNCH_GRAPHS; i++)
         rex_launch_graph_end(&context->graph[i]);
 }
 
-/* The driver waits for work that still uses the memory. */
-static void free_resources(struct rex_launch_context *context)
+static void end_launch_context(struct rex_launch_context *context)
 {
-    end_graphs(context);
+    int entered = rex_context_enter(context->cuda); /* if it fails, the calls may still work */
+    REX_ASSERT(context->arena == 0 || context->staging_room >= context->room);
+    end_launch_graphs(context);
+    /* The driver waits for work that still uses the memory. */
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     if (context->staging != NULL)
@@ -61,12 +64,6 @@ static void free_resources(struct rex_launch_context *context)
             REX_CUDA(cuEventDestroy, context->event[i]);
     if (context->stream != NULL)
         REX_CUDA(cuStreamDestroy, context->stream);
-}
-
-static void end_context(struct rex_launch_context *context)
-{
-    int entered = rex_context_enter(context->cuda); /* if it fails, the calls may still work */
-    free_resources(context);
     rex_context_leave(entered);
     rex_context_drop(context->ordinal);
     rex_arguments_free(&context->arguments);
@@ -81,7 +78,7 @@ static void end_context(struct rex_launch_context *context)
  * owner at any time. These atomics are in one order with those of `ends`: a context that is put in
  * a place while all are ended is found there, or by the thread that put it there.
  */
-static struct rex_launch_context *take_idle(struct rex_device *device)
+static struct rex_launch_context *take_idle_context(struct rex_device *device)
 {
     struct rex_launch_context *context = NULL, **idle = device->idle;
     size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE);
@@ -92,10 +89,11 @@ static struct rex_launch_context *take_idle(struct rex_device *device)
 }
 
 /* Prefers its last place: so a thread that is alone always takes the context with its graphs. */
-static bool is_put_in_place(struct rex_launch_context *context)
+static bool is_put_idle(struct rex_launch_context *context)
 {
     struct rex_launch_context **idle = context->device->idle;
     size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
+    REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     for (size_t i = 0; i < most; i++, place = place + 1 < most ? place + 1 : 0) {
         struct rex_launch_context *none = NULL;
         context->place = place;
@@ -106,17 +104,17 @@ static bool is_put_in_place(struct rex_launch_context *context)
     return false;
 }
 
-static void end_idle(struct rex_device *device)
+static void end_idle_contexts(struct rex_device *device)
 {
     struct rex_launch_context *context;
-    while ((context = take_idle(device)) != NULL)
-        end_context(context);
+    while ((context = take_idle_context(device)) != NULL)
+        end_launch_context(context);
 }
 
 void rex_launch_contexts_end(int ordinal)
 {
     __atomic_fetch_add(&rex_devices[ordinal].ends, 1, __ATOMIC_SEQ_CST);
-    end_idle(&rex_devices[ordinal]);
+    end_idle_contexts(&rex_devices[ordinal]);
 }
 
 void rex_context_unhold(void)
@@ -128,35 +126,20 @@ void rex_context_unhold(void)
 
 /* ---- creation and use ------------------------------------------------------------------------ */
 
-static int failed(const char *what)
+static int fail_in_context(const char *what)
 {
-    return what == NULL ? REX_ECUDA
-                        : rex_fail(REX_ECUDA, "%.*s: %s", REX_KERNEL_NAME(what), rex_cuda_why());
+    if (what == NULL)
+        return REX_ECUDA;
+    return rex_fail(REX_ECUDA, "%.*s: %s", REX_KERNEL_NAME(what), rex_cuda_why());
 }
 
-static void no_memory(const char *what)
-{
-    rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
-    if (what != NULL)
-        rex_fail_memory(sizeof(struct rex_launch_context), "a launch by the driver");
-}
-
-/* Sets it once: no context is in a place behind it. */
-static void set_idle_most(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
-                             : processors > REX_IDLE_MOST ? REX_IDLE_MOST
-                                                          : (size_t)processors;
-    __atomic_compare_exchange_n(&idle_most, &unset, most, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
-}
-
-static struct rex_launch_context *new_context(int ordinal, const char *what)
+static struct rex_launch_context *new_launch_context(int ordinal, const char *what)
 {
     struct rex_launch_context *context = calloc(1, sizeof *context);
     if (context == NULL) {
-        no_memory(what);
+        rex_cuda_note(REX_CUDA_OUT_OF_MEMORY, "malloc");
+        if (what != NULL)
+            rex_fail_memory(sizeof *context, "a launch by the driver");
         return NULL;
     }
     context->ordinal = ordinal;
@@ -166,22 +149,27 @@ static struct rex_launch_context *new_context(int ordinal, const char *what)
         context->ends--;
     if (rex_context_retain(ordinal, &context->cuda) != 0) {
         free(context);
-        failed(what);
+        fail_in_context(what);
         return NULL;
     }
     int entered = rex_context_enter(context->cuda);
-    bool made = entered >= 0 &&
-                REX_CUDA(cuStreamCreate, &context->stream, REX_CUDA_STREAM_NON_BLOCKING) == 0;
-    if (!made)
-        failed(what);
-    rex_context_leave(entered);
-    if (made) {
-        set_idle_most();
-        return context;
+    if (entered < 0 ||
+        REX_CUDA(cuStreamCreate, &context->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0) {
+        fail_in_context(what);
+        rex_context_leave(entered);
+        context->stream = NULL; /* a driver that failed may have written there */
+        end_launch_context(context);
+        return NULL;
     }
-    context->stream = NULL;
-    end_context(context);
-    return NULL;
+    rex_context_leave(entered);
+    /* Set once: no context is in a place behind it. */
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t unset = 0, most = processors < IDLE_LEAST      ? IDLE_LEAST
+                             : processors > REX_IDLE_MOST ? REX_IDLE_MOST
+                                                          : (size_t)processors;
+    __atomic_compare_exchange_n(&idle_most, &unset, most, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+    return context;
 }
 
 int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_context **taken,
@@ -191,19 +179,23 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
     struct rex_launch_context *context;
     *taken = NULL;
     /* One with other `ends` was put in a place while all were ended. */
-    while ((context = take_idle(device)) != NULL &&
+    while ((context = take_idle_context(device)) != NULL &&
            context->ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
-        end_context(context);
-    if (context == NULL && (context = new_context(ordinal, what)) == NULL)
-        return what == NULL ? REX_ECUDA : rex_last_error_code();
-    *entered = rex_context_enter(context->cuda);
-    if (*entered >= 0) {
-        *taken = context;
-        return REX_OK;
+        end_launch_context(context);
+    if (context == NULL) {
+        context = new_launch_context(ordinal, what);
+        if (context == NULL)
+            return what == NULL ? REX_ECUDA : rex_last_error_code();
     }
-    int result = failed(what);
-    rex_launch_context_give(context, 0);
-    return result;
+    *entered = rex_context_enter(context->cuda);
+    if (*entered < 0) {
+        int result = fail_in_context(what);
+        rex_launch_context_give(context, 0);
+        return result;
+    }
+    REX_ASSERT(context->ordinal == ordinal && context->device == device);
+    *taken = context;
+    return REX_OK;
 }
 
 void rex_launch_context_give(struct rex_launch_context *context, int entered)
@@ -211,15 +203,15 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     struct rex_device *device = context->device;
     unsigned ends = context->ends;
     rex_context_leave(entered);
-    if (context->is_broken || !is_put_in_place(context))
-        end_context(context);
+    if (context->is_broken || !is_put_idle(context))
+        end_launch_context(context);
     else if (ends != __atomic_load_n(&device->ends, __ATOMIC_SEQ_CST))
-        end_idle(device);
+        end_idle_contexts(device);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static size_t room_for(size_t size)
+static size_t staging_room_for(size_t size)
 {
     return size <= REX_STAGED_FIRST ? REX_STAGED_FIRST : REX_STAGED_MOST;
 }
@@ -227,21 +219,22 @@ static size_t room_for(size_t size)
 bool rex_launch_context_make_staging(struct rex_launch_context *context, size_t size)
 {
     void *staging = NULL;
+    REX_ASSERT(size <= REX_STAGED_MOST);
     if (size <= context->staging_room)
         return true;
-    if (REX_CUDA(cuMemHostAlloc, &staging, room_for(size), 0) != 0)
+    if (REX_CUDA(cuMemHostAlloc, &staging, staging_room_for(size), 0) != 0)
         return false;
-    end_graphs(context);
+    end_launch_graphs(context);
     if (context->staging != NULL)
         REX_CUDA(cuMemFreeHost, context->staging);
     context->staging = staging;
-    context->staging_room = room_for(size);
+    context->staging_room = staging_room_for(size);
     return true;
 }
 
 int rex_launch_context_make_room(struct rex_launch_context *context, size_t size, const char *what)
 {
-    size_t room = room_for(size);
+    size_t room = staging_room_for(size);
     uint64_t arena = 0;
     if (size <= context->room)
         return REX_OK;
@@ -251,7 +244,7 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
     if (rex_block_allocate(context->device, room, &arena) != 0)
         return rex_fail(rex_cuda_memory_error(), "%.*s: %zu bytes of device memory: %s",
                         REX_KERNEL_NAME(what), room, rex_cuda_why());
-    end_graphs(context);
+    end_launch_graphs(context);
     if (context->arena != 0)
         REX_CUDA(cuMemFree, context->arena);
     context->arena = arena;
@@ -261,14 +254,15 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
 
 #define EVENT_DISABLE_TIMING 0x2 /* CU_EVENT_DISABLE_TIMING */
 
-static bool make_event(void **event)
-{
-    return *event != NULL ||
-           rex_cuda_has_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event);
-}
-
 bool rex_launch_context_make_chunks(struct rex_launch_context *context)
 {
-    return rex_launch_context_make_staging(context, REX_STAGED_MOST) &&
-           make_event(&context->event[0]) && make_event(&context->event[1]);
+    if (!rex_launch_context_make_staging(context, REX_STAGED_MOST))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        void **event = &context->event[i];
+        if (*event == NULL &&
+            !rex_cuda_has_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event))
+            return false;
+    }
+    return true;
 }

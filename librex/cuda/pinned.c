@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/launchcontext.h"
@@ -29,20 +30,20 @@ struct range {
 static struct range *ranges; /* under the lock of lists */
 
 /* No other thread of the parent is at work here any more. */
-static void end_in_child(void)
+static void forget_busy_ranges(void)
 {
     for (struct range *range = ranges; range != NULL; range = range->next)
         range->busy = false;
 }
 
-REX_FORK_WATCHED(98, NULL, NULL, end_in_child);
+REX_FORK_WATCHED(98, NULL, NULL, forget_busy_ranges);
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /*
  * A range that rex_host_free() is at work on may be freed already, and other memory in its place.
  */
-static const struct range *overlapping(uintptr_t begin, size_t size)
+static const struct range *find_overlap(uintptr_t begin, size_t size)
 {
     const struct range *range = ranges;
     while (range != NULL && (begin >= range->begin + range->size || range->begin >= begin + size ||
@@ -52,40 +53,17 @@ static const struct range *overlapping(uintptr_t begin, size_t size)
 }
 
 /* RANGE goes on the list. */
-static void add(struct range *range)
+static void list_range(struct range *range)
 {
     range->next = ranges;
     ranges = range;
 }
 
 /*
- * RANGE goes on the list, busy, unless it overlaps another. That is before the driver is called, so
- * that of two threads that pin one range the second is told.
- */
-static int add_unless_overlapping(struct range *range)
-{
-    struct range other = {.size = 0};
-    rex_lists_lock();
-    const struct range *found = overlapping(range->begin, range->size);
-    if (found != NULL)
-        other = *found;
-    else {
-        range->busy = true;
-        add(range);
-    }
-    rex_lists_unlock();
-    return other.size == 0
-               ? REX_OK
-               : rex_fail(REX_EINVAL,
-                          "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p",
-                          range->size, (void *)range->begin, other.size, (void *)other.begin);
-}
-
-/*
  * The range that begins at ADDRESS, if rex_host_alloc() made it or did not, as OURS says: busy,
  * for the caller to end. NULL if there is none, or another thread is at work on it.
  */
-static struct range *find_and_mark_busy(const void *address, bool ours)
+static struct range *take_range(const void *address, bool ours)
 {
     rex_lists_lock();
     struct range *range = ranges;
@@ -99,10 +77,11 @@ static struct range *find_and_mark_busy(const void *address, bool ours)
 }
 
 /* The driver has done its work on the busy RANGE, or failed at it: what is PINNED stays listed. */
-static void keep_or_drop(struct range *range, bool pinned)
+static void give_range(struct range *range, bool pinned)
 {
     struct range **at = &ranges;
     rex_lists_lock();
+    REX_ASSERT(range->busy);
     range->busy = false;
     if (!pinned) {
         while (*at != range)
@@ -117,7 +96,7 @@ static void keep_or_drop(struct range *range, bool pinned)
 bool rex_is_pinned(const void *address)
 {
     rex_lists_lock();
-    const struct range *range = overlapping((uintptr_t)address, 1);
+    const struct range *range = find_overlap((uintptr_t)address, 1);
     bool pinned = range != NULL && range->drivers;
     rex_lists_unlock();
     return pinned;
@@ -126,13 +105,12 @@ bool rex_is_pinned(const void *address)
 static struct range *new_range(const void *address, size_t size, bool ours)
 {
     struct range *range = malloc(sizeof *range);
-    if (range == NULL)
+    if (range == NULL) {
         rex_fail_memory(sizeof *range, "a pinned range");
-    else
-        *range = (struct range){.begin = (uintptr_t)address,
-                                .size = size,
-                                .ours = ours,
-                                .drivers = rex_cuda_devices() > 0};
+        return NULL;
+    }
+    *range = (struct range){
+        .begin = (uintptr_t)address, .size = size, .ours = ours, .drivers = rex_cuda_devices() > 0};
     return range;
 }
 
@@ -145,107 +123,117 @@ static struct range *new_range(const void *address, size_t size, bool ours)
  * The driver pins RANGE, or ends that, in the context that the caller holds. 0, or another
  * number with rex_cuda_why().
  */
-static int call_driver(struct range *range, bool pins)
+static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
-    int number = rex_context_held(), result = -1;
+    int number = rex_context_held(), result;
     if (rex_context_retain(number, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);
-    if (entered >= 0 && pins)
-        result = range->ours ? REX_CUDA(cuMemHostAlloc, &memory, range->size, PORTABLE)
-                             : REX_CUDA(cuMemHostRegister, memory, range->size, PORTABLE);
-    else if (entered >= 0)
-        result =
-            range->ours ? REX_CUDA(cuMemFreeHost, memory) : REX_CUDA(cuMemHostUnregister, memory);
+    if (entered < 0)
+        result = -1;
+    else if (pins && range->ours)
+        result = REX_CUDA(cuMemHostAlloc, &memory, range->size, PORTABLE);
+    else if (pins)
+        result = REX_CUDA(cuMemHostRegister, memory, range->size, PORTABLE);
+    else if (range->ours)
+        result = REX_CUDA(cuMemFreeHost, memory);
+    else
+        result = REX_CUDA(cuMemHostUnregister, memory);
     rex_context_leave(entered);
     rex_context_drop(number);
     range->begin = (uintptr_t)memory;
     return result;
 }
 
-static int failed(const char *what, size_t size)
+static int fail_to_pin(const char *what, size_t size)
 {
     return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ECUDA, "%s, %zu bytes: %s", what, size,
                     rex_cuda_why());
 }
 
 /* Has the driver, if there is a GPU, pin RANGE for the function WHAT. */
-static int pin(struct range *range, const char *what)
+static int pin_range(struct range *range, const char *what)
 {
     if (!range->drivers)
         return REX_OK;
     rex_context_hold();
-    if (call_driver(range, true) == 0)
+    if (call_driver_on_range(range, true) == 0)
         return REX_OK;
     rex_context_unhold();
-    return failed(what, range->size);
+    return fail_to_pin(what, range->size);
 }
 
 /*
  * Has it end that, and takes the busy RANGE off the list where this succeeds. A child of fork
  * leaves the driver's memory to its parent.
  */
-static int unpin(struct range *range, const char *what)
+static int unpin_range(struct range *range, const char *what)
 {
-    int result = REX_OK;
     if (range->drivers && !rex_cuda_forked()) {
-        if (call_driver(range, false) == 0)
-            rex_context_unhold();
-        else
-            result = failed(what, range->size);
+        if (call_driver_on_range(range, false) != 0) {
+            int result = fail_to_pin(what, range->size);
+            give_range(range, true);
+            return result;
+        }
+        rex_context_unhold();
     }
-    keep_or_drop(range, result != REX_OK);
-    return result;
+    give_range(range, false);
+    return REX_OK;
 }
 
 /* ---- memory of our own ----------------------------------------------------------------------- */
 
-/* Where there is no GPU: pageable memory. */
-static int allocate(struct range *range)
+void *rex_host_alloc(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *memory = NULL;
-    if (range->size <= SIZE_MAX - page)
-        memory = aligned_alloc(page, (range->size + page - 1) / page * page);
-    if (memory == NULL)
-        return rex_fail_memory(range->size, "pinned memory");
-    range->begin = (uintptr_t)memory;
-    return REX_OK;
-}
-
-void *rex_host_alloc(size_t size)
-{
-    int result = size == 0           ? rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0")
-                 : rex_cuda_forked() ? failed("rex_host_alloc", size)
-                                     : REX_OK;
-    struct range *range = result == REX_OK ? new_range(NULL, size, true) : NULL;
-    if (range == NULL)
-        return NULL;
-    result = range->drivers ? pin(range, "rex_host_alloc") : allocate(range);
-    if (result != REX_OK) {
-        free(range);
+    if (size == 0) {
+        rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0");
         return NULL;
     }
-    void *memory = (void *)range->begin;
+    if (rex_cuda_forked()) {
+        fail_to_pin("rex_host_alloc", size);
+        return NULL;
+    }
+    struct range *range = new_range(NULL, size, true);
+    if (range == NULL)
+        return NULL;
+    if (range->drivers) {
+        if (pin_range(range, "rex_host_alloc") != REX_OK)
+            goto failed;
+    } else {
+        /* Without a GPU it is pageable memory. */
+        if (size <= SIZE_MAX - page)
+            memory = aligned_alloc(page, (size + page - 1) / page * page);
+        if (memory == NULL) {
+            rex_fail_memory(size, "pinned memory");
+            goto failed;
+        }
+        range->begin = (uintptr_t)memory;
+    }
+    memory = (void *)range->begin;
     rex_lists_lock();
-    add(range);
+    list_range(range);
     rex_lists_unlock();
     return memory;
+failed:
+    free(range);
+    return NULL;
 }
 
 int rex_host_free(void *memory)
 {
     if (memory == NULL)
         return REX_OK;
-    struct range *range = find_and_mark_busy(memory, true);
+    struct range *range = take_range(memory, true);
     if (range == NULL)
         return rex_fail(REX_EINVAL,
                         "rex_host_free: %p was not made by rex_host_alloc, or is freed already",
                         memory);
     if (!range->drivers)
         free(memory);
-    return unpin(range, "rex_host_free");
+    return unpin_range(range, "rex_host_free");
 }
 
 /* ---- memory of the program ------------------------------------------------------------------- */
@@ -260,26 +248,42 @@ int rex_host_register(void *address, size_t size)
         return rex_fail(REX_EINVAL, "rex_host_register: %zu bytes at %p go past the last address",
                         size, address);
     if (rex_cuda_forked())
-        return failed("rex_host_register", size);
-    struct range *range = new_range(address, size, false);
-    int result = range != NULL ? add_unless_overlapping(range) : REX_ENOMEM;
-    if (result != REX_OK) {
-        free(range);
-        return result;
+        return fail_to_pin("rex_host_register", size);
+    struct range *range = new_range(address, size, false), other = {.size = 0};
+    if (range == NULL)
+        return REX_ENOMEM;
+    /*
+     * The range is listed before the driver is called, busy: of two threads that pin one range the
+     * second is told.
+     */
+    rex_lists_lock();
+    const struct range *found = find_overlap(range->begin, size);
+    if (found != NULL)
+        other = *found;
+    else {
+        range->busy = true;
+        list_range(range);
     }
-    result = pin(range, "rex_host_register");
-    keep_or_drop(range, result == REX_OK);
+    rex_lists_unlock();
+    if (other.size != 0) {
+        free(range);
+        return rex_fail(REX_EINVAL,
+                        "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p", size,
+                        address, other.size, (void *)other.begin);
+    }
+    int result = pin_range(range, "rex_host_register");
+    give_range(range, result == REX_OK);
     return result;
 }
 
 int rex_host_unregister(void *address)
 {
-    struct range *range = find_and_mark_busy(address, false);
+    struct range *range = take_range(address, false);
     if (range == NULL)
         return rex_fail(REX_EINVAL,
                         "rex_host_unregister: nothing that rex_host_register pinned begins at %p",
                         address);
-    return unpin(range, "rex_host_unregister");
+    return unpin_range(range, "rex_host_unregister");
 }
 
 /* ---- pageable memory ------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ static int next_attribute(const unsigned char **at, const unsigned char *end,
     return 1;
 }
 
-static uint32_t word(const struct attribute *attribute, size_t index)
+static uint32_t attribute_word(const struct attribute *attribute, size_t index)
 {
     uint32_t value;
     memcpy(&value, attribute->value + index * sizeof value, sizeof value);
@@ -76,30 +76,8 @@ static bool is_parameter(const struct attribute *attribute)
            (attribute->kind == ATTRIBUTE_PARAMETER || attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
 }
 
-static int set_parameter(struct rex_view *view, const struct rex_image_symbol *kernel,
-                         const struct attribute *attribute)
-{
-    uint16_t ordinal = (uint16_t)word(attribute, 1), offset = (uint16_t)(word(attribute, 1) >> 16);
-    uint32_t shift = attribute->kind == ATTRIBUTE_PARAMETER ? PARAMETER_SIZE_SHIFT : 0;
-    uint16_t size = (uint16_t)(word(attribute, 2) >> shift);
-    if (ordinal >= kernel->parameters || size == 0 ||
-        view->parameters[kernel->first + ordinal].size != 0)
-        return -1;
-    view->parameters[kernel->first + ordinal] =
-        (struct rex_image_parameter){.offset = offset, .size = size};
-    return 0;
-}
-
-static uint32_t threads(const struct attribute *bounds)
-{
-    uint64_t product = word(bounds, 0);
-    for (size_t i = 1; i < 3 && product <= UINT32_MAX; i++)
-        product *= word(bounds, i);
-    return product <= UINT32_MAX ? (uint32_t)product : UINT32_MAX;
-}
-
-static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
-                       struct rex_image_symbol *kernel)
+static int read_kernel_info(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
+                            struct rex_image_symbol *kernel)
 {
     const unsigned char *begin = elf->bytes + info->sh_offset, *at = begin,
                         *end = begin + info->sh_size;
@@ -115,15 +93,28 @@ static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_S
     kernel->parameters = (uint16_t)(count < REX_PARAMETERS_UNKNOWN ? count : 0);
     if (!rex_view_add_parameters(view, kernel->parameters, &kernel->first))
         return -1;
+    struct rex_image_parameter *all = view->parameters;
     for (at = begin; next_attribute(&at, end, &attribute) > 0;) {
-        if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12)
-            kernel->max_threads = threads(&attribute);
-        if (is_parameter(&attribute) && set_parameter(view, kernel, &attribute) != 0)
+        if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12) {
+            uint64_t threads = attribute_word(&attribute, 0);
+            for (size_t i = 1; i < 3 && threads <= UINT32_MAX; i++)
+                threads *= attribute_word(&attribute, i);
+            kernel->max_threads = threads <= UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
+        }
+        if (!is_parameter(&attribute))
+            continue;
+        uint32_t place = attribute_word(&attribute, 1), shift = 0;
+        if (attribute.kind == ATTRIBUTE_PARAMETER)
+            shift = PARAMETER_SIZE_SHIFT;
+        uint16_t ordinal = (uint16_t)place,
+                 size = (uint16_t)(attribute_word(&attribute, 2) >> shift);
+        if (ordinal >= kernel->parameters || size == 0 || all[kernel->first + ordinal].size != 0)
             return rex_elf_refuse(
                 elf, "the parameters of a kernel are not numbered from 0 on, once each");
+        all[kernel->first + ordinal] =
+            (struct rex_image_parameter){.offset = (uint16_t)(place >> 16), .size = size};
     }
     /* Code that copies arguments relies on this: a parameter begins behind the one before it. */
-    const struct rex_image_parameter *all = view->parameters;
     for (uint32_t i = kernel->first + 1; i < kernel->first + kernel->parameters; i++)
         if (all[i].offset < all[i - 1].offset + all[i - 1].size)
             return rex_elf_refuse(elf, "the parameters of a kernel overlap, or are out of order");
@@ -146,7 +137,8 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
 }
 
 /* Byte INTO of a global; 0 where it lies in no bytes of the file. */
-static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol, uint64_t into)
+static unsigned char byte_of_global(const struct rex_elf *elf, const Elf64_Sym *symbol,
+                                    uint64_t into)
 {
     Elf64_Shdr section;
     if (!rex_elf_section(elf, symbol->st_shndx, &section) || section.sh_type == SHT_NOBITS ||
@@ -161,19 +153,20 @@ static bool is_variable(const Elf64_Sym *symbol)
     return type == STT_OBJECT || type == STT_CUDA_OBJECT;
 }
 
-static void add_symbol(struct rex_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol,
-                       const char *name)
+static void add_cubin_symbol(struct rex_view *view, const struct rex_elf *elf,
+                             const Elf64_Sym *symbol, const char *name)
 {
     bool kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
+    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || (!kernel && !is_variable(symbol)))
+        return;
     const struct rex_image_symbol found = {
         .name = name,
         .kernel = kernel,
         .size = symbol->st_size,
         .parameters = REX_PARAMETERS_UNKNOWN,
-        .exec_mode = kernel ? -1 : byte_of(elf, symbol, 0),
-        .environment_mode = kernel ? 0 : byte_of(elf, symbol, MODE_IN_ENVIRONMENT)};
-    if (symbol->st_shndx != SHN_UNDEF && *name != '\0' && (kernel || is_variable(symbol)))
-        rex_view_add(view, &found);
+        .exec_mode = kernel ? -1 : byte_of_global(elf, symbol, 0),
+        .environment_mode = kernel ? 0 : byte_of_global(elf, symbol, MODE_IN_ENVIRONMENT)};
+    rex_view_add(view, &found);
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -187,11 +180,11 @@ static void read_registers(struct rex_view *view, const struct rex_elf *elf, con
     const char *name;
     while (next_attribute(&at, end, &attribute) > 0) {
         if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
-            !rex_elf_symbol(elf, symbols, word(&attribute, 0), &symbol, &name))
+            !rex_elf_symbol(elf, symbols, attribute_word(&attribute, 0), &symbol, &name))
             continue;
         struct rex_image_symbol *kernel = rex_view_kernel(view, name, strlen(name));
         if (kernel != NULL)
-            kernel->registers = word(&attribute, 1);
+            kernel->registers = attribute_word(&attribute, 1);
     }
 }
 
@@ -205,7 +198,7 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         return rex_elf_refuse(elf, "it has no symbols");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
-            add_symbol(view, elf, &symbol, name);
+            add_cubin_symbol(view, elf, &symbol, name);
     if (rex_view_index(view) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++) {
@@ -226,7 +219,7 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         if (strcmp(name, INFO) == 0)
             read_registers(view, elf, &section, &symbols);
         kernel = rex_view_kernel_after(view, name, INFO_PREFIX);
-        if (kernel != NULL && read_kernel(view, elf, &section, kernel) != 0)
+        if (kernel != NULL && read_kernel_info(view, elf, &section, kernel) != 0)
             return -1;
     }
     return 0;
@@ -265,17 +258,18 @@ static bool is_well_known(const char *name)
            (length >= sizeof mode && strcmp(name + length - strlen(mode), mode) == 0);
 }
 
-static enum rex_state state_of(const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+static enum rex_state state_of_symbol(const struct rex_elf *elf, const Elf64_Sym *symbol,
+                                      const char *name)
 {
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
-        return is_variable(symbol) && !is_well_known(name) && is_in_global_memory(elf, symbol)
-                   ? REX_STATE_GLOBAL
-                   : REX_STATE_NONE;
-    if (rex_name_after(name, "__kmpc_") != NULL)
+    bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+    if (is_variable(symbol) && !is_well_known(name) && is_in_global_memory(elf, symbol))
+        return REX_STATE_GLOBAL;
+    if (is_function && rex_name_after(name, "__kmpc_") != NULL)
         return REX_STATE_RUNTIME;
-    bool library =
-        strcmp(name, "vprintf") == 0 || strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0;
-    return library && symbol->st_shndx == SHN_UNDEF ? REX_STATE_LIBRARY : REX_STATE_NONE;
+    if (is_function && symbol->st_shndx == SHN_UNDEF &&
+        (strcmp(name, "vprintf") == 0 || strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0))
+        return REX_STATE_LIBRARY;
+    return REX_STATE_NONE;
 }
 
 enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NAME])
@@ -283,13 +277,16 @@ enum rex_state rex_cubin_state(const struct rex_elf *elf, char name[REX_STATE_NA
     Elf64_Shdr symbols;
     Elf64_Sym symbol;
     const char *found;
-    enum rex_state state = REX_STATE_NONE;
     if (!rex_elf_find_type(elf, SHT_SYMTAB, &symbols))
         return REX_STATE_NONE;
-    for (size_t i = 1; state == REX_STATE_NONE && i < rex_elf_symbols(&symbols); i++)
-        if (rex_elf_symbol(elf, &symbols, i, &symbol, &found))
-            state = state_of(elf, &symbol, found);
-    if (state != REX_STATE_NONE)
-        snprintf(name, REX_STATE_NAME, "%s", found);
-    return state;
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &found))
+            continue;
+        enum rex_state state = state_of_symbol(elf, &symbol, found);
+        if (state != REX_STATE_NONE) {
+            snprintf(name, REX_STATE_NAME, "%s", found);
+            return state;
+        }
+    }
+    return REX_STATE_NONE;
 }

@@ -41,51 +41,46 @@ int rex_elf_identify(struct rex_elf *elf, const void *bytes, size_t size)
     return 0;
 }
 
-static int refuse_without_sections(struct rex_elf *elf)
+int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
 {
-    return rex_elf_refuse(elf, "it has no section table (removed by sstrip, or by strip "
-                               "--strip-section-headers?)");
-}
-
-/* Section 0 has the numbers that do not fit into the header: from 65280 sections on. */
-static int find_sections(struct rex_elf *elf)
-{
+    static const char no_sections[] = "it has no section table (removed by sstrip, or by strip "
+                                      "--strip-section-headers?)";
     const Elf64_Ehdr *header = &elf->header;
     Elf64_Shdr first;
-    const unsigned char *bytes = rex_elf_bytes(elf, header->e_shoff, sizeof first);
+    if (rex_elf_identify(elf, bytes, size) != 0)
+        return -1;
+    const unsigned char *table = rex_elf_bytes(elf, header->e_shoff, sizeof first);
     if (header->e_shoff == 0)
-        return refuse_without_sections(elf);
+        return rex_elf_refuse(elf, no_sections);
     if (header->e_shentsize != sizeof first)
         return rex_elf_refuse(elf, "its section headers are of an unknown size");
-    if (bytes == NULL)
+    if (table == NULL)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
-    memcpy(&first, bytes, sizeof first);
+    memcpy(&first, table, sizeof first);
+    /* Section 0 has the numbers that do not fit into the header: from 65280 sections on. */
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count == 0)
-        return refuse_without_sections(elf);
+        return rex_elf_refuse(elf, no_sections);
     if (count > (elf->size - header->e_shoff) / sizeof first)
         return rex_elf_refuse(elf, "it is truncated: its section table lies past the end");
     if (count > MOST_SECTIONS)
         return rex_elf_refuse(elf, "it has more sections than any program");
     elf->sections = (size_t)count;
     elf->section_names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
+    if (header->e_phnum > MOST_SEGMENTS)
+        return rex_elf_refuse(elf, "it has more segments than any program");
     return 0;
 }
 
-int rex_elf_view(struct rex_elf *elf, const void *bytes, size_t size)
+int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
 {
-    if (rex_elf_identify(elf, bytes, size) != 0 || find_sections(elf) != 0)
-        return -1;
-    return elf->header.e_phnum <= MOST_SEGMENTS
-               ? 0
-               : rex_elf_refuse(elf, "it has more segments than any program");
-}
-
-static int check_sections(struct rex_elf *elf)
-{
+    const Elf64_Ehdr *header = &elf->header;
     Elf64_Shdr section;
+    Elf64_Phdr segment;
+    if (rex_elf_view(elf, bytes, size) != 0)
+        return -1;
     /* Symbols cannot name the sections beyond those that fit into the header. */
-    if (elf->header.e_shnum == 0)
+    if (header->e_shnum == 0)
         return rex_elf_refuse(elf, "it has more sections than a device image may");
     if (elf->section_names >= elf->sections)
         return rex_elf_refuse(elf, "it names no table of section names");
@@ -93,13 +88,6 @@ static int check_sections(struct rex_elf *elf)
         if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
             rex_elf_section_bytes(elf, &section) == NULL)
             return rex_elf_refuse(elf, "it is truncated: a section lies past the end");
-    return 0;
-}
-
-static int check_segments(struct rex_elf *elf)
-{
-    const Elf64_Ehdr *header = &elf->header;
-    Elf64_Phdr segment;
     if (header->e_phnum == 0)
         return 0;
     if (header->e_phentsize != sizeof segment)
@@ -111,13 +99,6 @@ static int check_segments(struct rex_elf *elf)
             rex_elf_bytes(elf, segment.p_offset, segment.p_filesz) == NULL)
             return rex_elf_refuse(elf, "it is truncated: a segment lies past the end");
     return 0;
-}
-
-int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size)
-{
-    bool opened =
-        rex_elf_view(elf, bytes, size) == 0 && check_sections(elf) == 0 && check_segments(elf) == 0;
-    return opened ? 0 : -1;
 }
 
 /* ---- sections and segments ------------------------------------------------------------------- */
@@ -136,21 +117,22 @@ bool rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *sectio
 bool rex_elf_segment(const struct rex_elf *elf, size_t index, Elf64_Phdr *segment)
 {
     const Elf64_Ehdr *header = &elf->header;
-    bool is_one = index < header->e_phnum && header->e_phentsize == sizeof *segment &&
-                  header->e_phoff <= elf->size;
+    if (index >= header->e_phnum || header->e_phentsize != sizeof *segment ||
+        header->e_phoff > elf->size)
+        return false;
     const unsigned char *bytes =
-        is_one ? rex_elf_bytes(elf, header->e_phoff + index * sizeof *segment, sizeof *segment)
-               : NULL;
-    if (bytes != NULL)
-        memcpy(segment, bytes, sizeof *segment);
-    return bytes != NULL;
+        rex_elf_bytes(elf, header->e_phoff + index * sizeof *segment, sizeof *segment);
+    if (bytes == NULL)
+        return false;
+    memcpy(segment, bytes, sizeof *segment);
+    return true;
 }
 
 const unsigned char *rex_elf_section_bytes(const struct rex_elf *elf, const Elf64_Shdr *section)
 {
-    return section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL
-               ? NULL
-               : rex_elf_bytes(elf, section->sh_offset, section->sh_size);
+    if (section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL)
+        return NULL;
+    return rex_elf_bytes(elf, section->sh_offset, section->sh_size);
 }
 
 bool rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section)
@@ -178,9 +160,9 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
     Elf64_Shdr section;
     for (size_t i = 0; i < MOST_SEARCHED && rex_elf_section(elf, i, &section); i++) {
         uint64_t into = address - section.sh_addr; /* beyond all sizes in front of it */
-        const unsigned char *bytes = section.sh_flags & SHF_ALLOC && into < section.sh_size
-                                         ? rex_elf_section_bytes(elf, &section)
-                                         : NULL;
+        if (!(section.sh_flags & SHF_ALLOC) || into >= section.sh_size)
+            continue;
+        const unsigned char *bytes = rex_elf_section_bytes(elf, &section);
         if (bytes != NULL) {
             found = bytes + into;
             *room = section.sh_size - into;
@@ -199,35 +181,33 @@ const unsigned char *rex_elf_at(const struct rex_elf *elf, uint64_t address, uin
 
 const char *rex_elf_string_within(const unsigned char *bytes, uint64_t room)
 {
-    if (bytes == NULL)
+    if (bytes == NULL || memchr(bytes, '\0', room < LONGEST_NAME ? room : LONGEST_NAME) == NULL)
         return NULL;
-    return (const char *)(memchr(bytes, '\0', room < LONGEST_NAME ? room : LONGEST_NAME) != NULL
-                              ? bytes
-                              : NULL);
+    return (const char *)bytes;
 }
 
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
 {
     const unsigned char *bytes = rex_elf_section_bytes(elf, strings);
-    return bytes != NULL && strings->sh_type == SHT_STRTAB && offset < strings->sh_size
-               ? rex_elf_string_within(bytes + offset, strings->sh_size - offset)
-               : NULL;
+    if (bytes == NULL || strings->sh_type != SHT_STRTAB || offset >= strings->sh_size)
+        return NULL;
+    return rex_elf_string_within(bytes + offset, strings->sh_size - offset);
 }
 
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section)
 {
     Elf64_Shdr strings;
-    const char *name = rex_elf_section(elf, elf->section_names, &strings)
-                           ? rex_elf_string(elf, &strings, section->sh_name)
-                           : NULL;
+    if (!rex_elf_section(elf, elf->section_names, &strings))
+        return "";
+    const char *name = rex_elf_string(elf, &strings, section->sh_name);
     return name != NULL ? name : "";
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Row INDEX, of SIZE bytes, of the table in SECTION, copied to ROW. */
-static bool copy_row(const struct rex_elf *elf, const Elf64_Shdr *section, size_t index, void *row,
-                     size_t size)
+static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *section, size_t index,
+                           void *row, size_t size)
 {
     const unsigned char *bytes = rex_elf_section_bytes(elf, section);
     if (bytes == NULL || index >= section->sh_size / size)
@@ -248,7 +228,7 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
     /* A section may name any other as its symbols, also one whose bytes are not in the file. */
     if ((symbols->sh_type != SHT_SYMTAB && symbols->sh_type != SHT_DYNSYM) ||
         index >= rex_elf_symbols(symbols) || !rex_elf_section(elf, symbols->sh_link, &strings) ||
-        !copy_row(elf, symbols, index, symbol, sizeof *symbol))
+        !copy_table_row(elf, symbols, index, symbol, sizeof *symbol))
         return false;
     *name = rex_elf_string(elf, &strings, symbol->st_name);
     if (*name == NULL)
@@ -259,12 +239,13 @@ bool rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t
 bool rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
                      Elf64_Dyn *entry)
 {
-    return dynamic->sh_type == SHT_DYNAMIC && copy_row(elf, dynamic, index, entry, sizeof *entry);
+    return dynamic->sh_type == SHT_DYNAMIC &&
+           copy_table_row(elf, dynamic, index, entry, sizeof *entry);
 }
 
 bool rex_elf_relocation(const struct rex_elf *elf, const Elf64_Shdr *relocations, size_t index,
                         Elf64_Rela *relocation)
 {
     return relocations->sh_type == SHT_RELA && relocations->sh_entsize == sizeof *relocation &&
-           copy_row(elf, relocations, index, relocation, sizeof *relocation);
+           copy_table_row(elf, relocations, index, relocation, sizeof *relocation);
 }

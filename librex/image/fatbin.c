@@ -60,7 +60,7 @@ bool rex_fatbin_is(const void *bytes, size_t size)
     return magic == MAGIC;
 }
 
-static int refuse(const char *name, const char *why)
+static int refuse_fatbin(const char *name, const char *why)
 {
     return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why);
 }
@@ -73,8 +73,8 @@ static int refuse_member(const char *name, size_t at, const char *why)
 }
 
 /* The member at *AT, and *AT past it, of a fatbin whose members end at END. */
-static int add_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
-                      const char *name)
+static int add_fatbin_member(struct rex_list *list, size_t offset, size_t *at, size_t end,
+                             const char *name)
 {
     struct member_header header;
     size_t room = end - *at;
@@ -116,25 +116,28 @@ int rex_fatbin_list(struct rex_list *list, size_t offset, size_t size, const cha
     const unsigned char *bytes = list->bytes + offset;
     struct header header;
     if (size < sizeof header)
-        return refuse(name, "the fatbin is truncated inside its header");
+        return refuse_fatbin(name, "the fatbin is truncated inside its header");
     memcpy(&header, bytes, sizeof header);
     if (header.version != VERSION || header.header_size < sizeof header ||
         header.header_size > size)
-        return refuse(name, "the fatbin is of a form that is not known");
+        return refuse_fatbin(name, "the fatbin is of a form that is not known");
     if (header.size > size - header.header_size)
-        return refuse(name, "the fatbin is truncated: it ends before its last member");
+        return refuse_fatbin(name, "the fatbin is truncated: it ends before its last member");
     size_t at = header.header_size, end = at + (size_t)header.size;
     /*
      * One table of kernels has one image. The kernels of a second fatbin would be missing, without
      * a message.
      */
     if (rex_fatbin_is(bytes + end, size - end))
-        return refuse(name, "several fatbins lie one behind the other; link the kernels into one "
-                            "image with nvcc -dlink, or give each a module");
-    int result = REX_OK;
-    while (result == REX_OK && at < end)
-        result = add_member(list, offset, &at, end, name);
-    return result;
+        return refuse_fatbin(name,
+                             "several fatbins lie one behind the other; link the kernels into one "
+                             "image with nvcc -dlink, or give each a module");
+    while (at < end) {
+        int result = add_fatbin_member(list, offset, &at, end, name);
+        if (result != REX_OK)
+            return result;
+    }
+    return REX_OK;
 }
 
 /* ---- unpacked, by libzstd or liblz4 ---------------------------------------------------------- */
@@ -146,30 +149,22 @@ static const struct packer {
     [REX_PACKED_LZ4] = {"LZ4", "liblz4.so.1", "LZ4_decompress_safe", "liblz4-1"},
 };
 
-/* Whether the bytes unpack to SIZE bytes, no more and no less. */
-static bool unpack(enum rex_packing packing, void *function, const void *from, size_t stored,
-                   unsigned char *to, size_t size)
-{
-    const union {
-        void *found;
-        size_t (*zstd)(void *, size_t, const void *, size_t);
-        int (*lz4)(const char *, char *, int, int);
-    } call = {function};
-    if (packing == REX_PACKED_ZSTD) /* an error is a number that no size reaches */
-        return call.zstd(to, size, from, stored) == size;
-    return stored <= INT_MAX && call.lz4(from, (char *)to, (int)stored, (int)size) == (int)size;
-}
-
 int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t size,
                unsigned char **bytes, const char *name)
 {
     const struct packer *packer = &packers[packing];
-    bool packed = packing != REX_UNPACKED;
+    bool packed = packing != REX_UNPACKED, is_whole = true;
+    union {
+        void *found;
+        size_t (*zstd)(void *, size_t, const void *, size_t);
+        int (*lz4)(const char *, char *, int, int);
+    } unpack = {NULL};
     /* Never closed: it costs nothing, and the next module has the same kind. */
     void *library =
         packed && rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
-    void *function = library != NULL ? dlsym(library, packer->function) : NULL;
-    if (packed && function == NULL)
+    if (library != NULL)
+        unpack.found = dlsym(library, packer->function);
+    if (packed && unpack.found == NULL)
         return rex_fail(REX_EUNSUPPORTED,
                         "device image %s is compressed with %s, and %s (package %s) cannot be "
                         "used: install it, or build the image with nvcc --no-compress",
@@ -179,7 +174,12 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
         return rex_fail_memory(size + 1, "a device image");
     if (!packed)
         memcpy(to, from, size);
-    else if (!unpack(packing, function, from, stored, to, size)) {
+    else if (packing == REX_PACKED_ZSTD) /* an error is a number that no size reaches */
+        is_whole = unpack.zstd(to, size, from, stored) == size;
+    else
+        is_whole =
+            stored <= INT_MAX && unpack.lz4(from, (char *)to, (int)stored, (int)size) == (int)size;
+    if (!is_whole) {
         free(to);
         return rex_fail(REX_EIMAGE,
                         "device image %s cannot be unpacked: its %s data is damaged, or not of "

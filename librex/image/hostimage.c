@@ -16,44 +16,32 @@
 #define ENTRY_NAME 8            /* offset of the name */
 #define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
-static void add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
+static void add_host_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    const struct rex_image_symbol found = {.name = name,
-                                           .kernel = type == STT_FUNC,
-                                           .size = symbol->st_size,
-                                           .parameters = REX_PARAMETERS_UNKNOWN,
-                                           .exec_mode = -1};
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
         rex_name_after(name, REX_SIGNATURE_PREFIX) != NULL ||
         rex_name_after(name, CALL_PREFIX) != NULL ||
         rex_name_after(name, REX_DETAIL_PREFIX) != NULL ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return;
+    const struct rex_image_symbol found = {.name = name,
+                                           .kernel = type == STT_FUNC,
+                                           .size = symbol->st_size,
+                                           .parameters = REX_PARAMETERS_UNKNOWN,
+                                           .exec_mode = -1};
     rex_view_add(view, &found);
 }
 
 /* ---- signatures and calls -------------------------------------------------------------------- */
 
-/* The signature is the bytes of its symbol. */
-static int read_signature(struct rex_view *view, struct rex_elf *elf, const Elf64_Sym *symbol,
-                          struct rex_image_symbol *kernel)
-{
-    uint64_t room;
-    const unsigned char *bytes = rex_elf_at(elf, symbol->st_value, &room);
-    if (bytes == NULL || symbol->st_size > room)
-        return 0;
-    rex_signature_read_numbers(view, kernel, (const char *)bytes, symbol->st_size);
-    return 0;
-}
-
 /*
  * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
  * square of the file's size to read.
  */
-static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
+static int read_host_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
-    uint64_t total = 0;
+    uint64_t total = 0, room;
     for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
         Elf64_Sym symbol;
         const char *name;
@@ -67,16 +55,17 @@ static int read_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Sh
         if (symbol.st_size > elf->size - total)
             return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
         total += symbol.st_size;
-        if (read_signature(view, elf, &symbol, kernel) != 0)
-            return -1;
+        const unsigned char *bytes = rex_elf_at(elf, symbol.st_value, &room);
+        if (bytes != NULL && symbol.st_size <= room)
+            rex_signature_read_numbers(view, kernel, (const char *)bytes, symbol.st_size);
     }
     return 0;
 }
 
 /* ---- the entry table ------------------------------------------------------------------------- */
 
-/* The string at ADDRESS, NULL if it does not end there. */
-static const char *string_at(const struct rex_elf *elf, uint64_t address)
+/* The string at ADDRESS; NULL if it does not end there. */
+static const char *host_string_at(const struct rex_elf *elf, uint64_t address)
 {
     uint64_t room = 0;
     const unsigned char *bytes = rex_elf_at(elf, address, &room);
@@ -84,8 +73,8 @@ static const char *string_at(const struct rex_elf *elf, uint64_t address)
 }
 
 /* The value that relocation RELA stores: an address in the image, or that of one of its symbols. */
-static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocations,
-                          const Elf64_Rela *rela)
+static uint64_t relocated_value(const struct rex_elf *elf, const Elf64_Shdr *relocations,
+                                const Elf64_Rela *rela)
 {
     Elf64_Shdr symbols;
     Elf64_Sym symbol;
@@ -118,7 +107,7 @@ static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const E
             uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
             if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
                 view->positions[into / ENTRY_SIZE] =
-                    string_at(elf, relocated(elf, &section, &rela));
+                    host_string_at(elf, relocated_value(elf, &section, &rela));
         }
     }
     return 0;
@@ -128,7 +117,7 @@ static int apply_relocations(struct rex_view *view, struct rex_elf *elf, const E
  * Names are pointers that the loader fills in: they are in the relocations, or in place where those
  * are packed (RELR).
  */
-static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
+static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0)
         return rex_elf_refuse(elf, "the length of its section " ENTRY_SECTION
@@ -141,7 +130,7 @@ static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf6
         uint64_t address;
         memcpy(&address, elf->bytes + entries->sh_offset + i * ENTRY_SIZE + ENTRY_NAME,
                sizeof address);
-        view->positions[i] = string_at(elf, address);
+        view->positions[i] = host_string_at(elf, address);
     }
     if (apply_relocations(view, elf, entries) != 0)
         return -1;
@@ -160,11 +149,11 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
         return rex_elf_refuse(elf, "it exports nothing");
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name))
-            add_symbol(view, &symbol, name);
-    if (rex_view_index(view) != 0 || read_marks(view, elf, &symbols) != 0)
+            add_host_symbol(view, &symbol, name);
+    if (rex_view_index(view) != 0 || read_host_marks(view, elf, &symbols) != 0)
         return -1;
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
         if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
-            return read_positions(view, elf, &section);
+            return read_entry_names(view, elf, &section);
     return 0;
 }

@@ -90,7 +90,7 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index,
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-static void tell_kind(struct rex_image_item *item, const void *bytes, size_t size)
+static void set_image_kind(struct rex_image_item *item, const void *bytes, size_t size)
 {
     Elf64_Ehdr header;
     item->kind = REX_IMAGE_OTHER;
@@ -120,23 +120,19 @@ static bool is_program(const struct rex_elf *elf)
     return false;
 }
 
-/* The reason why bytes are no image that the ELF reader has refused. */
-static const char *refused_kind(const struct rex_elf *elf)
+static int read_elf_image(struct rex_view *view, struct rex_elf *elf, const void *bytes,
+                          size_t size)
 {
-    if (rex_fatbin_is(elf->bytes, elf->size))
-        return "it is a fatbin, and what is asked for is one of the images in it";
-    if (rex_container_version(elf->bytes, elf->size) != 0)
-        return "it is an OffloadBinary, and what is asked for is one of the images in it";
-    if (elf->size < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0)
-        return "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an OffloadBinary "
-               "or a shared object";
-    return elf->why;
-}
-
-static int read_elf(struct rex_view *view, struct rex_elf *elf, const void *bytes, size_t size)
-{
-    if (rex_elf_open(elf, bytes, size) != 0)
-        return rex_elf_refuse(elf, refused_kind(elf));
+    if (rex_elf_open(elf, bytes, size) != 0) {
+        if (rex_fatbin_is(bytes, size))
+            elf->why = "it is a fatbin, and what is asked for is one of the images in it";
+        else if (rex_container_version(bytes, size) != 0)
+            elf->why = "it is an OffloadBinary, and what is asked for is one of the images in it";
+        else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+            elf->why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
+                       "OffloadBinary or a shared object";
+        return -1;
+    }
     if (view->kind == REX_IMAGE_CUBIN)
         return rex_cubin_read(view, elf);
     if (view->kind != REX_IMAGE_HOST)
@@ -152,12 +148,12 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
 {
     struct rex_image_item item = {.size = size};
     struct rex_elf elf = {.why = NULL};
-    tell_kind(&item, bytes, size);
+    set_image_kind(&item, bytes, size);
     *view = (struct rex_view){.kind = item.kind, .architecture = item.architecture, .most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     int result = item.kind == REX_IMAGE_PTX ? rex_ptx_read(view, bytes, size)
-                                            : read_elf(view, &elf, bytes, size);
+                                            : read_elf_image(view, &elf, bytes, size);
     if (result == 0 && !view->incomplete) {
         rex_view_show(view);
         return REX_OK;
@@ -165,9 +161,9 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
     if (view->overfull)
         elf.why = "it is compressed, and unpacks to more kernels and globals than so few bytes may";
     rex_view_close(view);
-    return elf.why != NULL
-               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
-               : rex_fail_memory(size, "the symbols of a device image");
+    if (elf.why == NULL)
+        return rex_fail_memory(size, "the symbols of a device image");
+    return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why);
 }
 
 /* ---- the images of a file -------------------------------------------------------------------- */
@@ -191,62 +187,45 @@ int rex_list_add(struct rex_list *list, const struct rex_image_item *item, enum 
     return REX_OK;
 }
 
-static int add_image(struct rex_list *list, size_t offset, size_t size)
+static int add_unpacked_image(struct rex_list *list, size_t offset, size_t size)
 {
     struct rex_image_item item = {.offset = offset, .stored = size, .size = size};
-    tell_kind(&item, list->bytes + offset, size);
+    set_image_kind(&item, list->bytes + offset, size);
     return rex_list_add(list, &item, REX_UNPACKED);
-}
-
-static int cut_off(const char *name)
-{
-    return rex_fail(REX_EIMAGE,
-                    "device image %s cannot be used: its OffloadBinary is truncated, or of a "
-                    "version that is not known, or its images overlap",
-                    name);
-}
-
-static int add_container(struct rex_list *list, size_t offset, size_t size, const char *name)
-{
-    const unsigned char *bytes = list->bytes + offset;
-    size_t count = rex_container_images(bytes, size), room = size;
-    struct rex_span span;
-    int result = count > 0 ? REX_OK : cut_off(name);
-    for (size_t i = 0; result == REX_OK && i < count; i++) {
-        /* Images that overlap, each a fatbin, would take the square of the file's size to list. */
-        if (rex_container_image(bytes, size, i, &span) != 0 || span.size > room)
-            return cut_off(name);
-        room -= span.size;
-        result = rex_fatbin_is(bytes + span.offset, span.size)
-                     ? rex_fatbin_list(list, offset + span.offset, span.size, name)
-                     : add_image(list, offset + span.offset, span.size);
-    }
-    return result;
 }
 
 /* clang-offload-packager writes a container for each image, one behind the other. */
 static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
-    int result = REX_OK;
+    struct rex_span span;
     for (size_t at = 0;
-         result == REX_OK && read_header(list->bytes + at, list->size - at, &header) &&
-         header.version != 0;
-         at += header.size)
-        result = header.size <= list->size - at ? add_container(list, at, header.size, name)
-                                                : cut_off(name);
-    return result;
-}
-
-/* The file is one image. If it is of no known kind, a look inside gives the reason. */
-static int add_plain(struct rex_list *list, const char *name)
-{
-    struct rex_view view;
-    int result = add_image(list, 0, list->size);
-    list->plain = true;
-    return result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER
-               ? rex_view_open_within(&view, list->bytes, list->size, SIZE_MAX, name)
-               : result;
+         read_header(list->bytes + at, list->size - at, &header) && header.version != 0;
+         at += header.size) {
+        const unsigned char *bytes = list->bytes + at;
+        if (header.size > list->size - at)
+            goto cut_off;
+        size_t count = rex_container_images(bytes, header.size), room = header.size;
+        if (count == 0)
+            goto cut_off;
+        for (size_t i = 0; i < count; i++) {
+            /* Images that overlap, each a fatbin, would take the square of the size to list. */
+            if (rex_container_image(bytes, header.size, i, &span) != 0 || span.size > room)
+                goto cut_off;
+            room -= span.size;
+            int result = rex_fatbin_is(bytes + span.offset, span.size)
+                             ? rex_fatbin_list(list, at + span.offset, span.size, name)
+                             : add_unpacked_image(list, at + span.offset, span.size);
+            if (result != REX_OK)
+                return result;
+        }
+    }
+    return REX_OK;
+cut_off:
+    return rex_fail(REX_EIMAGE,
+                    "device image %s cannot be used: its OffloadBinary is truncated, or of a "
+                    "version that is not known, or its images overlap",
+                    name);
 }
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
@@ -254,9 +233,19 @@ int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const c
     *list = (struct rex_list){.bytes = bytes, .size = size};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    int result = rex_fatbin_is(bytes, size)                ? rex_fatbin_list(list, 0, size, name)
-                 : rex_container_version(bytes, size) != 0 ? add_containers(list, name)
-                                                           : add_plain(list, name);
+    int result;
+    if (rex_fatbin_is(bytes, size))
+        result = rex_fatbin_list(list, 0, size, name);
+    else if (rex_container_version(bytes, size) != 0)
+        result = add_containers(list, name);
+    else {
+        struct rex_view view;
+        list->plain = true;
+        result = add_unpacked_image(list, 0, size);
+        /* If it is of no known kind, a look inside gives the reason. */
+        if (result == REX_OK && list->entries[0].item.kind == REX_IMAGE_OTHER)
+            result = rex_view_open_within(&view, bytes, size, SIZE_MAX, name);
+    }
     if (result == REX_OK && list->count == 0)
         result = rex_fail(REX_EIMAGE,
                           "device image %s cannot be used: it is a fatbin without a member", name);
@@ -324,28 +313,6 @@ int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
     return result;
 }
 
-static int open_image(struct rex_view *view, const struct rex_list *list, size_t index,
-                      const char *name)
-{
-    const struct rex_image_entry *entry = &list->entries[index];
-    unsigned char *unpacked = NULL;
-    size_t size = 0;
-    if (!entry->item.compressed)
-        return rex_view_open_within(view, list->bytes + entry->item.offset, entry->item.size,
-                                    SIZE_MAX, name);
-    /* All views may be open at a time. */
-    if (entry->packed_before + entry->packed > unpack_most(list->size))
-        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
-    int result = rex_list_bytes(list, index, name, &unpacked, &size);
-    if (result == REX_OK)
-        result = rex_view_open_within(view, unpacked, size, rex_list_view_most(list, index), name);
-    if (result == REX_OK)
-        view->own = unpacked;
-    else
-        free(unpacked);
-    return result;
-}
-
 /* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
 
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
@@ -394,11 +361,33 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     struct rex_view *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the view of an image");
-    int result = open_image(opened, (const struct rex_list *)list, index, name);
-    if (result == REX_OK)
-        *view = &opened->shown;
-    else
-        free(opened);
+    const struct rex_list *images = (const struct rex_list *)list;
+    const struct rex_image_entry *entry = &images->entries[index];
+    const unsigned char *bytes = images->bytes + entry->item.offset;
+    unsigned char *unpacked = NULL;
+    size_t size = entry->item.size, most = SIZE_MAX;
+    int result;
+    if (entry->item.compressed) {
+        /* All views may be open at a time. */
+        uint64_t sum = entry->packed_before + entry->packed;
+        if (sum > unpack_most(images->size))
+            result = refuse_unpacked(images, sum, name);
+        else
+            result = rex_list_bytes(images, index, name, &unpacked, &size);
+        if (result != REX_OK)
+            goto failed;
+        bytes = unpacked;
+        most = rex_list_view_most(images, index);
+    }
+    result = rex_view_open_within(opened, bytes, size, most, name);
+    if (result != REX_OK)
+        goto failed;
+    opened->own = unpacked;
+    *view = &opened->shown;
+    return REX_OK;
+failed:
+    free(unpacked);
+    free(opened);
     return result;
 }
 

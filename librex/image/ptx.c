@@ -24,43 +24,38 @@ struct text {
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
-static bool is_word(char c)
+static bool is_word_character(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-static size_t left(const struct text *text)
+static size_t bytes_left(const struct text *text)
 {
     return (size_t)(text->end - text->at);
 }
 
-/* Past the comment that begins here, if one does. */
-static bool skip_comment(struct text *text)
+static bool next_token(struct text *text)
 {
-    if (left(text) < 2 || text->at[0] != '/' || (text->at[1] != '/' && text->at[1] != '*'))
-        return false;
-    const char *close = text->at[1] == '/' ? "\n" : "*/";
-    char *found = memmem(text->at + 2, left(text) - 2, close, strlen(close));
-    text->at = found != NULL ? found + strlen(close) : text->end;
-    return true;
-}
-
-static bool next(struct text *text)
-{
-    do
+    for (;;) {
         while (text->at < text->end && isspace((unsigned char)*text->at))
             text->at++;
-    while (skip_comment(text));
+        if (bytes_left(text) < 2 || text->at[0] != '/' ||
+            (text->at[1] != '/' && text->at[1] != '*'))
+            break;
+        const char *close = text->at[1] == '/' ? "\n" : "*/";
+        char *found = memmem(text->at + 2, bytes_left(text) - 2, close, strlen(close));
+        text->at = found != NULL ? found + strlen(close) : text->end;
+    }
     if (text->at == text->end || *text->at == '\0')
         return false;
     text->token = text->at;
     if (*text->at == '"') {
-        char *close = memchr(text->at + 1, '"', left(text) - 1);
+        char *close = memchr(text->at + 1, '"', bytes_left(text) - 1);
         text->at = close != NULL ? close + 1 : text->end;
     } else {
         /* .param.b32 is two directives. */
-        bool word = is_word(*text->at++), directive = *text->token == '.';
-        while (word && text->at < text->end && is_word(*text->at) &&
+        bool word = is_word_character(*text->at++), directive = *text->token == '.';
+        while (word && text->at < text->end && is_word_character(*text->at) &&
                !(directive && *text->at == '.'))
             text->at++;
     }
@@ -71,13 +66,13 @@ static bool next(struct text *text)
     return true;
 }
 
-static bool is(const struct text *text, const char *word)
+static bool token_is(const struct text *text, const char *word)
 {
     return strcmp(text->word, word) == 0;
 }
 
 /* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
-static bool integer(const struct text *text, unsigned long long *value)
+static bool token_integer(const struct text *text, unsigned long long *value)
 {
     char *end;
     *value = strtoull(text->word, &end, 0);
@@ -86,10 +81,10 @@ static bool integer(const struct text *text, unsigned long long *value)
 }
 
 /* The same as a number of bytes, elements or threads; 0 where it is none. */
-static uint64_t number(const struct text *text)
+static uint64_t token_number(const struct text *text)
 {
     unsigned long long value;
-    if (!integer(text, &value))
+    if (!token_integer(text, &value))
         return 0;
     return value < UINT32_MAX ? value : UINT32_MAX;
 }
@@ -98,7 +93,7 @@ static uint64_t number(const struct text *text)
  * The token as a string of its own. It moves one byte to the left, over the blank or the sign that
  * ended the token before, which leaves room for the NUL.
  */
-static const char *name(struct text *text)
+static const char *take_name(struct text *text)
 {
     memmove(text->token - 1, text->token, text->length);
     text->token[text->length - 1] = '\0';
@@ -111,8 +106,8 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
 {
     char *begin = (char *)(uintptr_t)bytes;
     struct text text = {.at = begin, .end = begin + (size < REX_PTX_HEAD ? size : REX_PTX_HEAD)};
-    if (!next(&text) || !is(&text, ".version") || !next(&text) || !next(&text) ||
-        !is(&text, ".target") || !next(&text))
+    if (!next_token(&text) || !token_is(&text, ".version") || !next_token(&text) ||
+        !next_token(&text) || !token_is(&text, ".target") || !next_token(&text))
         return false;
     const char *digits = rex_name_after(text.word, "sm_");
     char *end;
@@ -146,7 +141,7 @@ static uint64_t type_size(const struct text *text)
     return text->word[end] == '\0' ? bits / 8 : 0;
 }
 
-static uint64_t product(uint64_t a, uint64_t b)
+static uint64_t product_within(uint64_t a, uint64_t b)
 {
     return b != 0 && a > UINT32_MAX / b ? UINT32_MAX : a * b;
 }
@@ -162,71 +157,65 @@ static bool read_variable(struct text *text, struct variable *variable)
     unsigned depth = 0; /* of parentheses, which .attribute has */
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
-    while (!ends && next(text)) {
+    while (!ends && next_token(text)) {
         if (*text->token == '(')
             depth++;
         else if (depth > 0)
             depth -= *text->token == ')';
         else if (strchr(",);={", *text->token) != NULL)
             ends = true;
-        else if (is(text, ".ptr"))
+        else if (token_is(text, ".ptr"))
             pointer = true;
-        else if (is(text, ".align") && next(text))
-            alignment = pointer ? alignment : number(text);
-        else if (*text->token == '[' && next(text))
-            variable->size = product(variable->size, number(text));
+        else if (token_is(text, ".align") && next_token(text))
+            alignment = pointer ? alignment : token_number(text);
+        else if (*text->token == '[' && next_token(text))
+            variable->size = product_within(variable->size, token_number(text));
         else if (type_size(text) > 0)
             variable->size = variable->alignment = type_size(text);
-        else if (is_word(*text->token) && *text->token != '.' &&
+        else if (is_word_character(*text->token) && *text->token != '.' &&
                  !isdigit((unsigned char)*text->token))
-            variable->name = name(text);
+            variable->name = take_name(text);
     }
     variable->alignment = alignment > 0 ? alignment : variable->alignment;
     return ends;
 }
 
-static void add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
-                          const struct variable *variable, uint64_t *offset)
-{
-    uint32_t at;
-    uint64_t alignment = variable->alignment > 0 ? variable->alignment : 1;
-    *offset = (*offset + alignment - 1) / alignment * alignment;
-    if (*offset + variable->size > UINT16_MAX || kernel->parameters >= REX_PARAMETERS_UNKNOWN - 1)
-        return; /* more than a kernel can have */
-    if (!rex_view_add_parameters(view, 1, &at))
-        return;
-    view->parameters[at] =
-        (struct rex_image_parameter){.offset = (uint16_t)*offset, .size = (uint16_t)variable->size};
-    if (kernel->parameters == 0)
-        kernel->first = at;
-    kernel->parameters++;
-    *offset += variable->size;
-}
-
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
-static void read_kernel(struct rex_view *view, struct text *text)
+static void read_entry(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
     struct variable variable;
     uint64_t offset = 0;
-    if (!next(text) || !is_word(*text->token))
+    uint32_t at;
+    if (!next_token(text) || !is_word_character(*text->token))
         return;
-    kernel.name = name(text);
-    bool more = next(text);
+    kernel.name = take_name(text);
+    bool more = next_token(text);
     if (more && *text->token == '(') {
         while ((more = read_variable(text, &variable)) && variable.name != NULL) {
-            add_parameter(view, &kernel, &variable, &offset);
+            uint64_t alignment = variable.alignment > 0 ? variable.alignment : 1;
+            offset = (offset + alignment - 1) / alignment * alignment;
+            bool may_be = offset + variable.size <= UINT16_MAX &&
+                          kernel.parameters < REX_PARAMETERS_UNKNOWN - 1;
+            if (may_be && rex_view_add_parameters(view, 1, &at)) {
+                view->parameters[at] = (struct rex_image_parameter){
+                    .offset = (uint16_t)offset, .size = (uint16_t)variable.size};
+                if (kernel.parameters == 0)
+                    kernel.first = at;
+                kernel.parameters++;
+                offset += variable.size;
+            }
             if (*text->token != ',')
                 break;
         }
     }
     bool bounds = false; /* numbers are those of .maxntid */
-    for (; more && *text->token != '{' && *text->token != ';'; more = next(text)) {
-        if (is(text, ".maxntid") || is(text, ".reqntid")) {
+    for (; more && *text->token != '{' && *text->token != ';'; more = next_token(text)) {
+        if (token_is(text, ".maxntid") || token_is(text, ".reqntid")) {
             kernel.max_threads = 1;
             bounds = true;
         } else if (bounds && isdigit((unsigned char)*text->token))
-            kernel.max_threads = (uint32_t)product(kernel.max_threads, number(text));
+            kernel.max_threads = (uint32_t)product_within(kernel.max_threads, token_number(text));
         else
             bounds = bounds && *text->token == ',';
     }
@@ -237,30 +226,18 @@ static void read_kernel(struct rex_view *view, struct text *text)
  * The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1
  * where that is no number.
  */
-static int16_t first_byte(const struct text *text)
+static int16_t first_byte_of_global(const struct text *text)
 {
     struct text ahead = *text;
     unsigned long long value;
     bool more = true, negative = false;
     if (*text->token != '=')
         return 0;
-    while ((more = next(&ahead)) && strchr("{-", *ahead.token) != NULL)
+    while ((more = next_token(&ahead)) && strchr("{-", *ahead.token) != NULL)
         negative |= *ahead.token == '-';
-    if (!more || !integer(&ahead, &value))
+    if (!more || !token_integer(&ahead, &value))
         return -1;
     return (int16_t)((negative ? 0 - value : value) & 0xff);
-}
-
-static void read_global(struct rex_view *view, struct text *text)
-{
-    struct variable variable;
-    if (!read_variable(text, &variable) || variable.name == NULL)
-        return;
-    const struct rex_image_symbol global = {.name = variable.name,
-                                            .size = variable.size,
-                                            .parameters = REX_PARAMETERS_UNKNOWN,
-                                            .exec_mode = first_byte(text)};
-    rex_view_add(view, &global);
 }
 
 int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
@@ -273,13 +250,19 @@ int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
         return -1;
     memcpy(view->text, bytes, size);
     struct text text = {.at = view->text, .end = view->text + size};
-    while (next(&text)) {
-        bool variable = !elsewhere && (is(&text, ".global") || is(&text, ".const"));
-        if (depth == 0 && is(&text, ".entry"))
-            read_kernel(view, &text);
-        if (depth == 0 && variable)
-            read_global(view, &text);
-        elsewhere = is(&text, ".extern");
+    while (next_token(&text)) {
+        bool is_global = !elsewhere && (token_is(&text, ".global") || token_is(&text, ".const"));
+        struct variable variable;
+        if (depth == 0 && token_is(&text, ".entry"))
+            read_entry(view, &text);
+        if (depth == 0 && is_global && read_variable(&text, &variable) && variable.name != NULL) {
+            const struct rex_image_symbol global = {.name = variable.name,
+                                                    .size = variable.size,
+                                                    .parameters = REX_PARAMETERS_UNKNOWN,
+                                                    .exec_mode = first_byte_of_global(&text)};
+            rex_view_add(view, &global);
+        }
+        elsewhere = token_is(&text, ".extern");
         depth += *text.token == '{';
         depth -= *text.token == '}' && depth > 0;
     }

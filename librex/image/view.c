@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 
@@ -19,6 +20,7 @@
 
 bool rex_view_may_take(struct rex_view *view, size_t bytes)
 {
+    REX_ASSERT(view->taken <= view->most);
     view->overfull = view->overfull || bytes > view->most - view->taken;
     view->incomplete |= view->overfull;
     view->taken += view->overfull ? 0 : bytes;
@@ -26,7 +28,7 @@ bool rex_view_may_take(struct rex_view *view, size_t bytes)
 }
 
 /* ITEMS with room for ROOM of SIZE bytes; NULL where there is no memory for them. */
-static void *grown(struct rex_view *view, void *items, size_t room, size_t size)
+static void *grow_items(struct rex_view *view, void *items, size_t room, size_t size)
 {
     void *more = reallocarray(items, room, size);
     view->incomplete |= more == NULL;
@@ -39,7 +41,7 @@ void rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
         return;
     if (view->count == view->room) {
         size_t room = view->room == 0 ? 16 : view->room * 2;
-        void *more = grown(view, view->symbols, room, sizeof *symbol);
+        void *more = grow_items(view, view->symbols, room, sizeof *symbol);
         if (more == NULL)
             return;
         view->symbols = more;
@@ -56,7 +58,7 @@ bool rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *firs
         return false;
     if (wanted > view->parameter_room) {
         size_t room = wanted < 16 ? 32 : wanted * 2;
-        void *more = grown(view, view->parameters, room, sizeof *view->parameters);
+        void *more = grow_items(view, view->parameters, room, sizeof *view->parameters);
         if (more == NULL)
             return false;
         view->parameters = more;
@@ -82,16 +84,17 @@ static int compare_names(const void *a, const void *b)
     return memcmp(one->symbol->name, other->symbol->name, one->length);
 }
 
-static struct rex_view_name name_of(struct rex_image_symbol *symbol, size_t length)
+static struct rex_view_name key_of_symbol(struct rex_image_symbol *symbol, size_t length)
 {
     return (struct rex_view_name){rex_hash_bytes(symbol->name, length), length, symbol};
 }
 
 /* The symbol called by the LENGTH bytes at NAME; NULL if there is none. */
-static struct rex_image_symbol *find(const struct rex_view *view, const char *name, size_t length)
+static struct rex_image_symbol *find_symbol(const struct rex_view *view, const char *name,
+                                            size_t length)
 {
     struct rex_image_symbol wanted = {.name = name};
-    const struct rex_view_name key = name_of(&wanted, length);
+    const struct rex_view_name key = key_of_symbol(&wanted, length);
     const struct rex_view_name *found =
         bsearch(&key, view->names, view->name_count, sizeof key, compare_names);
     return found != NULL ? found->symbol : NULL;
@@ -99,14 +102,14 @@ static struct rex_image_symbol *find(const struct rex_view *view, const char *na
 
 struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name)
 {
-    return find(view, name, strlen(name));
+    return find_symbol(view, name, strlen(name));
 }
 
 struct rex_image_symbol *rex_view_kernel(const struct rex_view *view, const char *name,
                                          size_t length)
 {
-    struct rex_image_symbol *kernel = find(view, name, length);
-    return kernel != NULL && kernel->kernel ? kernel : NULL;
+    struct rex_image_symbol *symbol = find_symbol(view, name, length);
+    return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
 struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
@@ -120,9 +123,9 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const c
                                             const char *suffix)
 {
     size_t length = strlen(name), behind = strlen(suffix);
-    return length > behind && strcmp(name + length - behind, suffix) == 0
-               ? rex_view_kernel(view, name, length - behind)
-               : NULL;
+    if (length <= behind || strcmp(name + length - behind, suffix) != 0)
+        return NULL;
+    return rex_view_kernel(view, name, length - behind);
 }
 
 /*
@@ -145,41 +148,7 @@ static const char *mangled_kernel(const char *name, size_t *length)
     return prefix + strlen(REX_SIGNATURE_PREFIX);
 }
 
-/* Signatures go behind the other symbols, and count no more: they are no kernels to launch. */
-static void set_signatures_apart(struct rex_view *view)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < view->count; i++) {
-        struct rex_image_symbol symbol = view->symbols[i];
-        size_t length;
-        if (symbol.kernel && mangled_kernel(symbol.name, &length) != NULL)
-            continue;
-        view->symbols[i] = view->symbols[kept];
-        view->symbols[kept++] = symbol;
-    }
-    view->signatures = view->count - kept;
-    view->count = kept;
-}
-
 #define ENVIRONMENT_SUFFIX "_kernel_environment" /* LLVM 18 and later */
-
-/* The name of SYMBOL, and the first bytes of a global, may tell of a kernel. */
-static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
-{
-    struct rex_image_symbol *kernel;
-    if (symbol->kernel)
-        return;
-    if ((kernel = rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
-        symbol->exec_mode != -1)
-        kernel->exec_mode = symbol->exec_mode;
-    if (view->kind == REX_IMAGE_CUBIN &&
-        (kernel = rex_view_kernel_of(view, symbol->name, ENVIRONMENT_SUFFIX)) != NULL) {
-        kernel->environment_size = symbol->size < UINT32_MAX ? (uint32_t)symbol->size : UINT32_MAX;
-        kernel->environment_mode = symbol->environment_mode;
-    }
-    symbol->exec_mode = -1;
-    symbol->environment_mode = 0;
-}
 
 /*
  * Names are sorted: a hash table would take the square of their number where all symbols have one
@@ -187,13 +156,23 @@ static void read_mark(struct rex_view *view, struct rex_image_symbol *symbol)
  */
 int rex_view_index(struct rex_view *view)
 {
-    if (view->kind != REX_IMAGE_HOST)
-        set_signatures_apart(view);
+    /* Signatures go behind the other symbols, and count no more: they are no kernels to launch. */
+    size_t kept = 0, length;
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol symbol = view->symbols[i];
+        if (view->kind != REX_IMAGE_HOST && symbol.kernel &&
+            mangled_kernel(symbol.name, &length) != NULL)
+            continue;
+        view->symbols[i] = view->symbols[kept];
+        view->symbols[kept++] = symbol;
+    }
+    view->signatures = view->count - kept;
+    view->count = kept;
     view->names = calloc(view->count + 1, sizeof *view->names);
     if (view->names == NULL)
         return -1;
     for (size_t i = 0; i < view->count; i++)
-        view->names[i] = name_of(&view->symbols[i], strlen(view->symbols[i].name));
+        view->names[i] = key_of_symbol(&view->symbols[i], strlen(view->symbols[i].name));
     qsort(view->names, view->count, sizeof *view->names, compare_names);
     struct rex_view_name *last = view->names;
     for (size_t i = 0; i < view->count; i++) {
@@ -203,8 +182,24 @@ int rex_view_index(struct rex_view *view)
         if (view->names[i].symbol < last->symbol)
             last->symbol = view->names[i].symbol;
     }
-    for (size_t i = 0; i < view->count; i++)
-        read_mark(view, &view->symbols[i]);
+    REX_ASSERT(view->name_count <= view->count);
+    for (size_t i = 0; i < view->count; i++) {
+        /* Its name, and its first bytes, may tell of a kernel. */
+        struct rex_image_symbol *global = &view->symbols[i], *kernel;
+        if (global->kernel)
+            continue;
+        kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX);
+        if (kernel != NULL && global->exec_mode != -1)
+            kernel->exec_mode = global->exec_mode;
+        kernel = rex_view_kernel_of(view, global->name, ENVIRONMENT_SUFFIX);
+        if (kernel != NULL && view->kind == REX_IMAGE_CUBIN) {
+            kernel->environment_size =
+                global->size < UINT32_MAX ? (uint32_t)global->size : UINT32_MAX;
+            kernel->environment_mode = global->environment_mode;
+        }
+        global->exec_mode = -1;
+        global->environment_mode = 0;
+    }
     return 0;
 }
 
@@ -224,14 +219,14 @@ static const struct {
 };
 _Static_assert(sizeof kinds / sizeof *kinds == REX_KIND_BOOL + 1, "each kind has a row");
 
-static bool is_known(unsigned long kind)
+static bool is_known_kind(unsigned long kind)
 {
     return kind < sizeof kinds / sizeof *kinds && kinds[kind].name != NULL;
 }
 
 const char *rex_kind_name(unsigned kind)
 {
-    return kinds[is_known(kind) ? kind : REX_KIND_UNKNOWN].name;
+    return kinds[is_known_kind(kind) ? kind : REX_KIND_UNKNOWN].name;
 }
 
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,
@@ -297,11 +292,11 @@ static bool next_number(struct numbers *from, unsigned long *number)
  * NUMBER is a kind in its low byte, and above it the width if the kind has none of its own. Another
  * number makes the parameter unknown.
  */
-static void set(struct rex_image_parameter *to, unsigned long number)
+static void set_kind(struct rex_image_parameter *to, unsigned long number)
 {
     unsigned long kind = number & 0xff, width = number >> 8;
     bool sized = kind == REX_KIND_VALUE;
-    bool known = is_known(kind) && width <= 4096 && (!sized || width > 0);
+    bool known = is_known_kind(kind) && width <= 4096 && (!sized || width > 0);
     to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
     to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
 }
@@ -310,7 +305,7 @@ static void set(struct rex_image_parameter *to, unsigned long number)
  * An argument is read as wide as the signature tells. If it were wider than its parameter, bytes
  * behind the parameter would be read: then nothing of the signature is kept.
  */
-static bool is_wider(const struct rex_view *view, const struct rex_image_symbol *kernel)
+static bool is_signature_wider(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
     struct rex_image_parameter *parameters = view->parameters + kernel->first;
     size_t i = 0;
@@ -324,11 +319,12 @@ static bool is_wider(const struct rex_view *view, const struct rex_image_symbol 
         "signature is not used",
         REX_KERNEL_NAME(kernel->name), i, parameters[i].width, parameters[i].size);
     for (i = 0; i < kernel->parameters; i++)
-        set(&parameters[i], REX_KIND_UNKNOWN);
+        set_kind(&parameters[i], REX_KIND_UNKNOWN);
     return true;
 }
 
-static void tell(struct rex_view *view, struct rex_image_symbol *kernel, struct numbers numbers)
+static void apply_signature(struct rex_view *view, struct rex_image_symbol *kernel,
+                            struct numbers numbers)
 {
     unsigned long form = 0, number = 0;
     if (kernel == NULL || !next_number(&numbers, &form) || (form != FORM_PLAIN && form != FORM_ENV))
@@ -353,30 +349,19 @@ static void tell(struct rex_view *view, struct rex_image_symbol *kernel, struct 
     if (kernel->parameters != count)
         return;
     if (env)
-        set(&view->parameters[kernel->first], REX_KIND_POINTER);
+        set_kind(&view->parameters[kernel->first], REX_KIND_POINTER);
     for (size_t i = env; next_number(&numbers, &number); i++)
-        set(&view->parameters[kernel->first + i], number);
+        set_kind(&view->parameters[kernel->first + i], number);
     /* Where there are none, ->parameters may be NULL. */
-    kernel->signature = count == 0 || !is_wider(view, kernel);
+    kernel->signature = count == 0 || !is_signature_wider(view, kernel);
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;
-}
-
-/* ---- signatures: told to a view -------------------------------------------------------------- */
-
-static void read_mangled(struct rex_view *view, const char *mangled)
-{
-    size_t length;
-    const char *kernel = mangled_kernel(mangled, &length), *behind = kernel + length;
-    const char *numbers = rex_name_after(behind + (*behind == 'E'), "P9rex_kindsIJ");
-    if (numbers != NULL)
-        tell(view, rex_view_kernel(view, kernel, length), (struct numbers){numbers, NULL});
 }
 
 void rex_signature_read_numbers(struct rex_view *view, struct rex_image_symbol *kernel,
                                 const char *bytes, size_t size)
 {
-    tell(view, kernel, (struct numbers){bytes, bytes + size});
+    apply_signature(view, kernel, (struct numbers){bytes, bytes + size});
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -397,25 +382,30 @@ const char *rex_view_nearest(const struct rex_view *view, const char *name, bool
     return nearest.name;
 }
 
-/* Where the parameters of KERNEL are, and the first that is not 8 bytes wide. */
-static void show_parameters(const struct rex_view *view, struct rex_image_symbol *kernel)
-{
-    if (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN)
-        return;
-    kernel->parameter = view->parameters + kernel->first;
-    for (uint16_t i = 0; i < kernel->parameters && kernel->odd_size == 0; i++)
-        if (kernel->parameter[i].size != 8) {
-            kernel->odd_size = kernel->parameter[i].size;
-            kernel->odd_index = i;
-        }
-}
-
 void rex_view_show(struct rex_view *view)
 {
-    for (size_t i = 0; i < view->signatures; i++)
-        read_mangled(view, view->symbols[view->count + i].name);
-    for (size_t i = 0; i < view->count; i++)
-        show_parameters(view, &view->symbols[i]);
+    for (size_t i = 0; i < view->signatures; i++) {
+        size_t length;
+        const char *kernel = mangled_kernel(view->symbols[view->count + i].name, &length);
+        const char *behind = kernel + length;
+        const char *numbers = rex_name_after(behind + (*behind == 'E'), "P9rex_kindsIJ");
+        if (numbers != NULL)
+            apply_signature(view, rex_view_kernel(view, kernel, length),
+                            (struct numbers){numbers, NULL});
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol *kernel = &view->symbols[i];
+        if (kernel->parameters == 0 || kernel->parameters == REX_PARAMETERS_UNKNOWN)
+            continue;
+        REX_ASSERT(kernel->first + (size_t)kernel->parameters <= view->parameter_count);
+        kernel->parameter = view->parameters + kernel->first;
+        /* The first that is not 8 bytes wide. */
+        for (uint16_t j = 0; j < kernel->parameters && kernel->odd_size == 0; j++)
+            if (kernel->parameter[j].size != 8) {
+                kernel->odd_size = kernel->parameter[j].size;
+                kernel->odd_index = j;
+            }
+    }
     view->shown = (struct rex_image_view){.kind = view->kind,
                                           .architecture = view->architecture,
                                           .symbols = view->symbols,

@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -99,28 +100,14 @@ void rex_track_drop(struct rex_track *track)
 
 #define OLD UINT64_C(10000000) /* nanoseconds after which an event does not wait for others */
 
-static void warn(int error)
+static void warn_of_trace(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
             rex_setting_variable(REX_OPTION_TRACE), trace.file.name, rex_output_why(error));
 }
 
-/*
- * ERROR came after BYTES of the buffer were written: what is behind the last whole line is cut off,
- * and the file ends.
- */
-static void give_up(size_t bytes, int error)
-{
-    const char *end = memrchr(trace.buffer, '\n', bytes);
-    off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
-    if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
-        rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", trace.file.name, strerror(errno));
-    warn(error);
-    rex_output_close(&trace.file);
-}
-
 /* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
-static int lock_file(void)
+static int lock_trace_file(void)
 {
     bool is_locked = flock(trace.file.descriptor, LOCK_EX | LOCK_NB) == 0;
     return !is_locked && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
@@ -130,13 +117,13 @@ static int lock_file(void)
  * The program has closed the file, and with it the lock: it is still this trace if no process has
  * written to it since.
  */
-static int open_again(void)
+static int reopen_trace_file(void)
 {
     struct stat status;
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    error = lock_file();
+    error = lock_trace_file();
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
         error = REX_OUTPUT_REPLACED;
     if (error != 0)
@@ -144,35 +131,43 @@ static int open_again(void)
     return error;
 }
 
-static void write_all(void)
+static void write_buffer(void)
 {
-    size_t done = 0;
-    if (trace.file.descriptor >= 0) {
-        int error = rex_output_is_open(&trace.file) ? 0 : open_again();
-        if (error == 0)
-            error = rex_file_write(trace.file.descriptor, trace.buffer, trace.used, &done);
-        if (error != 0)
-            give_up(done, error);
-        trace.whole += (off_t)done;
-    }
+    size_t size = trace.used, done = 0;
+    REX_ASSERT(size <= sizeof trace.buffer);
     trace.used = 0;
+    if (trace.file.descriptor < 0)
+        return;
+    int error = rex_output_is_open(&trace.file) ? 0 : reopen_trace_file();
+    if (error == 0)
+        error = rex_file_write(trace.file.descriptor, trace.buffer, size, &done);
+    if (error != 0) {
+        /* The last whole line that was written ends the file. */
+        const char *end = memrchr(trace.buffer, '\n', done);
+        off_t length = trace.whole + (end != NULL ? end + 1 - trace.buffer : 0);
+        if (rex_output_is_open(&trace.file) && ftruncate(trace.file.descriptor, length) != 0)
+            rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", trace.file.name, strerror(errno));
+        warn_of_trace(error);
+        rex_output_close(&trace.file);
+    }
+    trace.whole += (off_t)done;
 }
 
 /* An empty line in the buffer. Where there is no file any more it counts as full. */
-static struct rex_line new_line(void)
+static struct rex_line new_trace_line(void)
 {
     if (sizeof trace.buffer - trace.used < REX_LINE_MAX)
-        write_all();
+        write_buffer();
     return (struct rex_line){.text = trace.buffer + trace.used, .full = trace.file.descriptor < 0};
 }
 
 /* LINE is complete, at the time NOW. One that was too long is left out. */
-static void end_line(const struct rex_line *line, uint64_t now)
+static void end_trace_line(const struct rex_line *line, uint64_t now)
 {
     trace.used += line->full ? 0 : line->length;
     if (now - trace.written_at < OLD)
         return;
-    write_all();
+    write_buffer();
     trace.written_at = now;
 }
 
@@ -181,13 +176,13 @@ static void end_line(const struct rex_line *line, uint64_t now)
 /* NAME is that of track ID, or of the process; HEAD is the beginning of the line, which says. */
 static void write_name(const char *head, uint32_t id, const char *name)
 {
-    struct rex_line line = new_line();
+    struct rex_line line = new_trace_line();
     rex_line_text(&line, head);
     rex_line_number(&line, "\",\"pid\":", getpid());
     rex_line_number(&line, ",\"tid\":", id);
     rex_line_string(&line, ",\"args\":{\"name\":", name);
     rex_line_text(&line, "}}\n");
-    end_line(&line, rex_trace_clock());
+    end_trace_line(&line, rex_trace_clock());
 }
 
 /* SLICE on TRACK, with its DETAILS; NULL: on that of a device, where it has none. */
@@ -195,7 +190,7 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
                         const struct rex_line *details)
 {
     bool on_device = details == NULL, is_detailed = !on_device && details->length > 0;
-    struct rex_line line = new_line();
+    struct rex_line line = new_trace_line();
     rex_line_text(&line, ",{\"ph\":\"X\",\"cat\":\"");
     rex_line_text(&line, on_device ? "device" : slice->category);
     rex_line_number(&line, "\",\"pid\":", getpid());
@@ -220,7 +215,7 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
             rex_line_string(&line, ",\"because\":", slice->because);
     }
     rex_line_text(&line, "}}\n");
-    end_line(&line, slice->end);
+    end_trace_line(&line, slice->end);
 }
 
 /* ---- the file: opening ----------------------------------------------------------------------- */
@@ -229,31 +224,32 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
  * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
  * locked nor emptied.
  */
-static int open_named(bool add_number)
+static int open_trace_at(bool add_number)
 {
     int error = rex_output_open(&trace.file, trace.pattern, add_number);
     if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
-        error = lock_file();
+        error = lock_trace_file();
         if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
             error = errno;
     }
     if (error != 0)
         rex_output_close(&trace.file);
+    REX_ASSERT((error == 0) == (trace.file.descriptor >= 0));
     return error;
 }
 
 /* A child of fork has its own number behind a name without one. */
-static bool open_file(void)
+static bool open_trace_file(void)
 {
-    int error = open_named(trace.is_parents && !trace.file.is_numbered);
+    int error = open_trace_at(trace.is_parents && !trace.file.is_numbered);
     if (error == EWOULDBLOCK) {
         rex_log(REX_LOG_INFO,
                 "%s: another process writes to %s; this one's number is added to the name",
                 rex_setting_variable(REX_OPTION_TRACE), trace.file.name);
-        error = open_named(true);
+        error = open_trace_at(true);
     }
     if (error != 0) {
-        warn(error);
+        warn_of_trace(error);
         return false;
     }
     trace.is_parents = false;
@@ -273,17 +269,8 @@ struct own {
     char text[REX_LINE_MAX]; /* for the details of a slice */
 };
 
-/* The calling thread's; NULL where there is no memory for one. */
-static struct own *get_own(void)
-{
-    struct own *own = rex_part(REX_PART_TRACK, sizeof *own);
-    if (own != NULL && own->track.id == 0)
-        own->track.id = (uint32_t)syscall(SYS_gettid);
-    return own;
-}
-
 /* The name of TRACK goes to the file once, and to a child's file again. */
-static void announce(struct rex_track *track)
+static void announce_track(struct rex_track *track)
 {
     char name[128];
     unsigned process = rex_forks() + 1, at = track->id - DEVICE_TRACKS;
@@ -301,35 +288,36 @@ static void announce(struct rex_track *track)
     write_name(",{\"ph\":\"M\",\"name\":\"thread_name", track->id, name);
 }
 
-static void write_slice(const struct rex_slice *slice, struct rex_track *track,
-                        const struct rex_line *details)
-{
-    /* Relaxed: a thread may see it a call late; without a file nothing is written. */
-    if (trace.is_parents && !open_file())
-        __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
-    announce(track);
-    write_event(slice, track->id, details);
-    if (slice->on == NULL)
-        return;
-    announce(slice->on);
-    write_event(slice, slice->on->id, NULL);
-}
-
 /* Details are asked for before the lock is taken: they may take locks of lower ranks. */
 void rex_trace_slice(const struct rex_slice *slice)
 {
     int error = errno;
     /* Relaxed: as in rex_trace_on(). */
     bool to_file = __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) == REX_TRACE_TO_FILE;
-    struct own *own = to_file ? get_own() : NULL;
-    struct rex_track *track = own != NULL && slice->track == NULL ? &own->track : slice->track;
-    struct rex_line details = {.text = own != NULL ? own->text : NULL};
-    if (own != NULL && slice->details != NULL)
-        slice->details(&details, slice->context);
+    struct own *own = to_file ? rex_part(REX_PART_TRACK, sizeof *own) : NULL;
+    struct rex_track *track = slice->track;
+    struct rex_line details = {.text = NULL};
+    if (own != NULL) {
+        if (own->track.id == 0)
+            own->track.id = (uint32_t)syscall(SYS_gettid);
+        if (track == NULL)
+            track = &own->track;
+        details.text = own->text;
+        if (slice->details != NULL)
+            slice->details(&details, slice->context);
+    }
     rex_output_lock();
-    if (rex_tracing == REX_TRACE_TO_FILE && track != NULL)
-        write_slice(slice, track, &details);
-    else if (rex_tracing == REX_TRACE_SUMMARY && slice->counted != REX_COUNTED_NOWHERE)
+    if (rex_tracing == REX_TRACE_TO_FILE && track != NULL) {
+        /* Relaxed: a thread may see it a call late; without a file nothing is written. */
+        if (trace.is_parents && !open_trace_file())
+            __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
+        announce_track(track);
+        write_event(slice, track->id, &details);
+        if (slice->on != NULL) {
+            announce_track(slice->on);
+            write_event(slice, slice->on->id, NULL);
+        }
+    } else if (rex_tracing == REX_TRACE_SUMMARY && slice->counted != REX_COUNTED_NOWHERE)
         rex_summary_add(slice);
     rex_output_unlock();
     errno = error;
@@ -337,7 +325,7 @@ void rex_trace_slice(const struct rex_slice *slice)
 
 /* ---- phases and copies ----------------------------------------------------------------------- */
 
-static void write_object(struct rex_line *line, const void *object)
+static void write_object_detail(struct rex_line *line, const void *object)
 {
     rex_line_string(line, "\"object\":", object);
 }
@@ -349,12 +337,12 @@ void rex_phase_took(uint64_t begin, const char *name, const char *object)
                               .counted = REX_COUNTED_PHASE,
                               .begin = begin,
                               .end = rex_trace_clock(),
-                              .details = object != NULL ? write_object : NULL,
+                              .details = object != NULL ? write_object_detail : NULL,
                               .context = object};
     rex_trace_slice(&slice);
 }
 
-static void write_device(struct rex_line *line, const void *number)
+static void write_device_detail(struct rex_line *line, const void *number)
 {
     rex_line_number(line, "\"device\":", *(const int *)number);
 }
@@ -374,7 +362,7 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
                               .to = copied == REX_COPIED_TO ? size : 0,
                               .from = copied == REX_COPIED_FROM ? size : 0,
                               .on = rex_track_take(number),
-                              .details = write_device,
+                              .details = write_device_detail,
                               .context = &number};
     rex_trace_slice(&slice);
     rex_track_drop(slice.on);
@@ -388,7 +376,7 @@ void rex_trace_start(void)
     if (!trace.is_started) {
         enum rex_trace_to to =
             (enum rex_trace_to)rex_setting_given(REX_OPTION_TRACE, trace.pattern);
-        if (to == REX_TRACE_TO_FILE && !open_file())
+        if (to == REX_TRACE_TO_FILE && !open_trace_file())
             to = REX_TRACE_NOWHERE;
         /* Relaxed: the lock guards all that a trace needs; this says only whether to ask for it. */
         __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
@@ -398,7 +386,7 @@ void rex_trace_start(void)
 }
 
 /* The parent keeps its events. A file is opened with the child's first slice. */
-static void begin_in_child(void)
+static void begin_trace_in_child(void)
 {
     if (rex_tracing == REX_TRACE_TO_FILE) {
         rex_output_close(&trace.file); /* the lock stays with the parent */
@@ -413,38 +401,33 @@ static void begin_in_child(void)
     memset(trace.lanes, 0, sizeof trace.lanes); /* a child uses no device */
 }
 
-REX_FORK_WATCHED(97, NULL, NULL, begin_in_child);
-
-/* The end of the array. */
-static void end_file(void)
-{
-    struct rex_line line = new_line();
-    rex_line_text(&line, "]\n");
-    trace.used += line.full ? 0 : line.length;
-    write_all();
-    int error = rex_output_close(&trace.file);
-    if (error != 0)
-        warn(error);
-}
+REX_FORK_WATCHED(97, NULL, NULL, begin_trace_in_child);
 
 /*
  * After what the program has for its end by atexit(). It waits a second at most: exit() may come
  * from a signal's handler, in the midst of what holds the lock.
  */
-__attribute__((destructor)) static void finish(void)
+__attribute__((destructor)) static void finish_trace(void)
 {
     struct timespec until;
     if (!rex_trace_on())
         return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    if (rex_output_lock_until(&until)) {
-        if (rex_tracing == REX_TRACE_SUMMARY)
-            rex_summary_print();
-        else
-            end_file();
-        /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
-        __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
-        rex_output_unlock();
+    if (!rex_output_lock_until(&until))
+        return;
+    if (rex_tracing == REX_TRACE_SUMMARY)
+        rex_summary_print();
+    else {
+        struct rex_line line = new_trace_line();
+        rex_line_text(&line, "]\n"); /* the end of the array */
+        trace.used += line.full ? 0 : line.length;
+        write_buffer();
+        int error = rex_output_close(&trace.file);
+        if (error != 0)
+            warn_of_trace(error);
     }
+    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
+    __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
+    rex_output_unlock();
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "rex/map.h"
@@ -31,7 +32,7 @@ void rex_line_bytes(struct rex_line *line, const void *bytes, size_t size)
 }
 
 /* With zeroes in front where NUMBER has fewer digits than LEAST. */
-static void add_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
+static void add_line_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
     char digits[20], *end = digits + sizeof digits, *at = end;
     do {
@@ -46,22 +47,22 @@ void rex_line_number(struct rex_line *line, const char *before, int64_t number)
     rex_line_text(line, before);
     if (number < 0)
         rex_line_text(line, "-");
-    add_number(line, number < 0 ? -(uint64_t)number : (uint64_t)number, 10, 1);
+    add_line_number(line, number < 0 ? -(uint64_t)number : (uint64_t)number, 10, 1);
 }
 
 void rex_line_hexadecimal(struct rex_line *line, const char *before, uint64_t number)
 {
     rex_line_text(line, before);
     rex_line_text(line, "0x");
-    add_number(line, number, 16, 1);
+    add_line_number(line, number, 16, 1);
 }
 
 void rex_line_time(struct rex_line *line, const char *before, uint64_t nanoseconds)
 {
     rex_line_text(line, before);
-    add_number(line, nanoseconds / 1000, 10, 1);
+    add_line_number(line, nanoseconds / 1000, 10, 1);
     rex_line_text(line, ".");
-    add_number(line, nanoseconds % 1000, 10, 3);
+    add_line_number(line, nanoseconds % 1000, 10, 3);
 }
 
 void rex_line_string(struct rex_line *line, const char *before, const char *text)
@@ -130,20 +131,18 @@ struct dimension {
     uint64_t offset, count, stride;
 };
 
-static uint64_t bytes_of_dimensions(const struct dimension *dimension, int64_t dimensions)
+static uint64_t bytes_of_row(const void *begin, int64_t size, int64_t type)
 {
-    uint64_t bytes = dimensions > 0 ? dimension[dimensions - 1].stride : 0;
-    for (int64_t i = 0; i < dimensions; i++)
+    const struct dimension *dimension = begin;
+    if (type & (REX_MAP_LITERAL | REX_MAP_PRIVATE) || size < 0)
+        return 0;
+    if (!(type & NON_CONTIGUOUS))
+        return (uint64_t)size;
+    uint64_t bytes = size > 0 ? dimension[size - 1].stride : 0;
+    for (int64_t i = 0; i < size; i++)
         if (__builtin_mul_overflow(bytes, dimension[i].count, &bytes))
             return INT64_MAX;
     return bytes < INT64_MAX ? bytes : INT64_MAX;
-}
-
-static uint64_t bytes_of(const void *begin, int64_t size, int64_t type)
-{
-    if (type & (REX_MAP_LITERAL | REX_MAP_PRIVATE) || size < 0)
-        return 0;
-    return type & NON_CONTIGUOUS ? bytes_of_dimensions(begin, size) : (uint64_t)size;
 }
 
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
@@ -152,14 +151,14 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
     uint64_t all = 0;
     for (int64_t i = 0; begin != NULL && sizes != NULL && types != NULL && i < count; i++)
         if (types[i] & direction) {
-            all += bytes_of(begin[i], sizes[i], types[i]); /* neither is above INT64_MAX */
+            all += bytes_of_row(begin[i], sizes[i], types[i]); /* neither is above INT64_MAX */
             all = all < INT64_MAX ? all : INT64_MAX;
         }
     return all;
 }
 
-static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type,
-                    bool (*is_pinned)(const void *address))
+static void add_traced_row(struct rex_line *line, const void *begin, int64_t size, int64_t type,
+                           bool (*is_pinned)(const void *address))
 {
     char words[REX_TYPE_MAX];
     rex_type_text(type, words);
@@ -172,7 +171,7 @@ static void add_row(struct rex_line *line, const void *begin, int64_t size, int6
         return;
     }
     bool is_whole = !(type & NON_CONTIGUOUS);
-    rex_line_number(line, " ", is_whole ? size : (int64_t)bytes_of(begin, size, type));
+    rex_line_number(line, " ", is_whole ? size : (int64_t)bytes_of_row(begin, size, type));
     rex_line_hexadecimal(line, " bytes at ", (uintptr_t)begin);
     rex_line_text(line, is_pinned(begin) ? ", pinned\"" : "\"");
 }
@@ -184,7 +183,7 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
         return;
     for (int64_t i = 0; i < count && i < MOST_ROWS; i++) {
         rex_line_text(line, i == 0 ? ",\"rows\":[" : ",");
-        add_row(line, begin[i], sizes[i], types[i], is_pinned);
+        add_traced_row(line, begin[i], sizes[i], types[i], is_pinned);
     }
     if (count > MOST_ROWS) {
         rex_line_number(line, ",\"and ", count - MOST_ROWS);
@@ -193,7 +192,7 @@ void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int
     rex_line_text(line, "]");
 }
 
-static void add_three(struct rex_line *line, const char *before, const uint32_t numbers[3])
+static void add_three_numbers(struct rex_line *line, const char *before, const uint32_t numbers[3])
 {
     rex_line_number(line, before, numbers[0]);
     rex_line_number(line, ",", numbers[1]);
@@ -204,8 +203,8 @@ void rex_line_launch(struct rex_line *line, const void *key, const uint32_t team
                      const uint32_t threads[3], int64_t arguments)
 {
     rex_line_hexadecimal(line, ",\"key\":\"", (uintptr_t)key);
-    add_three(line, "\",\"teams\":[", teams);
-    add_three(line, "],\"threads\":[", threads);
+    add_three_numbers(line, "\",\"teams\":[", teams);
+    add_three_numbers(line, "],\"threads\":[", threads);
     rex_line_number(line, "],\"arguments\":", arguments);
 }
 
@@ -232,20 +231,8 @@ static struct {
     char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
 } summary;
 
-/* The number of BECAUSE, from 1. */
-static unsigned number_of(const char *because)
-{
-    unsigned at = 0;
-    while (at < REASONS - 1 && *summary.reasons[at] != '\0' &&
-           strncmp(summary.reasons[at], because, sizeof *summary.reasons - 1) != 0)
-        at++;
-    if (*summary.reasons[at] == '\0')
-        snprintf(summary.reasons[at], sizeof *summary.reasons, "%s",
-                 at < REASONS - 1 ? because : "one of other reasons");
-    return at + 1;
-}
-
-static struct row *find(enum rex_counted counted, const char *name, const char *by, unsigned reason)
+static struct row *find_summary_row(enum rex_counted counted, const char *name, const char *by,
+                                    unsigned reason)
 {
     uint64_t hash = rex_hash_string(name) + (uint64_t)counted + ((uint64_t)reason << 8) +
                     (by != NULL ? rex_hash_string(by) : 0);
@@ -265,11 +252,21 @@ static struct row *find(enum rex_counted counted, const char *name, const char *
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    unsigned reason = slice->because != NULL ? number_of(slice->because) : 0;
-    struct row *row = find(slice->counted, slice->name, slice->by, reason);
+    unsigned reason = 0; /* from 1 */
+    if (slice->because != NULL) {
+        while (reason < REASONS - 1 && *summary.reasons[reason] != '\0' &&
+               strncmp(summary.reasons[reason], slice->because, sizeof *summary.reasons - 1) != 0)
+            reason++;
+        if (*summary.reasons[reason] == '\0')
+            snprintf(summary.reasons[reason], sizeof *summary.reasons, "%s",
+                     reason < REASONS - 1 ? slice->because : "one of other reasons");
+        reason++;
+    }
+    struct row *row = find_summary_row(slice->counted, slice->name, slice->by, reason);
     if (row->counted == REX_COUNTED_NOWHERE && summary.used >= MOST)
-        row = find(slice->counted, "others", NULL, 0);
+        row = find_summary_row(slice->counted, "others", NULL, 0);
     summary.used += row->counted == REX_COUNTED_NOWHERE;
+    REX_ASSERT(summary.used < ROWS); /* so that find_summary_row() comes to a free row */
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;
     row->calls++;
@@ -287,7 +284,7 @@ void rex_summary_forget(void)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* To standard error, where somebody still reads it. */
-static __attribute__((format(printf, 1, 2))) void print(const char *format, ...)
+static __attribute__((format(printf, 1, 2))) void print_summary(const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -298,7 +295,7 @@ static __attribute__((format(printf, 1, 2))) void print(const char *format, ...)
 }
 
 /* The longest first, free rows last. */
-static int compare(const void *one, const void *other)
+static int compare_rows(const void *one, const void *other)
 {
     const struct row *a = one, *b = other;
     if (a->total != b->total)
@@ -306,46 +303,33 @@ static int compare(const void *one, const void *other)
     return strcmp(a->name, b->name);
 }
 
-static void print_row(const struct row *row)
-{
-    print("  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
-          (unsigned long long)row->calls, (double)row->total / 1e3,
-          (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
-    if (row->counted != REX_COUNTED_PHASE)
-        print(" %15llu %15llu", (unsigned long long)row->to, (unsigned long long)row->from);
-    if (row->by != NULL)
-        print("  %s", row->by);
-    if (row->reason != 0)
-        print(" [%u]", row->reason);
-    print("\n");
-}
-
-static void print_reasons(void)
-{
-    for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
-        rex_escape(summary.reasons[i], sizeof *summary.reasons);
-        print("  [%u] %s\n", i + 1, summary.reasons[i]);
-    }
-    if (*summary.reasons[0] != '\0')
-        print("\n");
-}
-
 static void print_part(enum rex_counted counted, const char *title)
 {
     bool is_titled = false;
     for (size_t i = 0; i < ROWS; i++) {
-        if (summary.rows[i].counted != counted)
+        const struct row *row = &summary.rows[i];
+        if (row->counted != counted)
             continue;
         if (!is_titled)
-            print("  %-*s %9s %13s %11s %11s%s%s\n", NAME_WIDTH, title, "calls", "total us",
-                  "mean us", "max us",
-                  counted != REX_COUNTED_PHASE ? "        bytes to      bytes from" : "",
-                  counted == REX_COUNTED_KERNEL ? "  by" : "");
+            print_summary("  %-*s %9s %13s %11s %11s%s%s\n", NAME_WIDTH, title, "calls", "total us",
+                          "mean us", "max us",
+                          counted != REX_COUNTED_PHASE ? "        bytes to      bytes from" : "",
+                          counted == REX_COUNTED_KERNEL ? "  by" : "");
         is_titled = true;
-        print_row(&summary.rows[i]);
+        print_summary("  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
+                      (unsigned long long)row->calls, (double)row->total / 1e3,
+                      (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
+        if (counted != REX_COUNTED_PHASE)
+            print_summary(" %15llu %15llu", (unsigned long long)row->to,
+                          (unsigned long long)row->from);
+        if (row->by != NULL)
+            print_summary("  %s", row->by);
+        if (row->reason != 0)
+            print_summary(" [%u]", row->reason);
+        print_summary("\n");
     }
     if (is_titled)
-        print("\n");
+        print_summary("\n");
 }
 
 void rex_summary_print(void)
@@ -353,12 +337,17 @@ void rex_summary_print(void)
     char program[256];
     if (summary.used == 0)
         return;
-    qsort(summary.rows, ROWS, sizeof *summary.rows, compare);
+    qsort(summary.rows, ROWS, sizeof *summary.rows, compare_rows);
     snprintf(program, sizeof program, "%s", program_invocation_short_name);
     rex_escape(program, sizeof program);
-    print("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
+    print_summary("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
-    print_reasons();
+    for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
+        rex_escape(summary.reasons[i], sizeof *summary.reasons);
+        print_summary("  [%u] %s\n", i + 1, summary.reasons[i]);
+    }
+    if (*summary.reasons[0] != '\0')
+        print_summary("\n");
     print_part(REX_COUNTED_TRANSFER, "data");
     print_part(REX_COUNTED_PHASE, "start and end");
 }

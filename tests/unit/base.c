@@ -1,5 +1,5 @@
 /*
- * base.c - names as they are printed and looked for, and those of files with the process's number in them.
+ * base.c - names as they are printed and looked for, and those of files with the process's number in them; invariants.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/pool.h"
 #include "base/settings.h"
 #include "rex/inspect.h"
 #include "support/messages.h"
@@ -142,5 +144,37 @@ TEST(test_names)
         path[PATH_MAX - 2 - digits + more] = '\0';
         assert_int_equal(rex_file_number(path), !more);
         assert_int_equal(strlen(path), PATH_MAX - 1 - more * digits);
+    }
+}
+
+/* ---- invariants -------------------------------------------------------------------------------------------------- */
+
+static void unlock_without_lock(const void *unused)
+{
+    (void)unused;
+    rex_output_unlock();
+}
+
+static void give_twice(const void *unused)
+{
+    static struct rex_pool pool = {.size = sizeof(struct rex_pooled), .what = "an object"};
+    (void)unused;
+    struct rex_pooled *object = rex_pool_take(&pool);
+    rex_pool_give(&pool, object);
+    rex_pool_give(&pool, object);
+}
+
+/* A broken one stops the process, and says what and where. */
+TEST(test_invariants)
+{
+    static const struct {
+        void (*breaks)(const void *);
+        const char *file, *condition;
+    } planted[] = {{unlock_without_lock, "base/log.c:", "rex_thread.outputs > 0"}, {give_twice, "base/pool.c:", "pool->last != object"}};
+    for (size_t i = 0; i < COUNT(planted); i++) {
+        struct child child = run_child(planted[i].breaks, NULL);
+        assert_int_equal(child.status, 128 + SIGABRT);
+        assert_non_null(strstr(child.output, planted[i].file));
+        assert_non_null(strstr(child.output, planted[i].condition));
     }
 }
