@@ -89,16 +89,8 @@ struct look {
     int number;
     const char *what;
     const struct rex_release *release;
-    struct rex_new_row *new_rows; /* memory that the call will map */
-    size_t new_count;
-};
-
-/* Memory to look up: that of row ROW, or, if `pointer`, the pointer that the row maps first. */
-struct wanted {
-    const void *begin;
-    int64_t size, type;
-    int32_t row;
-    bool pointer;
+    struct rex_row_span *spans; /* memory that the call will map */
+    size_t count;
 };
 
 int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
@@ -116,158 +108,119 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex
                     rex_row_text(map, row, text));
 }
 
-static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
+static int fail_partly_mapped(const struct look *look, const struct rex_row_span *wanted,
+                              const char *where)
 {
     struct rex_mapping found;
+    const void *begin = (const void *)wanted->begin;
+    size_t size = rex_span_size(wanted);
     char mapped[80] = "", text[REX_ROW_TEXT];
-    if (rex_mapping_find_any(wanted->begin, (size_t)wanted->size, look->number, &found))
+    if (rex_mapping_find_any(begin, size, look->number, &found))
         snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
         "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
-        REX_KERNEL_NAME(look->what), wanted->row, (long long)wanted->size, wanted->begin, where,
-        look->number, mapped, rex_row_text(look->map, wanted->row, text));
-}
-
-/* Notes memory that the call will map. */
-static void add_new(struct look *look, const struct wanted *wanted)
-{
-    uintptr_t begin = (uintptr_t)wanted->begin;
-    bool exceeds = may_exceed(look->map, wanted->row, look->purpose),
-         copied = look->release->excess_copied && rex_row_has(wanted->type, REX_MAP_TOFROM);
-    look->new_rows[look->new_count++] = (struct rex_new_row){
-        begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer, exceeds && !copied};
+        REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin, where, look->number,
+        mapped, rex_row_text(look->map, wanted->row, text));
 }
 
 /*
  * Whether an earlier row of the call will have mapped this memory by then. An implicit row may turn
  * out smaller, so it does not count.
  */
-static bool is_mapped_before(const struct look *look, const struct wanted *wanted)
+static bool is_mapped_before(const struct look *look, const struct rex_row_span *wanted)
 {
-    const struct rex_new_row *rows = look->new_rows;
-    uintptr_t begin = (uintptr_t)wanted->begin;
-    for (size_t i = 0; begins(look->purpose) && i < look->new_count; i++)
-        if (!rows[i].may_exceed && rows[i].begin <= begin && begin < rows[i].end &&
-            (uint64_t)wanted->size <= rows[i].end - begin)
+    for (size_t i = 0; begins(look->purpose) && i < look->count; i++) {
+        const struct rex_row_span *before = &look->spans[i];
+        if (!before->may_exceed && before->begin <= wanted->begin && wanted->begin < before->end &&
+            rex_span_size(wanted) <= before->end - wanted->begin)
             return true;
+    }
     return false;
 }
 
-static bool is_needed(const struct look *look, const struct wanted *wanted)
+/* Looks WANTED up, and notes it if the call will map it. */
+static int check_span(struct look *look, const struct rex_row_span *wanted)
 {
-    return look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
-           rex_row_has(wanted->type, REX_MAP_PRESENT);
+    const void *begin = (const void *)wanted->begin;
+    size_t size = rex_span_size(wanted);
+    int64_t type = look->map->types[wanted->row];
+    enum rex_presence presence = rex_memory_presence(begin, size, look->number);
+    bool is_absent = presence == REX_ABSENT || presence == REX_PRESENT_INSIDE;
+    if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
+        rex_row_has(type, REX_MAP_PRESENT)) {
+        if (is_absent && !look->release->presence_at_entry && is_mapped_before(look, wanted))
+            return REX_OK;
+        if (is_absent)
+            presence = rex_presence_after_load(begin, size, look->number);
+        if (presence == REX_PRESENT_WHOLE)
+            return REX_OK;
+        return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, begin,
+                               (int64_t)size, presence, look->number);
+    }
+    if (presence == REX_PRESENT_WHOLE || (is_absent && look->purpose == REX_FOR_END))
+        return REX_OK;
+    bool exceeds = may_exceed(look->map, wanted->row, look->purpose);
+    if (presence == REX_ABSENT) {
+        bool is_copied = look->release->excess_copied && rex_row_has(type, REX_MAP_TOFROM);
+        look->spans[look->count] = *wanted;
+        look->spans[look->count++].may_exceed = exceeds && !is_copied;
+        return REX_OK;
+    }
+    if (exceeds)
+        return REX_OK;
+    return fail_partly_mapped(
+        look, wanted, presence == REX_PRESENT_INSIDE ? "mapped in its middle" : "mapped in part");
 }
 
-static int check_wanted(struct look *look, const struct wanted *wanted)
+static int check_mapped_row(struct look *look, int32_t i)
 {
-    size_t size = (size_t)wanted->size;
-    enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
-    bool needed = is_needed(look, wanted),
-         is_absent = presence == REX_ABSENT || presence == REX_PRESENT_INSIDE;
-    if (needed && is_absent && !look->release->presence_at_entry && is_mapped_before(look, wanted))
-        return REX_OK;
-    if (needed && is_absent)
-        presence = rex_presence_after_load(wanted->begin, size, look->number);
-    if (presence == REX_PRESENT_WHOLE)
-        return REX_OK;
-    if (needed)
-        return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, wanted->begin,
-                               wanted->size, presence, look->number);
-    if (presence == REX_ABSENT && look->purpose != REX_FOR_END)
-        add_new(look, wanted);
-    if (presence == REX_PRESENT_INSIDE && look->purpose != REX_FOR_END &&
-        !may_exceed(look->map, wanted->row, look->purpose))
-        return overlap(look, wanted, "mapped in its middle");
-    if (is_absent)
-        return REX_OK;
-    return may_exceed(look->map, wanted->row, look->purpose)
-               ? REX_OK
-               : overlap(look, wanted, "mapped in part");
-}
-
-/*
- * Whether libomptarget maps the row's pointer, too, and first: the row attaches it, and its parent
- * does not contain it.
- */
-static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
-{
+    const struct rex_map *map = look->map;
     int64_t type = map->types[i], parent = rex_row_parent(type);
-    return begins(purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
-           !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
-           (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)));
-}
-
-/* The memory that row I maps. LLVM 14 to 16 map a parent from the multiple of 8 below its begin. */
-static struct wanted wanted_of(const struct look *look, int32_t i)
-{
-    const struct rex_map *map = look->map;
-    struct wanted wanted = {map->begin[i], map->sizes[i], map->types[i], i, false};
-    uintptr_t more = (uintptr_t)wanted.begin % 8;
-    if (more > 0 && look->release->parents_rounded && rex_row_is_parent(map, i) &&
-        rex_row_parent(wanted.type) < 0) {
-        wanted.begin = (const char *)wanted.begin - more;
-        wanted.size += (int64_t)more;
+    uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
+    /* libomptarget maps an attached pointer first, unless the row's parent contains it. */
+    if (begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
+        !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
+        (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)))) {
+        uintptr_t base = (uintptr_t)map->base[i];
+        struct rex_row_span pointer = {base, base + sizeof(void *), i, true, false};
+        int result = check_span(look, &pointer);
+        if (result != REX_OK)
+            return result;
     }
-    return wanted;
-}
-
-static int check_row(struct look *look, int32_t i)
-{
-    const struct rex_map *map = look->map;
-    int result = REX_OK;
-    if (maps_pointer(map, i, look->purpose)) {
-        struct wanted pointer = {map->base[i], sizeof(void *), map->types[i], i, true};
-        result = check_wanted(look, &pointer);
-    }
-    if (result == REX_OK && is_looked_up(map, i, look->purpose)) {
-        struct wanted wanted = wanted_of(look, i);
-        result = check_wanted(look, &wanted);
-    }
-    return result;
+    if (!is_looked_up(map, i, look->purpose))
+        return REX_OK;
+    /* LLVM 14 to 16 map a parent from the multiple of 8 below its begin. */
+    if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
+        begin -= begin % 8;
+    return check_span(look, &(struct rex_row_span){begin, end, i, false, false});
 }
 
 /*
- * Refuses row I, of size 0, if a later row of the launch maps the memory around it. Row I counts as
- * no reference, because it comes first, but it ends the mapping, so that the end of the launch
- * finds it gone.
+ * Refuses a row of size 0 if a later row of the launch maps the memory around it. It counts as no
+ * reference, because it comes first, but it ends the mapping, so that the end of the launch finds
+ * it gone.
  */
-static int check_end(const struct look *look, int32_t i)
+static int check_empty_rows(const struct look *look)
 {
-    const struct rex_new_row *rows = look->new_rows;
-    uintptr_t begin = (uintptr_t)look->map->begin[i];
-    for (size_t j = 0; j < look->new_count; j++)
-        if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
-            return rex_fail(
-                REX_EOVERLAP,
-                "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
-                "that, unless it comes after it",
-                REX_KERNEL_NAME(look->what), i, (void *)begin, rows[j].row, look->release->number);
+    const struct rex_map *map = look->map;
+    for (int32_t i = 0; i < map->count; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
+            continue;
+        for (size_t j = 0; j < look->count; j++) {
+            const struct rex_row_span *span = &look->spans[j];
+            if (i < span->row && begin >= span->begin && begin < span->end)
+                return rex_fail(
+                    REX_EOVERLAP,
+                    "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
+                    "that, unless it comes after it",
+                    REX_KERNEL_NAME(look->what), i, (void *)begin, span->row,
+                    look->release->number);
+        }
+    }
     return REX_OK;
-}
-
-static int check_ends(const struct look *look)
-{
-    int result = REX_OK;
-    for (int32_t i = 0; i < look->map->count && result == REX_OK; i++)
-        if (look->map->sizes[i] == 0 && look->map->begin[i] != NULL &&
-            !rex_row_has(look->map->types[i], REX_MAP_NOT_MAPPED))
-            result = check_end(look, i);
-    return result;
-}
-
-static int check_rows(struct look *look)
-{
-    int result = REX_OK;
-    for (int32_t i = 0; i < look->map->count && result == REX_OK; i++)
-        result = check_row(look, i);
-    if (result == REX_OK)
-        result = rex_new_rows_check(look->new_rows, &look->new_count, look->map, look->what);
-    if (result == REX_OK && look->purpose == REX_FOR_LAUNCH && look->release->one_end_a_call)
-        result = check_ends(look);
-    return result;
 }
 
 /*
@@ -276,36 +229,44 @@ static int check_rows(struct look *look)
  * memory without an entry, and where the driver does not launch, so that the table does not follow
  * all calls.
  */
-static bool is_right(const struct rex_map *map, const struct rex_range_lock *ranges,
-                     enum rex_purpose purpose)
+static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
+                             enum rex_purpose purpose)
 {
+    if (ranges->is_all || ranges->count != (size_t)map->count ||
+        rex_row_has(ranges->types, REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
+        return false;
     bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone && rex_all_mappings_are_seen() &&
-                      rex_process_reasons() == 0,
-         right =
-             !ranges->is_all && ranges->count == (size_t)map->count &&
-             !(ranges->types & (REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT));
-    for (size_t i = 0; i < ranges->count && right; i++)
-        right = (ranges->range[i].is_whole && !ranges->range[i].is_loose) ||
-                (ranges->range[i].is_new && may_be_new);
-    return right;
+                      rex_process_reasons() == 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        if (!(range->is_whole && !range->is_loose) && !(range->is_new && may_be_new))
+            return false;
+    }
+    return true;
 }
 
-#define NEW_ON_STACK 16
+#define SPANS_ON_STACK 16
 
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
                        const char *what, const struct rex_range_lock *ranges)
 {
-    struct rex_new_row on_stack[NEW_ON_STACK];
+    struct rex_row_span on_stack[SPANS_ON_STACK];
     struct look look = {
-        .map = map, .purpose = purpose, .number = number, .what = what, .new_rows = on_stack};
-    if (map == NULL || (ranges != NULL && is_right(map, ranges, purpose)))
+        .map = map, .purpose = purpose, .number = number, .what = what, .spans = on_stack};
+    if (map == NULL || (ranges != NULL && are_ranges_right(map, ranges, purpose)))
         return REX_OK;
     look.release = rex_runtime();
-    size_t size = 2 * (size_t)map->count * sizeof *look.new_rows; /* a row and its pointer */
-    if (size > sizeof on_stack && (look.new_rows = malloc(size)) == NULL)
+    size_t size = 2 * (size_t)map->count * sizeof *look.spans; /* a row and its pointer */
+    if (size > sizeof on_stack && (look.spans = malloc(size)) == NULL)
         return rex_fail_memory(size, "the rows of a call");
-    int result = check_rows(&look);
-    if (look.new_rows != on_stack)
-        free(look.new_rows);
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+        result = check_mapped_row(&look, i);
+    if (result == REX_OK)
+        result = rex_new_spans_check(look.spans, &look.count, map, what);
+    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
+        result = check_empty_rows(&look);
+    if (look.spans != on_stack)
+        free(look.spans);
     return result;
 }
