@@ -237,7 +237,7 @@ static int make_data_call(struct rex_module *module, int64_t device, const struc
     int64_t *types = NULL;
     if (map == NULL)
         return rex_fail_null(what, "map");
-    int result = rex_module_enter(rex_module_ready_for_data, module, what);
+    int result = rex_module_enter(module, REX_NEED_DEVICES, what);
     if (result != REX_OK)
         return result == REX_EHOST ? REX_OK : result;
     result = rex_check_rows(map, purpose, what);
@@ -403,7 +403,7 @@ int rex_module_target_data(struct rex_module *module, enum rex_data_call call, i
 {
     if ((unsigned)call > REX_DATA_UPDATE)
         return rex_fail(REX_EINVAL, "rex_module_target_data: there is no data call %d", (int)call);
-    int result = rex_module_enter(rex_module_ready_for_data, module, "rex_module_target_data");
+    int result = rex_module_enter(module, REX_NEED_DEVICES, "rex_module_target_data");
     if (result != REX_OK)
         return result;
     result = rex_pass_data_call(call, MAP_A);

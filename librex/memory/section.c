@@ -35,30 +35,6 @@ static int check_dimension(const struct rex_dimension *dimension, int number)
     return REX_OK;
 }
 
-/* The bytes from one element of each dimension to the next. */
-static int pitches(const struct rex_dimension *dimensions, int count, int64_t element_size,
-                   int64_t *pitch)
-{
-    int64_t bytes = element_size;
-    for (int d = count - 1; d >= 0; d--) {
-        pitch[d] = bytes;
-        if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
-            return rex_fail(REX_EINVAL,
-                            "dimension %d: the array's size in bytes is not representable", d);
-    }
-    return REX_OK;
-}
-
-/* Trailing dimensions that are whole form one run with the dimension before them. */
-static int run_dimension(const struct rex_dimension *dimensions, int count)
-{
-    int d = count - 1;
-    while (d > 0 && dimensions[d].stride == 1 && dimensions[d].lower == 0 &&
-           dimensions[d].length == dimensions[d].extent)
-        d--;
-    return d;
-}
-
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
@@ -72,7 +48,7 @@ static bool is_one_run(const struct part *part, int d)
 }
 
 /* Refuses more rows than a map can have, because counting them one by one would take hours. */
-static int check_rows(const struct rex_map_builder *builder, const struct part *part)
+static int check_part_rows(const struct rex_map_builder *builder, const struct part *part)
 {
     int64_t rows = 1;
     for (int d = 0; d <= part->run; d++)
@@ -104,8 +80,7 @@ static int push_part(struct rex_map_builder *builder, const struct part *part, i
 int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                         const struct rex_dimension *dimensions, int count, int64_t type)
 {
-    int64_t pitch[MOST_DIMENSIONS];
-    int result = REX_OK;
+    int64_t pitch[MOST_DIMENSIONS]; /* the bytes from one element of each dimension to the next */
     if (builder == NULL || base == NULL || dimensions == NULL)
         return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
                                                     : base == NULL  ? "base"
@@ -114,18 +89,28 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         return rex_fail(REX_EINVAL,
                         "rex_map_add_strided: elements of %lld bytes, %d dimensions of at most %d",
                         (long long)element_size, count, MOST_DIMENSIONS);
-    int empty = 0;
-    for (int d = 0; d < count && result == REX_OK; d++) {
-        result = check_dimension(&dimensions[d], d);
+    int64_t bytes = element_size;
+    int empty = 0, run = count - 1;
+    for (int d = 0; d < count; d++) {
+        int result = check_dimension(&dimensions[d], d);
+        if (result != REX_OK)
+            return result;
         empty |= dimensions[d].length == 0;
     }
-    if (result == REX_OK)
-        result = pitches(dimensions, count, element_size, pitch);
+    for (int d = count - 1; d >= 0; d--) {
+        pitch[d] = bytes;
+        if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
+            return rex_fail(REX_EINVAL,
+                            "dimension %d: the array's size in bytes is not representable", d);
+    }
     if (empty)
-        return result;
-    struct part part = {dimensions, pitch, run_dimension(dimensions, count), type};
-    if (result == REX_OK)
-        result = check_rows(builder, &part);
+        return REX_OK;
+    /* Trailing dimensions that are whole form one run with the dimension before them. */
+    while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
+           dimensions[run].length == dimensions[run].extent)
+        run--;
+    struct part part = {dimensions, pitch, run, type};
+    int result = check_part_rows(builder, &part);
     return result == REX_OK ? push_part(builder, &part, 0, base, 0) : result;
 }
 
@@ -186,33 +171,6 @@ static int check_section(const struct rex_map_builder *builder, rex_mapper *mapp
     return REX_OK;
 }
 
-static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
-                         const struct rex_row *section, int64_t element_size)
-{
-    const struct rex_map_builder around = *builder;
-    int64_t own = builder->row - 1;
-    int result = REX_OK;
-    builder->section = builder->depth > 0 ? rex_row_inside(builder, *section).type : section->type;
-    /*
-     * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
-     * because libomptarget only asks whether a row is a member, not of which row.
-     */
-    builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
-    builder->part = *section;
-    builder->element_size = element_size;
-    builder->depth++;
-    for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size) {
-        builder->part.base = (char *)section->begin + at;
-        result = mapper(builder, builder->part.base);
-    }
-    builder->depth--;
-    builder->section = around.section;
-    builder->part = around.part;
-    builder->element_size = around.element_size;
-    builder->parent = around.parent;
-    return result;
-}
-
 int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
                        int64_t element_size)
 {
@@ -224,7 +182,29 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
     result = rex_map_add(builder, whole);
-    return result == REX_OK ? push_elements(builder, mapper, &section, element_size) : result;
+    if (result != REX_OK)
+        return result;
+    const struct rex_map_builder around = *builder;
+    int64_t own = builder->row - 1;
+    builder->section = builder->depth > 0 ? rex_row_inside(builder, section).type : section.type;
+    /*
+     * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
+     * because libomptarget only asks whether a row is a member, not of which row.
+     */
+    builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
+    builder->part = section;
+    builder->element_size = element_size;
+    builder->depth++;
+    for (int64_t at = 0; at < section.size && result == REX_OK; at += element_size) {
+        builder->part.base = (char *)section.begin + at;
+        result = mapper(builder, builder->part.base);
+    }
+    builder->depth--;
+    builder->section = around.section;
+    builder->part = around.part;
+    builder->element_size = around.element_size;
+    builder->parent = around.parent;
+    return result;
 }
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */

@@ -110,7 +110,7 @@ inline fork()
 
 /* ---- the state ---------------------------------------------------------------------------------- */
 
-/* code: publish */
+/* code: publish_registration */
 inline publish(to)
 {
     d_step {
@@ -223,7 +223,7 @@ inline make_attempt()
 }
 
 /* Leaves the failure of the attempt that was waited for in `result`, or OK: look again. */
-/* code: wait_for */
+/* code: await_attempt */
 inline wait_for()
 {
     do
