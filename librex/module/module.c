@@ -141,20 +141,23 @@ static void register_others(const struct rex_release *release)
 static int register_as(struct rex_module *module, const char *name)
 {
     struct rex_registration *registration = rex_modules_know(module);
-    int result = registration != NULL ? REX_OK : REX_ENOMEM;
-    while (result == REX_OK &&
-           __atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != REX_MODULE_REGISTERED) {
-        result = check_worker(registration);
-        if (result == REX_OK && begin_work(registration, REX_MODULE_UNREGISTERED)) {
+    if (registration == NULL)
+        return REX_ENOMEM;
+    while (__atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != REX_MODULE_REGISTERED) {
+        int result = check_worker(registration);
+        if (result != REX_OK)
+            return result;
+        if (begin_work(registration, REX_MODULE_UNREGISTERED)) {
             result = make_attempt(registration, name);
             if (result == REX_OK)
                 register_others(registration->release);
             return result;
         }
-        if (result == REX_OK)
-            result = await_attempt(registration);
+        result = await_attempt(registration);
+        if (result != REX_OK)
+            return result;
     }
-    return result;
+    return REX_OK;
 }
 
 int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller)

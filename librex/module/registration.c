@@ -27,14 +27,14 @@
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static void discard(struct rex_descriptor *descriptor)
+static void free_descriptor(struct rex_descriptor *descriptor)
 {
     free(descriptor->entries);
     free(descriptor);
 }
 
 /* A descriptor with room for copies of COUNT entries; 0: it has none. */
-static struct rex_descriptor *allocate(size_t count)
+static struct rex_descriptor *allocate_descriptor(size_t count)
 {
     struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
     if (descriptor != NULL && count > 0)
@@ -46,8 +46,8 @@ static struct rex_descriptor *allocate(size_t count)
     return NULL;
 }
 
-static void describe(struct rex_descriptor *descriptor, const struct rex_module_image *image,
-                     struct __tgt_offload_entry *begin, size_t count)
+static void fill_descriptor(struct rex_descriptor *descriptor, const struct rex_module_image *image,
+                            struct __tgt_offload_entry *begin, size_t count)
 {
     descriptor->image =
         (struct __tgt_device_image){image->bytes, image->bytes + image->size, begin, begin + count};
@@ -66,7 +66,7 @@ static int describe_by_position(struct rex_registration *registration,
     const struct rex_table *table = &registration->table;
     const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_descriptor *descriptor = allocate(count);
+    struct rex_descriptor *descriptor = allocate_descriptor(count);
     if (descriptor == NULL)
         return REX_ENOMEM;
     struct __tgt_offload_entry *rows = descriptor->entries;
@@ -83,7 +83,7 @@ static int describe_by_position(struct rex_registration *registration,
                 break;
             }
         if (row == 0) {
-            discard(descriptor);
+            free_descriptor(descriptor);
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
                             "omp_offloading_entries, by which LLVM %d finds kernels: write "
@@ -93,24 +93,9 @@ static int describe_by_position(struct rex_registration *registration,
         rows[row - 1] = *entry;
         placed = row % count;
     }
-    describe(descriptor, image, rows, count);
+    fill_descriptor(descriptor, image, rows, count);
     *result = descriptor;
     return REX_OK;
-}
-
-/*
- * For a host device that calls kernels in its own way: replaces each kernel's name by that of the
- * function that calls it. The names are in the image, which stays as long as these copies.
- */
-static void name_calls(struct rex_descriptor *descriptor, size_t count, const struct rex_view *view)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct __tgt_offload_entry *entry = &descriptor->entries[i];
-        const struct rex_image_symbol *kernel =
-            entry->size == 0 ? rex_view_find(view, entry->name) : NULL;
-        if (kernel != NULL && kernel->call != NULL)
-            entry->name = (char *)(uintptr_t)kernel->call;
-    }
 }
 
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
@@ -121,14 +106,23 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         return describe_by_position(registration, image, result);
     bool calls = registration->release->host.version != 0 && image->view.kind == REX_IMAGE_HOST;
     fresh |= calls;
-    struct rex_descriptor *descriptor = allocate(fresh ? table->count : 0);
+    struct rex_descriptor *descriptor = allocate_descriptor(fresh ? table->count : 0);
     if (descriptor == NULL)
         return REX_ENOMEM;
+    struct __tgt_offload_entry *entries = fresh ? descriptor->entries : table->entries;
     if (fresh)
-        memcpy(descriptor->entries, table->entries, table->count * sizeof *table->entries);
-    if (calls)
-        name_calls(descriptor, table->count, &image->view);
-    describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
+        memcpy(entries, table->entries, table->count * sizeof *entries);
+    /*
+     * A host device that calls kernels in its own way gets the name of the function that calls a
+     * kernel. The names are in the image, which stays as long as these copies.
+     */
+    for (size_t i = 0; calls && i < table->count; i++) {
+        const struct rex_image_symbol *kernel =
+            entries[i].size == 0 ? rex_view_find(&image->view, entries[i].name) : NULL;
+        if (kernel != NULL && kernel->call != NULL)
+            entries[i].name = (char *)(uintptr_t)kernel->call;
+    }
+    fill_descriptor(descriptor, image, entries, table->count);
     *result = descriptor;
     return REX_OK;
 }
@@ -150,8 +144,8 @@ void rex_registration_ended(struct rex_registration *registration)
     rex_retained_drop(registration->descriptor->image.ImageStart);
 }
 
-static int not_accepted(const struct rex_registration *registration,
-                        const struct rex_module_image *image)
+static int fail_not_accepted(const struct rex_registration *registration,
+                             const struct rex_module_image *image)
 {
     char trouble[256];
     const char *cause = rex_runtime_doubt();
@@ -171,8 +165,9 @@ static int not_accepted(const struct rex_registration *registration,
  * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
  * no device for the image it is not registered.
  */
-static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
-                     struct rex_descriptor *descriptor)
+static int register_with_runtime(struct rex_registration *registration,
+                                 const struct rex_module_image *image,
+                                 struct rex_descriptor *descriptor)
 {
     int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
@@ -200,7 +195,7 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
-    return is_accepted ? REX_OK : not_accepted(registration, image);
+    return is_accepted ? REX_OK : fail_not_accepted(registration, image);
 }
 
 static int give_to_runtime(struct rex_registration *registration,
@@ -218,13 +213,15 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture, release->devices_at_first_use);
         rex_phase_end(begin, "activate contexts", NULL);
     }
-    int result = registration->is_kept ? REX_OK : hand_over(registration, image, descriptor);
+    if (registration->is_kept)
+        return REX_OK;
+    int result = register_with_runtime(registration, image, descriptor);
     if (result != REX_OK && for_gpu)
         rex_context_unhold();
     return result;
 }
 
-static int keep_path(struct rex_registration *registration, const char *path)
+static int keep_image_path(struct rex_registration *registration, const char *path)
 {
     if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
         return REX_OK;
@@ -257,7 +254,7 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * For all launches alike: librex's own load of the image does not see what that of libomptarget has
  * written. No call names what the loading of a global maps.
  */
-static void classify(struct rex_registration *registration)
+static void read_reasons(struct rex_registration *registration)
 {
     static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
                                        [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
@@ -277,7 +274,7 @@ static void classify(struct rex_registration *registration)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-static int register_image(struct rex_registration *registration, struct rex_module_image *image)
+static int register_opened(struct rex_registration *registration, struct rex_module_image *image)
 {
     struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
     bool now = rex_setting_read(REX_OPTION_CHECK);
@@ -288,7 +285,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
                         "device image %s: LLVM %d takes no registration back, and this module "
                         "was registered with %s: it can take no other",
                         image->path, registration->release->number, registration->image_path);
-    int result = keep_path(registration, image->path);
+    int result = keep_image_path(registration, image->path);
     if (result == REX_OK && now)
         result =
             rex_table_match(&registration->table, &image->view, image->path, registration->release);
@@ -307,7 +304,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
     if (registration->descriptor != descriptor)
-        discard(descriptor);
+        free_descriptor(descriptor);
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;
@@ -318,47 +315,45 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         registration->view = image->view;
         memset(&image->view, 0, sizeof image->view);
     }
-    classify(registration);
+    read_reasons(registration);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
             registration->table.count);
     return REX_OK;
 }
 
-static int attempt(struct rex_registration *registration, const char *name)
+int rex_register(struct rex_registration *registration, const char *name)
 {
     struct rex_module_image image;
-    if (registration->forked && !rex_gate_is_torn())
-        return rex_fail(REX_EFORK,
-                        "this process was forked after its parent registered %s for a GPU, or "
-                        "began to: start the child with exec, or fork first",
-                        registration->image_path != NULL ? registration->image_path : "a module");
-    int result = rex_gate_check();
+    rex_trace_start();
+    rex_trace_names(rex_kernel_name);
+    uint64_t begin = rex_phase_begin(), opening;
+    int result = REX_EFORK;
+    if (registration->forked && !rex_gate_is_torn()) {
+        rex_fail(REX_EFORK,
+                 "this process was forked after its parent registered %s for a GPU, or "
+                 "began to: start the child with exec, or fork first",
+                 registration->image_path != NULL ? registration->image_path : "a module");
+        goto done;
+    }
+    result = rex_gate_check();
     if (result == REX_OK)
         result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_start();
     if (result != REX_OK)
-        return result;
+        goto done;
     registration->release = rex_runtime();
     result = rex_device_require_gpu();
     if (result != REX_OK)
-        return result;
-    uint64_t begin = rex_phase_begin();
+        goto done;
+    opening = rex_phase_begin();
     result = rex_module_image_open(&image, registration->module, name, registration->release);
-    if (result == REX_OK) {
-        rex_phase_end(begin, "open image", image.path);
-        result = register_image(registration, &image);
-        rex_module_image_close(&image);
-    }
-    return result;
-}
-
-int rex_register(struct rex_registration *registration, const char *name)
-{
-    rex_trace_start();
-    rex_trace_names(rex_kernel_name);
-    uint64_t begin = rex_phase_begin();
-    int result = attempt(registration, name);
+    if (result != REX_OK)
+        goto done;
+    rex_phase_end(opening, "open image", image.path);
+    result = register_opened(registration, &image);
+    rex_module_image_close(&image);
+done:
     rex_phase_end(begin, "register", registration->image_path);
     return result;
 }
