@@ -77,7 +77,7 @@ byte doomed;              /* an attempt that has failed and whose state is still
 
 /* ---- children of a fork: everything else stands still, so all this is one step ------------------ */
 
-/* code: end_in_child */
+/* code: end_modules_in_child */
 inline end_in_child()
 {
     if
