@@ -34,7 +34,7 @@ static const char *separator(const struct rex_report *tried)
 }
 
 /* The file at the source's path; results as those of rex_source_read(). */
-static int read_file(struct rex_source *source, struct rex_report *tried)
+static int read_source(struct rex_source *source, struct rex_report *tried)
 {
     char why[256];
     if (rex_file_read(source->path, &source->file, why, sizeof why) == 0)
@@ -49,23 +49,24 @@ static int read_file(struct rex_source *source, struct rex_report *tried)
                     "device image %.3900s cannot be read: %s", source->path, why);
 }
 
-static int read_in(struct rex_source *source, const char *folder, size_t length, const char *name,
-                   struct rex_report *tried)
+static int read_in_folder(struct rex_source *source, const char *folder, size_t length,
+                          const char *name, struct rex_report *tried)
 {
     int whole = snprintf(source->path, PATH_MAX, "%.*s/%s", (int)length, folder, name);
     if ((size_t)whole < PATH_MAX)
-        return read_file(source, tried);
+        return read_source(source, tried);
     rex_report_add(tried, "%s%.60s..., which is too long for a path", separator(tried),
                    source->path);
     return REX_ENOIMAGE;
 }
 
-static __attribute__((noinline)) int read_beside(struct rex_source *source, const char *binary,
-                                                 const char *name, struct rex_report *tried)
+static __attribute__((noinline)) int read_beside_binary(struct rex_source *source,
+                                                        const char *binary, const char *name,
+                                                        struct rex_report *tried)
 {
     char folder[PATH_MAX];
     rex_folder_of(binary, folder);
-    return read_in(source, folder, strlen(folder), name, tried);
+    return read_in_folder(source, folder, strlen(folder), name, tried);
 }
 
 int rex_source_read(struct rex_source *source, const struct rex_module *module, const char *name,
@@ -83,24 +84,24 @@ int rex_source_read(struct rex_source *source, const struct rex_module *module, 
                         name, length, most);
     if (!source->searched) {
         snprintf(source->path, PATH_MAX, "%s", name);
-        return read_file(source, tried);
+        return read_source(source, tried);
     }
     _Static_assert(REX_SETTING_MAX <= sizeof places, "the folders' names fit, too");
     const char *folder = rex_setting_text(REX_OPTION_CUBIN_PATH, places) ? places : "";
     for (; result == REX_ENOIMAGE && *folder != '\0'; folder += length + (folder[length] == ':'))
         if ((length = strcspn(folder, ":")) > 0)
-            result = read_in(source, folder, length, name, tried);
+            result = read_in_folder(source, folder, length, name, tried);
     if (result == REX_ENOIMAGE && !rex_in_program(module, places))
-        result = read_beside(source, places, name, tried);
+        result = read_beside_binary(source, places, name, tried);
     if (result == REX_ENOIMAGE) {
         ssize_t got = readlink(PROGRAM, places, sizeof places - 1);
         places[got > 0 ? got : 0] = '\0';
-        result = read_beside(source, places, name, tried);
+        result = read_beside_binary(source, places, name, tried);
     }
-    return result == REX_ENOIMAGE ? read_in(source, ".", 1, name, tried) : result;
+    return result == REX_ENOIMAGE ? read_in_folder(source, ".", 1, name, tried) : result;
 }
 
-static bool is_trusted(uid_t owner)
+static bool is_owner_trusted(uid_t owner)
 {
     struct stat program;
     return owner == 0 || owner == geteuid() ||
@@ -127,7 +128,7 @@ int rex_source_check_owner(const struct rex_source *source)
                         "host image %s lies in a folder that every user can write; it is code: "
                         "move it, or name it with a slash",
                         path);
-    if (!is_trusted(status->st_uid) || !is_trusted(folder_status.st_uid))
+    if (!is_owner_trusted(status->st_uid) || !is_owner_trusted(folder_status.st_uid))
         return rex_fail(REX_EUNSAFE,
                         "host image %s or its folder belongs to another user (%u, %u); it is code: "
                         "name it with a slash",
@@ -138,7 +139,7 @@ int rex_source_check_owner(const struct rex_source *source)
 /* ---- the images of a module ------------------------------------------------------------------ */
 
 /* Room for one source more, which does not count yet; NULL with an error. */
-static struct rex_source *next(struct rex_sources *sources)
+static struct rex_source *room_for_source(struct rex_sources *sources)
 {
     size_t count = sources->count + 1;
     struct rex_source *grown = reallocarray(sources->list, count, sizeof *grown);
@@ -152,8 +153,8 @@ static struct rex_source *next(struct rex_sources *sources)
 }
 
 /* List the images in the bytes of SOURCE, which counts then. */
-static int add(struct rex_sources *sources, struct rex_source *source, const void *bytes,
-               size_t size)
+static int list_source(struct rex_sources *sources, struct rex_source *source, const void *bytes,
+                       size_t size)
 {
     int result = rex_list_open(&source->list, bytes, size, source->path);
     if (result == REX_OK)
@@ -163,32 +164,39 @@ static int add(struct rex_sources *sources, struct rex_source *source, const voi
     return result;
 }
 
-static int add_file(struct rex_sources *sources, const struct rex_module *module, const char *name)
+static int add_named_file(struct rex_sources *sources, const struct rex_module *module,
+                          const char *name)
 {
     struct rex_report *missing = &sources->missing;
     size_t before = missing->length;
-    struct rex_source *source = next(sources);
-    int result = source != NULL ? rex_source_read(source, module, name, missing) : REX_ENOMEM;
+    struct rex_source *source = room_for_source(sources);
+    if (source == NULL)
+        return REX_ENOMEM;
+    int result = rex_source_read(source, module, name, missing);
     if (result != REX_OK)
         return result;
     missing->length = before; /* where else it was looked for matters no more */
     missing->text[before] = '\0';
-    return add(sources, source, source->file.bytes, source->file.size);
+    return list_source(sources, source, source->file.bytes, source->file.size);
 }
 
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names)
 {
     char *copy = strdup(names), *rest = copy, *name;
+    int result = REX_OK;
     sources->names = strdup(names);
-    int result = copy != NULL && sources->names != NULL
-                     ? REX_OK
-                     : rex_fail_memory(strlen(names) + 1, "the names of images");
-    while (result == REX_OK && (name = strsep(&rest, ":")) != NULL)
-        if (*name != '\0' && (result = add_file(sources, module, name)) == REX_ENOIMAGE) {
+    if (copy == NULL || sources->names == NULL)
+        result = rex_fail_memory(strlen(names) + 1, "the names of images");
+    while (result == REX_OK && (name = strsep(&rest, ":")) != NULL) {
+        if (*name == '\0')
+            continue;
+        result = add_named_file(sources, module, name);
+        if (result == REX_ENOIMAGE) {
             rex_log(REX_LOG_DEBUG, "there is no %s", name);
             result = REX_OK;
         }
+    }
     free(copy);
     return result == REX_OK && sources->count == 0 ? REX_ENOIMAGE : result;
 }
@@ -196,13 +204,13 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
 int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size,
                            const char *name)
 {
-    struct rex_source *source = next(sources);
+    struct rex_source *source = room_for_source(sources);
     if (source == NULL)
         return REX_ENOMEM;
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image in memory is empty");
     snprintf(source->path, PATH_MAX, "%s", name);
-    return add(sources, source, bytes, size);
+    return list_source(sources, source, bytes, size);
 }
 
 void rex_sources_close(struct rex_sources *sources)
@@ -230,20 +238,8 @@ enum {
     UNSUPPORTED_PTX_VERSION = 222
 };
 
-/* One line out of many. */
-static void flatten(char *log)
-{
-    char *to = log;
-    for (const char *from = log; *from != '\0'; from++)
-        if (*from != '\n')
-            *to++ = *from;
-        else if (to > log && from[1] != '\0' && to[-1] != ' ')
-            *to++ = ' ';
-    *to = '\0';
-}
-
 /* RESULT of the linker, which has written LOG. */
-static int not_linked(int result, char *log, const char *path)
+static int fail_not_linked(int result, char *log, const char *path)
 {
     bool is_newer = result == UNSUPPORTED_PTX_VERSION;
     bool is_wrong = is_newer || result == INVALID_IMAGE || result == INVALID_PTX ||
@@ -253,7 +249,14 @@ static int not_linked(int result, char *log, const char *path)
                         "device image %s is PTX, and the CUDA driver's compiler, "
                         "libnvidia-ptxjitcompiler.so.1, is not installed",
                         path);
-    flatten(log);
+    /* One line out of many. */
+    char *to = log;
+    for (const char *from = log; *from != '\0'; from++)
+        if (*from != '\n')
+            *to++ = *from;
+        else if (to > log && from[1] != '\0' && to[-1] != ' ')
+            *to++ = ' ';
+    *to = '\0';
     return rex_fail(is_wrong ? REX_EIMAGE : REX_ECUDA,
                     "device image %s: the CUDA driver cannot compile the PTX: %s%s%s%s", path,
                     rex_cuda_why(), *log != '\0' ? ": " : "", log,
@@ -277,7 +280,7 @@ static int link_ptx(struct rex_module_image *image)
     size_t size;
     int result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
     if (result != 0)
-        return not_linked(result, log, image->path);
+        return fail_not_linked(result, log, image->path);
     /* The size counts the NUL. */
     result = REX_CUDA(cuLinkAddData, state, JIT_INPUT_PTX, image->bytes, image->size + 1,
                       image->path, 0, NULL, NULL);
@@ -285,16 +288,19 @@ static int link_ptx(struct rex_module_image *image)
         result = REX_CUDA(cuLinkComplete, state, &made, &size);
     /* The linker's CUBIN lasts as long as the linker. */
     unsigned char *copy = result == 0 ? malloc(size) : NULL;
-    if (result != 0)
-        result = not_linked(result, log, image->path);
-    else if (copy == NULL)
-        result = rex_fail_memory(size, "a compiled device image");
-    else {
-        free(image->bytes);
-        image->bytes = memcpy(copy, made, size);
-        image->size = size;
-        image->view_most = SIZE_MAX; /* the driver's own */
+    if (result != 0) {
+        result = fail_not_linked(result, log, image->path);
+        goto destroy;
     }
+    if (copy == NULL) {
+        result = rex_fail_memory(size, "a compiled device image");
+        goto destroy;
+    }
+    free(image->bytes);
+    image->bytes = memcpy(copy, made, size);
+    image->size = size;
+    image->view_most = SIZE_MAX; /* the driver's own */
+destroy:
     rex_driver.cuLinkDestroy(state);
     return result;
 }
@@ -344,13 +350,13 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
         header.e_ident[EI_OSABI] != 0x41 || header.e_ident[EI_ABIVERSION] != 8)
         return REX_OK;
     unsigned sm = header.e_flags >> 8 & 0xff;
+    if (sm > (unsigned)release->newest_old_header && !release->new_header_refused)
+        return REX_OK;
     if (sm > (unsigned)release->newest_old_header)
-        return release->new_header_refused ? rex_fail(REX_EUNSUPPORTED,
-                                                      "device image %s: LLVM %d refuses CUDA 13's "
-                                                      "CUBIN header, and sm_%u has no older "
-                                                      "form; LLVM 21.1.2 or later takes it",
-                                                      path, release->number, sm)
-                                           : REX_OK;
+        return rex_fail(REX_EUNSUPPORTED,
+                        "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and sm_%u has no "
+                        "older form; LLVM 21.1.2 or later takes it",
+                        path, release->number, sm);
     header.e_ident[EI_OSABI] = 0x33;
     header.e_ident[EI_ABIVERSION] = 7;
     header.e_flags = sm << 16 | 0x500 | sm;
@@ -364,20 +370,6 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 /* ---- modes of kernels ------------------------------------------------------------------------ */
 
 /*
- * nvcc's images have none. To look inside of them takes most of the time of a registration: once is
- * enough. The reader says what is wrong with an image.
- */
-static bool may_have_modes(const unsigned char *bytes, size_t size)
-{
-    struct rex_elf elf;
-    Elf64_Shdr symbols, names;
-    return rex_elf_open(&elf, bytes, size) == 0 && rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) &&
-           rex_elf_section(&elf, symbols.sh_link, &names) && names.sh_type == SHT_STRTAB &&
-           memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
-                  sizeof REX_EXEC_MODE_SUFFIX) != NULL;
-}
-
-/*
  * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds
  * threads to the block, and 0, which REX writes, fails to load (16). Kernels here are launched as
  * they are, so the symbols get a name that nobody looks for.
@@ -385,11 +377,25 @@ static bool may_have_modes(const unsigned char *bytes, size_t size)
 int rex_image_hide_modes(struct rex_module_image *image, const struct rex_release *release)
 {
     unsigned char *bytes = image->bytes;
+    struct rex_elf elf;
+    Elf64_Shdr symbols, names;
     struct rex_view view;
-    if (!release->exec_mode_obeyed || !may_have_modes(bytes, image->size))
+    if (!release->exec_mode_obeyed)
+        return REX_OK;
+    /*
+     * nvcc's images have none. To look inside of them takes most of the time of a registration:
+     * once is enough. The reader says what is wrong with an image.
+     */
+    if (rex_elf_open(&elf, bytes, image->size) != 0 ||
+        !rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) ||
+        !rex_elf_section(&elf, symbols.sh_link, &names) || names.sh_type != SHT_STRTAB ||
+        memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
+               sizeof REX_EXEC_MODE_SUFFIX) == NULL)
         return REX_OK;
     int result = rex_view_open_within(&view, bytes, image->size, image->view_most, image->path);
-    for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
+    if (result != REX_OK)
+        return result;
+    for (size_t i = 0; view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
         const char *name = view.symbols[i].name;
         if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
             continue;
@@ -398,7 +404,6 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         bytes[(const unsigned char *)name - bytes +
               (ptrdiff_t)(strlen(name) - strlen(REX_EXEC_MODE_SUFFIX))] = '.';
     }
-    if (result == REX_OK)
-        rex_view_close(&view);
-    return result;
+    rex_view_close(&view);
+    return REX_OK;
 }
