@@ -22,7 +22,7 @@
 #include "cuda/pinned.h"
 #include "launch/check.h"
 #include "launch/driversteps.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/device.h"

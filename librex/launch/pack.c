@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "image/view.h"
 #include "launch/check.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "launch/launch.h"
 #include "memory/data.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/gate.h"
 #include "omp/grid.h"
 

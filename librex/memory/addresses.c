@@ -9,7 +9,7 @@
  */
 #include "memory/addresses.h"
 
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/present.h"
 
 #define NEVER (UINT64_C(1) << 63)

@@ -11,8 +11,8 @@
  */
 #include "base/error.h"
 #include "cuda/context.h"
-#include "memory/copies.h"
-#include "module/modules.h"
+#include "memory/makecopy.h"
+#include "module/registry.h"
 #include "omp/backend.h"
 #include "omp/calls.h"
 #include "omp/device.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/device.h"
 
 /* ---- rows that are compared ------------------------------------------------------------------ */

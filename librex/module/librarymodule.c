@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "cuda/driver.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/table.h"
 #include "omp/device.h"
 #include "omp/gate.h"

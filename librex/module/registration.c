@@ -15,7 +15,7 @@
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "cuda/launchcontext.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/table.h"
 #include "module/trialload.h"
 #include "omp/calls.h"

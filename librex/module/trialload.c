@@ -25,7 +25,7 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"

@@ -13,7 +13,7 @@
 #include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/callreport.h"
 #include "omp/gate.h"
 #include "queue/instantiate.h"

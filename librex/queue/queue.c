@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/device.h"
 #include "omp/forward.h"
 #include "omp/gate.h"

@@ -1,6 +1,6 @@
 /*
  * registration.pml - a model, for Spin, of how a module is registered and ended: the state machine of
- * librex/module/module.c, with several threads, failures, registration again, and a fork in the middle.
+ * librex/module/state.c, with several threads, failures, registration again, and a fork in the middle.
  *
  * `make check K=model` goes through all its states. A line that ends in `= ...` is an atomic step of the
  * code, in the function that the comment `code: NAME` names; tests/model/steps holds the two against each

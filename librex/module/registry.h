@@ -1,11 +1,11 @@
 /*
- * modules.h - the modules that librex knows, and the module of each host key; the images that they
+ * registry.h - the modules that librex knows, and the module of each host key; the images that they
  * are registered with.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_MODULES_H
-#define REX_INTERNAL_MODULES_H
+#ifndef REX_INTERNAL_REGISTRY_H
+#define REX_INTERNAL_REGISTRY_H
 
 #include <stdbool.h>
 

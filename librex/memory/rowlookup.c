@@ -1,12 +1,12 @@
 /*
- * presence.c - checks rows against the mappings on a device.
+ * rowlookup.c - checks rows against the mappings on a device.
  *
  * LLVM 14 to 23 abort on rows that need present memory which is absent, and on rows that overlap a
  * mapping in part. They silently ignore updates of absent memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

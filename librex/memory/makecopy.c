@@ -1,5 +1,5 @@
 /*
- * copies.c - copies between host memory and a GPU, and who makes them: the driver, librex's
+ * makecopy.c - copies between host memory and a GPU, and who makes them: the driver, librex's
  * threads, or many small ones at once through pinned memory.
  *
  * On an H100 the driver copies pinned memory from its place, at 50 GB/s. It copies pageable memory
@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/copies.h"
+#include "memory/makecopy.h"
 
 #include <stdio.h>
 #include <string.h>

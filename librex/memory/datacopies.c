@@ -1,5 +1,5 @@
 /*
- * rowcopies.c - rows of data calls that librex copies itself.
+ * datacopies.c - rows of data calls that librex copies itself.
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. librex may copy
  * instead if it sees all calls and no pointer is attached in the memory. Then threads copy large
@@ -8,14 +8,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/rowcopies.h"
+#include "memory/datacopies.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "cuda/driver.h"
-#include "memory/copies.h"
-#include "memory/presence.h"
+#include "memory/makecopy.h"
+#include "memory/rowlookup.h"
 #include "omp/backend.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"

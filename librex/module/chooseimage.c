@@ -1,10 +1,10 @@
 /*
- * moduleimage.c - from a module's names to the one image that the bound runtime accepts: its files
+ * chooseimage.c - from a module's names to the one image that the bound runtime accepts: its files
  * and bytes in memory, the image in them that suits the device, and what has to be done to it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/moduleimage.h"
+#include "module/chooseimage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@
 #include "cuda/launchcontext.h"
 #include "image/cubin.h"
 #include "image/list.h"
+#include "module/fitimage.h"
 #include "module/hostneeds.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/runtime.h"
 
 /* ---- how well an image suits ----------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /*
- * modules.c - the modules that librex knows: their list, the images that they are registered with,
+ * registry.c - the modules that librex knows: their list, the images that they are registered with,
  * and the one lock of this room. No two modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/modules.h"
+#include "module/registry.h"
 
 #include <dlfcn.h>
 #include <limits.h>

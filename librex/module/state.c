@@ -1,5 +1,5 @@
 /*
- * module.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
+ * state.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
  * Implements the functions rex_module_* of rex/offload.h.
@@ -24,7 +24,7 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/launchcontext.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
