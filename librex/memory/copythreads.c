@@ -83,22 +83,6 @@ static void *run_copy_thread(void *argument)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Starts threads until there are COUNT, or as many as the system allows. */
-static unsigned start_copy_threads(unsigned count)
-{
-    unsigned before = pool.started;
-    pthread_t thread; /* never ends, so it need not be detached */
-    for (; pool.started < count; pool.started++) {
-        pool.seen[pool.started] = pool.serial;
-        if (!rex_thread_start(&thread, run_copy_thread, (void *)(uintptr_t)pool.started))
-            break;
-    }
-    if (pool.started > before)
-        rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
-                pool.started);
-    return pool.started < count ? pool.started : count;
-}
-
 bool rex_copy_threads_take(void)
 {
     pthread_mutex_lock(&lock);
@@ -120,7 +104,19 @@ void rex_copy_threads_give(void)
 
 void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
 {
-    count = start_copy_threads(count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST);
+    unsigned most = count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST;
+    unsigned before = pool.started;
+    pthread_t thread; /* never ends, so it need not be detached */
+    /* As many threads as the system allows. */
+    for (; pool.started < most; pool.started++) {
+        pool.seen[pool.started] = pool.serial;
+        if (!rex_thread_start(&thread, run_copy_thread, (void *)(uintptr_t)pool.started))
+            break;
+    }
+    if (pool.started > before)
+        rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
+                pool.started);
+    count = pool.started < most ? pool.started : most;
     if (count == 0)
         return;
     rex_shelter_begin(); /* the job may be on the caller's stack */

@@ -96,7 +96,7 @@ static void put_bases_back(const struct rex_map *map)
     free(returned);
 }
 
-/* Before a map with RETURN_PARAM is begun; keep_bases() comes after the call. */
+/* Before a map with RETURN_PARAM is begun; what is written is known after the call. */
 static int remember_bases(const struct rex_map *map, struct bases **returned)
 {
     int32_t count = count_rows(map, REX_MAP_RETURN_PARAM);
@@ -112,16 +112,6 @@ static int remember_bases(const struct rex_map *map, struct bases **returned)
             (*returned)->rows[(*returned)->count++].base = map->base[i];
         }
     return REX_OK;
-}
-
-static void keep_bases(struct bases *returned)
-{
-    for (int32_t i = 0; i < returned->count; i++)
-        returned->rows[i].written = returned->column[returned->rows[i].row];
-    rex_lists_lock();
-    returned->next = kept_bases;
-    kept_bases = returned;
-    rex_lists_unlock();
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -153,23 +143,6 @@ static bool share_a_mapping(const struct rex_map *map, int number)
     return share;
 }
 
-/*
- * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
- * its parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
- * be present was when the call was made, and an earlier row may have ended its mapping.
- */
-static int end_one_by_one(const struct data_call *call, const struct rex_map *map)
-{
-    int result = REX_OK;
-    for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
-        struct rex_map row = rex_rows_from(map, i, 1);
-        int64_t type = map->types[i] & ~REX_MAP_PRESENT;
-        row.types = &type;
-        result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
-    }
-    return result;
-}
-
 static int end_mappings(const struct data_call *call)
 {
     const struct rex_map *map = call->map;
@@ -182,8 +155,20 @@ static int end_mappings(const struct data_call *call)
     int64_t *types = rex_rows_copy_back(map, call->number);
     if (types != NULL)
         ended.types = types;
-    int result = apart ? end_one_by_one(call, &ended)
-                       : rex_call_data(REX_DATA_END, call->what, call->device, &ended);
+    int result = REX_OK;
+    if (!apart)
+        result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
+    /*
+     * From the last row to the first, as libomptarget does. A member can be ended without its
+     * parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
+     * be present was when the call was made, and an earlier row may have ended its mapping.
+     */
+    for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
+        struct rex_map row = rex_rows_from(&ended, i, 1);
+        int64_t type = ended.types[i] & ~REX_MAP_PRESENT;
+        row.types = &type;
+        result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
+    }
     rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0)
@@ -212,8 +197,14 @@ static int begin_mappings(struct data_call *call)
         goto leave;
     result = rex_rows_begin(call->what, call->device, call->number, map);
     how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
-    if (returned != NULL)
-        keep_bases(returned);
+    if (returned != NULL) {
+        for (int32_t i = 0; i < returned->count; i++)
+            returned->rows[i].written = map->base[returned->rows[i].row];
+        rex_lists_lock();
+        returned->next = kept_bases;
+        kept_bases = returned;
+        rex_lists_unlock();
+    }
 leave:
     rex_present_leave(REX_CALL_BEGINS, map, call->number, how);
     return result;

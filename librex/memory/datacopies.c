@@ -174,20 +174,6 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
     return some;
 }
 
-/*
- * Row I as a copy to the device, whose address is not known yet. Its size is 0 unless the row makes
- * a mapping of its own, which no launch by libomptarget may use meanwhile.
- */
-static struct rex_copy begin_of_row(const struct rex_map *map, int32_t i, int number)
-{
-    struct rex_copy copy = {.host = map->begin[i], .size = (size_t)map->sizes[i]};
-    bool is_new = (map->types[i] & REX_MAP_TO) && copy.size > 0 &&
-                  rex_mapping_is_new(copy.host, copy.size, number) &&
-                  rex_is_absent(copy.host, copy.size, number);
-    copy.size = is_new && rex_copy_is_ours(&copy) ? copy.size : 0;
-    return copy;
-}
-
 /* Makes the copies of rows that libomptarget has just mapped. */
 static int copy_mapped_rows(const char *what, int64_t device, int number, const struct rex_map *map,
                             struct rex_copy *copies)
@@ -233,8 +219,19 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
     struct rex_map begun = *map;
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
-        copies[i] = begin_of_row(map, i, number);
-        types[i] = map->types[i] & ~(copies[i].size > 0 ? REX_MAP_TO : INT64_C(0));
+        struct rex_copy copy = {.host = map->begin[i], .size = (size_t)map->sizes[i]};
+        types[i] = map->types[i];
+        copies[i] = (struct rex_copy){.host = copy.host};
+        /*
+         * Only a row that makes a mapping of its own, which no launch by libomptarget may use
+         * meanwhile. Its device address is not known yet.
+         */
+        if ((types[i] & REX_MAP_TO) && copy.size > 0 &&
+            rex_mapping_is_new(copy.host, copy.size, number) &&
+            rex_is_absent(copy.host, copy.size, number) && rex_copy_is_ours(&copy)) {
+            copies[i] = copy;
+            types[i] &= ~REX_MAP_TO;
+        }
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
     if (result == REX_OK)
@@ -245,21 +242,6 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
 
 /* ---- the end of a region --------------------------------------------------------------------- */
 
-/* Row I as a copy to the host; its size is 0 unless the call ends the mapping. */
-static struct rex_copy end_of_row(const struct rex_map *map, int32_t i, int number)
-{
-    struct rex_copy copy = {.host = map->begin[i], .to_host = true};
-    struct rex_mapping found;
-    if ((map->types[i] & REX_MAP_FROM) && !(map->types[i] & REX_MAP_OMPX_HOLD) &&
-        rex_mapping_is_ending(copy.host, (size_t)map->sizes[i], number, &found) &&
-        !found.is_attached) {
-        copy.device = found.device;
-        copy.size = found.device != 0 ? (size_t)map->sizes[i] : 0;
-    }
-    copy.size = rex_copy_is_ours(&copy) ? copy.size : 0;
-    return copy;
-}
-
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
 {
     struct rex_copy *copies;
@@ -267,8 +249,19 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
     if (types == NULL)
         return NULL;
     for (int32_t i = 0; i < map->count; i++) {
-        copies[i] = end_of_row(map, i, number);
+        struct rex_copy copy = {
+            .host = map->begin[i], .size = (size_t)map->sizes[i], .to_host = true};
+        struct rex_mapping found;
         types[i] = map->types[i];
+        copies[i] = (struct rex_copy){.host = copy.host, .to_host = true};
+        /* Only a row whose mapping the call ends for certain. */
+        if (!(types[i] & REX_MAP_FROM) || (types[i] & REX_MAP_OMPX_HOLD) ||
+            !rex_mapping_is_ending(copy.host, copy.size, number, &found) || found.is_attached ||
+            found.device == 0)
+            continue;
+        copy.device = found.device;
+        if (rex_copy_is_ours(&copy))
+            copies[i] = copy;
     }
     for (int32_t i = 0, some; i < map->count; i += some) {
         bool are_made;

@@ -89,21 +89,6 @@ void rex_device_free(void *memory, int64_t device)
         rex_runtime_omp()->free(memory, number);
 }
 
-/* librex makes copies of pageable memory that it makes faster than libomptarget. */
-static bool copy_without_runtime(void *to, bool to_host, const void *from, size_t size)
-{
-    void *source = (void *)(uintptr_t)from;
-    struct rex_copy copy = {.host = to_host ? to : source,
-                            .device = (uint64_t)(uintptr_t)(to_host ? source : to),
-                            .size = size,
-                            .to_host = to_host};
-    bool is_made = false;
-    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
-        rex_copy_is_ours(&copy))
-        rex_copy_some(&copy, 1, &is_made);
-    return is_made;
-}
-
 static int copy_between_host(void *to, int to_host, const void *from, size_t size, int64_t device,
                              const char *caller)
 {
@@ -119,9 +104,18 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    if (!copy_without_runtime(to, to_host, from, size) &&
-        rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
-                                to_host ? number : host) != 0)
+    /* librex makes copies of pageable memory that it makes faster than libomptarget. */
+    void *source = (void *)(uintptr_t)from;
+    struct rex_copy copy = {.host = to_host ? to : source,
+                            .device = (uint64_t)(uintptr_t)(to_host ? source : to),
+                            .size = size,
+                            .to_host = to_host};
+    bool is_made = false;
+    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
+        rex_copy_is_ours(&copy))
+        rex_copy_some(&copy, 1, &is_made);
+    if (!is_made && rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
+                                            to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,
                         "%s: libomptarget could not copy %zu bytes between the host and device %d, "
                         "from %p to %p",

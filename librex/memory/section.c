@@ -47,19 +47,6 @@ static bool is_one_run(const struct part *part, int d)
     return d == part->run && part->dimensions[d].stride == 1;
 }
 
-/* Refuses more rows than a map can have, because counting them one by one would take hours. */
-static int check_part_rows(const struct rex_map_builder *builder, const struct part *part)
-{
-    int64_t rows = 1;
-    for (int d = 0; d <= part->run; d++)
-        if (!is_one_run(part, d) &&
-            (__builtin_mul_overflow(rows, part->dimensions[d].length, &rows) ||
-             rows > INT32_MAX - builder->row))
-            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
-                            INT32_MAX);
-    return REX_OK;
-}
-
 static int push_part(struct rex_map_builder *builder, const struct part *part, int d, char *base,
                      int64_t offset)
 {
@@ -110,8 +97,14 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
            dimensions[run].length == dimensions[run].extent)
         run--;
     struct part part = {dimensions, pitch, run, type};
-    int result = check_part_rows(builder, &part);
-    return result == REX_OK ? push_part(builder, &part, 0, base, 0) : result;
+    /* Refused first, because counting more rows than a map can have would take hours. */
+    int64_t rows = 1;
+    for (int d = 0; d <= run; d++)
+        if (!is_one_run(&part, d) && (__builtin_mul_overflow(rows, dimensions[d].length, &rows) ||
+                                      rows > INT32_MAX - builder->row))
+            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
+                            INT32_MAX);
+    return push_part(builder, &part, 0, base, 0);
 }
 
 /* ---- elements with a mapper ------------------------------------------------------------------ */
@@ -146,42 +139,34 @@ bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct 
            (begin < element || end > element + (uintptr_t)builder->element_size);
 }
 
-static int check_section(const struct rex_map_builder *builder, rex_mapper *mapper,
-                         const struct rex_row *section, int64_t element_size)
-{
-    if (mapper == NULL)
-        return rex_fail(REX_EINVAL, "rex_map_add_mapped: map row %lld: the mapper is NULL",
-                        (long long)builder->row);
-    if (element_size <= 0 || section->size < 0 || section->size % element_size != 0)
-        return rex_fail(
-            REX_EINVAL,
-            "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
-            (long long)builder->row, (long long)section->size, (long long)element_size);
-    if (section->begin == NULL && section->size > 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL",
-                        (long long)builder->row, (long long)(section->size / element_size));
-    if (builder->depth >= DEEPEST)
-        return rex_fail(REX_EINVAL,
-                        "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
-    if (builder->depth == 0 && builder->row > REX_PARENT_MAX)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld: a section with a mapper needs a row that its elements can "
-                        "name, and that ends at %d",
-                        (long long)builder->row, REX_PARENT_MAX);
-    return REX_OK;
-}
-
 int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
                        int64_t element_size)
 {
-    int result = builder != NULL ? check_section(builder, mapper, &section, element_size)
-                                 : rex_fail_null("rex_map_add_mapped", "builder");
-    if (result != REX_OK)
-        return result;
+    if (builder == NULL)
+        return rex_fail_null("rex_map_add_mapped", "builder");
+    long long row = builder->row;
+    if (mapper == NULL)
+        return rex_fail(REX_EINVAL, "rex_map_add_mapped: map row %lld: the mapper is NULL", row);
+    if (element_size <= 0 || section.size < 0 || section.size % element_size != 0)
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
+            row, (long long)section.size, (long long)element_size);
+    if (section.begin == NULL && section.size > 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL", row,
+                        (long long)(section.size / element_size));
+    if (builder->depth >= DEEPEST)
+        return rex_fail(REX_EINVAL,
+                        "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
+    if (builder->depth == 0 && row > REX_PARENT_MAX)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld: a section with a mapper needs a row that its elements can "
+                        "name, and that ends at %d",
+                        row, REX_PARENT_MAX);
     /* One allocation for the section, so that its elements are adjacent on the device, too. */
     struct rex_row whole = section;
     whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
-    result = rex_map_add(builder, whole);
+    int result = rex_map_add(builder, whole);
     if (result != REX_OK)
         return result;
     const struct rex_map_builder around = *builder;

@@ -95,15 +95,6 @@ const char *rex_entries_name(struct rex_entries table, const void *key)
 #define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
 #define UNIFIED_SHARED_MEMORY 0x8
 
-static bool requires_unified(struct rex_entries table)
-{
-    for (size_t i = 0; i < count_entries(table); i++)
-        if (entry_at(table, i).flags == ENTRY_REQUIRES &&
-            (entry_at(table, i).data & UNIFIED_SHARED_MEMORY))
-            return true;
-    return false;
-}
-
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
 {
     bool is_changed = old && rex_entries_are_new(table);
@@ -339,8 +330,13 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
     rex_trace_names(rex_kernel_name);
     if (desc != NULL) {
         rex_mapped_unseen(); /* no call names what its globals map */
-        if (requires_unified(entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd)))
-            rex_add_process_reasons(REX_REASON_UNIFIED);
+        struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
+        for (size_t i = 0; i < count_entries(table); i++)
+            if (entry_at(table, i).flags == ENTRY_REQUIRES &&
+                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY)) {
+                rex_add_process_reasons(REX_REASON_UNIFIED);
+                break;
+            }
     }
     if (adopted != NULL) {
         if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)

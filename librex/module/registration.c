@@ -221,20 +221,6 @@ static int give_to_runtime(struct rex_registration *registration,
     return result;
 }
 
-static int keep_image_path(struct rex_registration *registration, const char *path)
-{
-    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
-        return REX_OK;
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return rex_fail_memory(strlen(path) + 1, "an image's path");
-    char *old = registration->image_path;
-    /* first: a child of fork, or another thread, may read it at any time */
-    __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
-    free(old);
-    return REX_OK;
-}
-
 /* ---- entries against the image --------------------------------------------------------------- */
 
 int rex_registration_match(struct rex_registration *registration, struct rex_kernel *kernel)
@@ -285,8 +271,17 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
                         "device image %s: LLVM %d takes no registration back, and this module "
                         "was registered with %s: it can take no other",
                         image->path, registration->release->number, registration->image_path);
-    int result = keep_image_path(registration, image->path);
-    if (result == REX_OK && now)
+    int result = REX_OK;
+    char *old = registration->image_path;
+    if (old == NULL || strcmp(old, image->path) != 0) {
+        char *copy = strdup(image->path);
+        if (copy == NULL)
+            return rex_fail_memory(strlen(image->path) + 1, "an image's path");
+        /* first: a child of fork, or another thread, may read it at any time */
+        __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
+        free(old);
+    }
+    if (now)
         result =
             rex_table_match(&registration->table, &image->view, image->path, registration->release);
     if (result == REX_OK)

@@ -311,26 +311,24 @@ static bool is_last_registered(const struct rex_registration *registration)
     return true;
 }
 
-/*
- * The mapping of a global's host address is made when the image is loaded, and outlives the
- * unregistration. With it a global of an image loaded later would never be reached.
- */
-static void unmap_global(const void *address)
-{
-    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
-        if (rex_runtime_omp()->is_present(address, device))
-            rex_runtime_omp()->disassociate(address, device);
-}
-
 static void end_registration(struct rex_registration *registration)
 {
     const struct rex_table *table = &registration->table;
     bool kept = registration->release->late_image_ignored;
     if (registration->unload != NULL)
         registration->unload(registration);
-    for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++)
-        if (table->entries[i].size > 0)
-            unmap_global(table->entries[i].addr);
+    /*
+     * The mapping of a global's host address is made when the image is loaded, and outlives the
+     * unregistration. With it a global of an image loaded later would never be reached.
+     */
+    for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
+        const void *global = table->entries[i].addr;
+        if (table->entries[i].size == 0)
+            continue;
+        for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
+            if (rex_runtime_omp()->is_present(global, device))
+                rex_runtime_omp()->disassociate(global, device);
+    }
     publish_registration(registration, NULL);
     if (kept) {
         /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */

@@ -192,24 +192,6 @@ int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, 
                     name, names, clang);
 }
 
-/*
- * Notes a parameter that libomptarget misplaces. The driver can launch the kernel; a launch by
- * libomptarget is refused.
- */
-static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol *symbol,
-                        const char *path, const struct rex_release *release)
-{
-    if (symbol->odd_size <= 8 && (symbol->odd_size == 0 || !release->packed_slots))
-        return;
-    uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
-    kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
-    rex_log(REX_LOG_INFO,
-            "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
-            "it, not LLVM %d",
-            REX_KERNEL_NAME(symbol->name), path, symbol->odd_index, symbol->odd_size,
-            release->number);
-}
-
 #define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
 #define REGISTERS 65536u /* most in a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
@@ -343,8 +325,19 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
         result = keep_layout(table, kernel, symbol, view);
     if (result != REX_OK)
         return result;
-    if (release != NULL)
-        find_misfit(kernel, symbol, path, release);
+    /*
+     * libomptarget misplaces such a parameter. The driver can launch the kernel; a launch by
+     * libomptarget is refused.
+     */
+    if (release != NULL &&
+        (symbol->odd_size > 8 || (symbol->odd_size > 0 && release->packed_slots))) {
+        uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
+        kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
+        rex_log(REX_LOG_INFO,
+                "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can "
+                "launch it, not LLVM %d",
+                REX_KERNEL_NAME(name), path, symbol->odd_index, symbol->odd_size, release->number);
+    }
     kernel->parameters = symbol->parameters;
     if (symbol->parameters == REX_PARAMETERS_UNKNOWN || symbol->env != symbol->plain)
         kernel->form = symbol->env ? REX_FORM_ENV : REX_FORM_PLAIN;
