@@ -1,5 +1,5 @@
 /*
- * fitimage.c - images made to suit: PTX compiled for the GPU, a CUBIN fitted to the release of LLVM.
+ * fitimage.c - images made to suit: PTX compiled for the GPU, a CUBIN fitted to a release of LLVM.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -30,7 +30,7 @@
 #include "omp/device.h"
 #include "omp/runtime.h"
 
-/* The next registration with an image for GPUs, or the host, from MODULE on; NULL: there is none. */
+/* The next registration with an image for GPUs, or the host, from MODULE on; NULL: none is left. */
 static struct rex_registration *next_registration(bool on_host, struct rex_module **module)
 {
     while (*module != NULL) {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "image/elf.h"
-#include "module/imagefiles.h"
+#include "module/fitimage.h"
 #include "module/chooseimage.h"
 
 #include "fuzz.h"
