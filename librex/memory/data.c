@@ -278,7 +278,9 @@ int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
     struct data_call call = {.device = device, .map = map, .what = "data end"};
     int result = rex_device_offload(device, &call.number);
-    return result == REX_OK ? end_mappings(&call) : result;
+    if (result != REX_OK)
+        return result;
+    return end_mappings(&call);
 }
 
 int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)

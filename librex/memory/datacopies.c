@@ -65,7 +65,9 @@ static int update_some_rows(const char *what, int64_t device, const struct rex_m
                             int32_t first, int32_t count)
 {
     struct rex_map some = rex_rows_from(map, first, count);
-    return count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &some) : REX_OK;
+    if (count == 0)
+        return REX_OK;
+    return rex_call_data(REX_DATA_UPDATE, what, device, &some);
 }
 
 /*
@@ -192,8 +194,9 @@ static int copy_mapped_rows(const char *what, int64_t device, int number, const 
             /* libomptarget copies what librex could not. */
             struct rex_map row = rex_rows_from(map, j, 1);
             row.types = &to;
-            int result =
-                copies[j].size > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &row) : REX_OK;
+            if (copies[j].size == 0)
+                continue;
+            int result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
             if (result != REX_OK)
                 return result;
         }

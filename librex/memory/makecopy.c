@@ -298,7 +298,9 @@ int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
     if (!may_wait || !is_large_copy(copy))
         return copy_by_driver(copy, stream);
     int result = REX_CUDA(cuStreamSynchronize, stream);
-    return result == 0 ? copy_large(copy, stream) : result;
+    if (result != 0)
+        return result;
+    return copy_large(copy, stream);
 }
 
 /* ---- copies of data calls ------------------------------------------------------------------- */

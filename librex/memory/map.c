@@ -114,7 +114,9 @@ static int add_all_rows(struct rex_map_builder *builder, const struct build *bui
     int result = add_map(builder, build->prefix);
     if (result == REX_OK && build->rows != NULL)
         result = build->rows(builder, build->context);
-    return result == REX_OK ? add_map(builder, build->suffix) : result;
+    if (result != REX_OK)
+        return result;
+    return add_map(builder, build->suffix);
 }
 
 static bool has_mappers(const struct rex_map *map)

@@ -146,7 +146,9 @@ int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
     if (!rex_row_has(type, REX_MAP_MEMBER_OF_MASK) || rex_row_has(type, ~REX_ROW_KNOWN))
         return REX_OK;
     const char *wrong = wrong_member(map, i);
-    return wrong == NULL ? REX_OK : fail_row(map, i, wrong, what);
+    if (wrong == NULL)
+        return REX_OK;
+    return fail_row(map, i, wrong, what);
 }
 
 int rex_check_size(const struct rex_map *map, int32_t i, const char *what)

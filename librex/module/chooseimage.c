@@ -244,8 +244,9 @@ static int open_chosen(struct rex_module_image *image, const struct rex_choice *
     if (result != REX_OK || release == NULL || !on_host)
         return result;
     result = rex_host_open_libraries(image->bytes, image->size, image->path);
-    return result == REX_OK ? rex_host_check_symbols(image->bytes, image->size, image->path)
-                            : result;
+    if (result != REX_OK)
+        return result;
+    return rex_host_check_symbols(image->bytes, image->size, image->path);
 }
 
 /* If RESULT is 0, open the image of SOURCES that suits; these are closed. */
@@ -311,7 +312,9 @@ static int add_named(struct rex_sources *sources, const struct rex_module *modul
     if (bytes != NULL)
         return rex_sources_add_memory(sources, bytes, size,
                                       is_named ? registration->memory_name : "memory");
-    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
+    if (names == NULL)
+        return REX_ENOIMAGE;
+    return rex_sources_add_files(sources, module, names);
 }
 
 static __attribute__((noinline)) int

@@ -149,9 +149,11 @@ static int fail_not_accepted(const struct rex_registration *registration,
 {
     char trouble[256];
     const char *cause = rex_runtime_doubt();
-    int result = image->view.kind == REX_IMAGE_CUBIN ? rex_trial_contexts() : REX_OK;
-    if (result != REX_OK)
-        return result;
+    if (image->view.kind == REX_IMAGE_CUBIN) {
+        int result = rex_trial_contexts();
+        if (result != REX_OK)
+            return result;
+    }
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
         rex_device_trouble(registration->release, trouble, sizeof trouble))
         cause = trouble;
@@ -174,7 +176,8 @@ static int register_with_runtime(struct rex_registration *registration,
         return result;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
     bool late = rex_devices_in_use() && !rex_runtime_disabled();
-    result = late ? rex_trial_load_now(descriptor, image->path, !for_gpu) : REX_OK;
+    if (late)
+        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
     if (result != REX_OK) {
         rex_gate_registered();
         return result;
@@ -195,7 +198,9 @@ static int register_with_runtime(struct rex_registration *registration,
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
-    return is_accepted ? REX_OK : fail_not_accepted(registration, image);
+    if (!is_accepted)
+        return fail_not_accepted(registration, image);
+    return REX_OK;
 }
 
 static int give_to_runtime(struct rex_registration *registration,

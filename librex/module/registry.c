@@ -202,7 +202,9 @@ int rex_module_add(struct rex_module *module)
     int result = rex_module_check(module, "rex_module_add");
     if (result != REX_OK)
         return result;
-    return rex_modules_know(module) != NULL ? REX_OK : REX_ENOMEM;
+    if (rex_modules_know(module) == NULL)
+        return REX_ENOMEM;
+    return REX_OK;
 }
 
 /* ---- modules of loaded shared objects -------------------------------------------------------- */

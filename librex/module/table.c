@@ -318,7 +318,9 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
         return rex_table_lacks(table, view, path, name, true);
     if (symbol->odd_size > 0 && symbol->odd_index == 0)
         flags |= REX_KERNEL_NARROW_FIRST;
-    int result = release != NULL ? check_environment(symbol, path, release, &flags) : REX_OK;
+    int result = REX_OK;
+    if (release != NULL)
+        result = check_environment(symbol, path, release, &flags);
     if (result == REX_OK && release != NULL)
         result = check_call(symbol, view, path, release, &flags);
     if (result == REX_OK)

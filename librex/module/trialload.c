@@ -145,8 +145,9 @@ drop:
 static int ordinal_of_device(int number, int *ordinal)
 {
     *ordinal = number;
-    return rex_devices_known() == rex_cuda_devices() ? REX_OK
-                                                     : rex_device_known_ordinal(number, ordinal);
+    if (rex_devices_known() == rex_cuda_devices())
+        return REX_OK;
+    return rex_device_known_ordinal(number, ordinal);
 }
 
 static int try_registered(int number)
@@ -251,8 +252,10 @@ static int load_host_images(int number)
 {
     struct loaded loaded = {.folder = folder_of_images()};
     struct rex_registration *registration;
-    int result = rex_runtime_disabled() ? REX_OK : try_image_folder(number, NULL);
-    if (result != REX_OK || rex_runtime_disabled())
+    if (rex_runtime_disabled())
+        return REX_OK;
+    int result = try_image_folder(number, NULL);
+    if (result != REX_OK)
         return result;
     dl_iterate_phdr(count_object, &loaded.before);
     result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
@@ -272,16 +275,17 @@ void rex_trial_load_later(bool on_host)
 
 int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_host)
 {
-    int result = on_host ? try_image_folder(0, more) : REX_OK;
+    int result = REX_OK;
     if (on_host) {
+        result = try_image_folder(0, more);
         more->loaded = result == REX_OK ? UINT64_MAX : 0;
         return result;
     }
     rex_load_lock();
     for (int number = 0; result == REX_OK && number < rex_devices_known(); number++) {
-        struct trial trial = {.more = more,
-                              .path = path,
-                              .first = rex_load_is_due(number) ? rex_modules_first() : NULL};
+        struct trial trial = {.more = more, .path = path};
+        if (rex_load_is_due(number))
+            trial.first = rex_modules_first();
         result = ordinal_of_device(number, &trial.ordinal);
         if (result == REX_OK && trial.ordinal >= 0)
             result = try_on_gpu(&trial);
