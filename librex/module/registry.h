@@ -46,7 +46,7 @@ void rex_retained_drop(const void *bytes);
 /* Check the argument MODULE of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* What a call needs of its module, before it begins. */
+/* A call needs one of these of its module, before it begins. */
 enum rex_need {
     /* that it is registered */
     REX_NEED_MODULE,

@@ -65,7 +65,7 @@ static void drop_trial(struct rex_descriptor *descriptor)
     descriptor->trial = NULL;
 }
 
-/* What a trial loads on GPU ORDINAL. */
+/* A trial loads these images on GPU ORDINAL. */
 struct trial {
     int ordinal;
     struct rex_module *first;    /* modules that are registered, and not loaded yet; NULL: none */
