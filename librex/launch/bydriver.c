@@ -22,7 +22,7 @@
 #include "cuda/pinned.h"
 #include "launch/check.h"
 #include "launch/driversteps.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -32,18 +32,12 @@
 
 /* ---- fallback reasons ------------------------------------------------------------------------ */
 
-#define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
-#define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
-#define MAPPED_BITS                                                                              \
-    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
-     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
-
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], size = map->sizes[i];
-    int64_t known = type & REX_MAP_LITERAL   ? VALUE_BITS
-                    : type & REX_MAP_PRIVATE ? PRIVATE_BITS
-                                             : MAPPED_BITS;
+    int64_t known = type & REX_MAP_LITERAL   ? REX_ROW_VALUE
+                    : type & REX_MAP_PRIVATE ? REX_ROW_PRIVATE
+                                             : REX_ROW_MAPPED;
     uintptr_t begin = (uintptr_t)map->begin[i];
     if (map->mappers != NULL && map->mappers[i] != NULL)
         return REX_REASON_MAPPER;

@@ -18,7 +18,7 @@
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/data.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/device.h"

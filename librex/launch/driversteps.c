@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "memory/copies.h"
+#include "memory/makecopy.h"
 
 /* ---- failures -------------------------------------------------------------------------------- */
 

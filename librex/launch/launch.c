@@ -19,9 +19,9 @@
 #include "launch/byruntime.h"
 #include "launch/check.h"
 #include "launch/loadedimage.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "memory/unite.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -130,7 +130,7 @@ static int launch_args(struct rex_module *module, int64_t device, int32_t num_te
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    int result = rex_module_enter(rex_module_ready, module, "rex_module_launch");
+    int result = rex_module_enter(module, REX_NEED_MODULE, "rex_module_launch");
     if (result != REX_OK)
         return result;
     result = launch_args(module, device, num_teams, thread_limit, host_key, args);
@@ -158,7 +158,7 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
                              struct __tgt_kernel_arguments *args)
 {
     module = find_module(module, host_key);
-    int result = rex_module_enter(rex_module_ready_or_host, module, "rex_module_target_kernel");
+    int result = rex_module_enter(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel");
     if (result != REX_OK)
         return result;
     result = launch_args(module, device, num_teams, thread_limit, host_key, args);
@@ -199,7 +199,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
 {
     struct rex_request request = {.map = map, .purpose = purpose};
     enum rex_kernel_form form;
-    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
+    int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (result != REX_OK)
         return result;
     result = resolve(module, launch, &request);
@@ -219,7 +219,7 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
 {
     static const struct rex_map no_rows;
     struct rex_request request = {.map = map != NULL ? map : &no_rows, .purpose = purpose};
-    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
+    int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (result != REX_OK)
         return result;
     result = resolve(module, config, &request);
@@ -258,7 +258,7 @@ static void prepare(struct rex_registration *registration)
 
 int rex_module_init(struct rex_module *module)
 {
-    int result = rex_module_ready(module, "rex_module_init");
+    int result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     if ((result = rex_device_check_default()) != REX_OK ||

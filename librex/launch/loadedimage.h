@@ -7,7 +7,7 @@
 #define REX_INTERNAL_LOADEDIMAGE_H
 
 #include "cuda/context.h"
-#include "module/modules.h"
+#include "module/registry.h"
 
 /* A kernel of the table, loaded on one device. */
 struct rex_loaded_kernel {

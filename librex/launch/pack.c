@@ -14,13 +14,12 @@
 #include "base/error.h"
 #include "image/view.h"
 #include "launch/check.h"
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
 /* Bits that change nothing for memory that is mapped already. */
-#define MAPPED_BITS \
-    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
+#define CHANGES_NOTHING (REX_ROW_MAPPED & ~(REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM))
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
@@ -259,8 +258,8 @@ static int check_rows(const struct rex_map *map, const char *name, uint32_t *par
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
-        bool is_usual =
-            (type & ~REX_MAP_KIND_MASK) == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM;
+        bool is_usual = (type & ~REX_MAP_KIND_MASK) == VALUE ||
+                        (type & ~CHANGES_NOTHING) == REX_MAP_TARGET_PARAM;
         unusual |= !is_usual | (map->sizes[i] < 0);
         *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }

@@ -10,7 +10,7 @@
 #define REX_INTERNAL_REQUEST_H
 
 #include "memory/rowcheck.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/grid.h"
 
 struct rex_request {

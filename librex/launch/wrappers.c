@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "launch/launch.h"
 #include "memory/data.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/gate.h"
 #include "omp/grid.h"
 
@@ -68,7 +68,7 @@ int rex___tgt_target_teams(TARGET_P, GRID_P)
     struct rex_module *module = module_of_key(key);
     if (module == NULL)
         return REX_EKEY;
-    int result = rex_module_enter(rex_module_ready_or_host, module, "rex___tgt_target_teams");
+    int result = rex_module_enter(module, REX_NEED_MODULE_OR_HOST, "rex___tgt_target_teams");
     if (result != REX_OK)
         return result;
     result = rex_launch_packet(module, key, &request);

@@ -9,7 +9,7 @@
  */
 #include "memory/addresses.h"
 
-#include "memory/presence.h"
+#include "memory/rowlookup.h"
 #include "omp/present.h"
 
 #define NEVER (UINT64_C(1) << 63)
@@ -38,20 +38,11 @@ void rex_addresses_undo(struct rex_addresses *addresses)
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
 /* Whether MAPPING was found in GENERATION and has SIZE bytes at AT. */
-static inline bool has(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
-                       uint64_t generation)
+static inline bool has_memory(const struct rex_found_mapping *mapping, uintptr_t at, size_t size,
+                              uint64_t generation)
 {
     uintptr_t all = mapping->end - mapping->begin, into = at - mapping->begin;
     return mapping->generation == generation && into < all && size <= all - into;
-}
-
-static struct rex_found_mapping *known(struct rex_addresses *addresses, uintptr_t begin,
-                                       size_t size)
-{
-    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
-        if (has(&addresses->mapping[i], begin, size, addresses->generation))
-            return &addresses->mapping[i];
-    return NULL;
 }
 
 /* The slot for another mapping: that of the same memory, else an old one, else the next in turn. */
@@ -74,8 +65,8 @@ static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintp
 }
 
 /* Asks libomptarget for SIZE bytes at BEGIN; NULL if they are not mapped whole. */
-static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void *begin,
-                                     size_t size, int number)
+static struct rex_found_mapping *ask_where(struct rex_addresses *addresses, const void *begin,
+                                           size_t size, int number)
 {
     void *device = NULL;
     enum rex_presence presence = rex_memory_find(begin, size, number, &device);
@@ -91,14 +82,17 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
 }
 
 /* Slow, because it may ask libomptarget. */
-static struct rex_found_mapping *look_up(struct rex_addresses *addresses, const void *begin,
-                                         size_t size, int number)
+static struct rex_found_mapping *look_up_slowly(struct rex_addresses *addresses, const void *begin,
+                                                size_t size, int number)
 {
     struct rex_mapping row;
-    struct rex_found_mapping *mapping = known(addresses, (uintptr_t)begin, size);
-    if (mapping == NULL && rex_mapping_find(begin, size, number, &row))
-        mapping = ask(addresses, (const void *)row.begin, row.end - row.begin, number);
-    return mapping != NULL ? mapping : ask(addresses, begin, size, number);
+    struct rex_found_mapping *whole = NULL;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (has_memory(&addresses->mapping[i], (uintptr_t)begin, size, addresses->generation))
+            return &addresses->mapping[i];
+    if (rex_mapping_find(begin, size, number, &row))
+        whole = ask_where(addresses, (const void *)row.begin, row.end - row.begin, number);
+    return whole != NULL ? whole : ask_where(addresses, begin, size, number);
 }
 
 uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin, size_t size,
@@ -107,8 +101,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
     uintptr_t at = (uintptr_t)begin;
     uint8_t *hint = &addresses->hint[((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_HINTS];
     struct rex_found_mapping *mapping = &addresses->mapping[*hint];
-    if (__builtin_expect(!has(mapping, at, size, addresses->generation), 0)) {
-        mapping = look_up(addresses, begin, size, number);
+    if (__builtin_expect(!has_memory(mapping, at, size, addresses->generation), 0)) {
+        mapping = look_up_slowly(addresses, begin, size, number);
         if (mapping == NULL)
             return 0;
         *hint = (uint8_t)(mapping - addresses->mapping);
@@ -120,8 +114,8 @@ uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-static uint64_t growth(const struct rex_addresses *addresses, uint32_t i, uint64_t begin,
-                       uint64_t end)
+static uint64_t growth_of_range(const struct rex_addresses *addresses, uint32_t i, uint64_t begin,
+                                uint64_t end)
 {
     uint64_t before = begin < addresses->range[i].begin ? addresses->range[i].begin - begin : 0;
     uint64_t behind = end > addresses->range[i].end ? end - addresses->range[i].end : 0;
@@ -137,12 +131,13 @@ void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, si
     uint64_t end = begin + size;
     uint32_t nearest = 0;
     for (uint32_t i = 1; i < addresses->ranges; i++)
-        if (growth(addresses, i, begin, end) < growth(addresses, nearest, begin, end))
+        if (growth_of_range(addresses, i, begin, end) <
+            growth_of_range(addresses, nearest, begin, end))
             nearest = i;
     if (size == 0)
         return;
     if (addresses->ranges < REX_DEVICE_RANGES &&
-        (addresses->ranges == 0 || growth(addresses, nearest, begin, end) > size)) {
+        (addresses->ranges == 0 || growth_of_range(addresses, nearest, begin, end) > size)) {
         addresses->range[addresses->ranges].begin = begin;
         addresses->range[addresses->ranges++].end = end;
         return;
@@ -189,7 +184,7 @@ void rex_addresses_unmark(struct rex_addresses *addresses)
 }
 
 /* Whether TO has a mapping with all of MAPPING; it is marked as used then. */
-static bool use(struct rex_addresses *to, const struct rex_found_mapping *mapping)
+static bool mark_if_known(struct rex_addresses *to, const struct rex_found_mapping *mapping)
 {
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
         if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end) {
@@ -206,7 +201,7 @@ void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses 
         rex_addresses_use_range(to, from->range[i].begin,
                                 (size_t)(from->range[i].end - from->range[i].begin));
     for (size_t i = 0; i < REX_FOUND_MAPPINGS && from->mapping[i].generation != 0; i++)
-        if (!use(to, &from->mapping[i])) {
+        if (!mark_if_known(to, &from->mapping[i])) {
             struct rex_found_mapping *mapping = slot_for(
                 to, from->mapping[i].begin, from->mapping[i].end, from->mapping[i].generation);
             *mapping = from->mapping[i];

@@ -35,14 +35,14 @@ static struct {
 } pool = {.begun = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* A child of fork has none of the threads. */
-static void forget_threads(void)
+static void forget_copy_threads(void)
 {
     pool.begun = pool.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.taken = false;
     pool.started = pool.count = pool.at_work = 0;
 }
 
-REX_FORK_TAKEN(72, forget_threads);
+REX_FORK_TAKEN(72, forget_copy_threads);
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
@@ -60,23 +60,18 @@ unsigned rex_copy_threads(void)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-/* Waits, with the lock held, for the next job that thread NUMBER takes part in. */
-static void wait_for_job(unsigned number)
-{
-    while (pool.serial == pool.seen[number] || number >= pool.count) {
-        pool.seen[number] = pool.serial;
-        pthread_cond_wait(&pool.begun, &lock);
-    }
-    pool.seen[number] = pool.serial;
-}
-
-static void *run_thread(void *argument)
+static void *run_copy_thread(void *argument)
 {
     unsigned number = (unsigned)(uintptr_t)argument;
     rex_processors_unbind();
     pthread_mutex_lock(&lock);
     for (;;) {
-        wait_for_job(number);
+        /* The next job that this thread takes part in. */
+        while (pool.serial == pool.seen[number] || number >= pool.count) {
+            pool.seen[number] = pool.serial;
+            pthread_cond_wait(&pool.begun, &lock);
+        }
+        pool.seen[number] = pool.serial;
         pthread_mutex_unlock(&lock);
         pool.work(number, pool.job);
         pthread_mutex_lock(&lock);
@@ -87,22 +82,6 @@ static void *run_thread(void *argument)
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
-
-/* Starts threads until there are COUNT, or as many as the system allows. */
-static unsigned start(unsigned count)
-{
-    unsigned before = pool.started;
-    pthread_t thread; /* never ends, so it need not be detached */
-    for (; pool.started < count; pool.started++) {
-        pool.seen[pool.started] = pool.serial;
-        if (!rex_thread_start(&thread, run_thread, (void *)(uintptr_t)pool.started))
-            break;
-    }
-    if (pool.started > before)
-        rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
-                pool.started);
-    return pool.started < count ? pool.started : count;
-}
 
 bool rex_copy_threads_take(void)
 {
@@ -125,7 +104,19 @@ void rex_copy_threads_give(void)
 
 void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
 {
-    count = start(count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST);
+    unsigned most = count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST;
+    unsigned before = pool.started;
+    pthread_t thread; /* never ends, so it need not be detached */
+    /* As many threads as the system allows. */
+    for (; pool.started < most; pool.started++) {
+        pool.seen[pool.started] = pool.serial;
+        if (!rex_thread_start(&thread, run_copy_thread, (void *)(uintptr_t)pool.started))
+            break;
+    }
+    if (pool.started > before)
+        rex_log(REX_LOG_INFO, "large copies of pageable memory are made by %u threads",
+                pool.started);
+    count = pool.started < most ? pool.started : most;
     if (count == 0)
         return;
     rex_shelter_begin(); /* the job may be on the caller's stack */

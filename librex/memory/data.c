@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "memory/presence.h"
-#include "memory/rowcopies.h"
+#include "memory/rowlookup.h"
+#include "memory/datacopies.h"
 #include "memory/unite.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
@@ -41,21 +41,7 @@ static int32_t count_rows(const struct rex_map *map, int64_t bits)
     return count;
 }
 
-/*
- * Checks a data call without a look at the mappings. Returns 0, an error, or REX_EHOST if the
- * device is the host.
- */
-static int prepare(struct data_call *call)
-{
-    int result = rex_check_rows(call->map, call->purpose, call->what);
-    if (result == REX_OK)
-        result = rex_device_offload(call->device, &call->number);
-    if (result == REX_OK)
-        result = rex_device_lost(call->number, call->what);
-    return result;
-}
-
-static int check_mapped(const struct data_call *call)
+static int check_mapped_rows(const struct data_call *call)
 {
     int result =
         rex_check_presence(call->map, call->purpose, call->number, call->what, call->ranges);
@@ -90,23 +76,17 @@ struct bases {
 
 static struct bases *kept_bases; /* under the lock of lists */
 
-static struct bases *take_out(void **column)
-{
-    struct bases **at = &kept_bases, *found;
-    rex_lists_lock();
-    while (*at != NULL && (*at)->column != column)
-        at = &(*at)->next;
-    found = *at;
-    if (found != NULL)
-        *at = found->next;
-    rex_lists_unlock();
-    return found;
-}
-
 /* Before the map is begun, or after it is ended. */
 static void put_bases_back(const struct rex_map *map)
 {
-    struct bases *returned = take_out(map->base);
+    struct bases **at = &kept_bases, *returned;
+    rex_lists_lock();
+    while (*at != NULL && (*at)->column != map->base)
+        at = &(*at)->next;
+    returned = *at;
+    if (returned != NULL)
+        *at = returned->next;
+    rex_lists_unlock();
     for (int32_t i = 0; returned != NULL && i < returned->count; i++) {
         int32_t row = returned->rows[i].row;
         if (row < map->count && (map->types[row] & REX_MAP_RETURN_PARAM) &&
@@ -116,7 +96,7 @@ static void put_bases_back(const struct rex_map *map)
     free(returned);
 }
 
-/* Before a map with RETURN_PARAM is begun; keep_bases() comes after the call. */
+/* Before a map with RETURN_PARAM is begun; what is written is known after the call. */
 static int remember_bases(const struct rex_map *map, struct bases **returned)
 {
     int32_t count = count_rows(map, REX_MAP_RETURN_PARAM);
@@ -134,19 +114,9 @@ static int remember_bases(const struct rex_map *map, struct bases **returned)
     return REX_OK;
 }
 
-static void keep_bases(struct bases *returned)
-{
-    for (int32_t i = 0; i < returned->count; i++)
-        returned->rows[i].written = returned->column[returned->rows[i].row];
-    rex_lists_lock();
-    returned->next = kept_bases;
-    kept_bases = returned;
-    rex_lists_unlock();
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static int by_address(const void *left, const void *right)
+static int compare_addresses(const void *left, const void *right)
 {
     const uintptr_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
@@ -165,7 +135,7 @@ static bool share_a_mapping(const struct rex_map *map, int number)
         if (!(map->types[i] & REX_MAP_MEMBER_OF_MASK) || (map->types[i] & REX_MAP_PTR_AND_OBJ))
             begin[count++] = (uintptr_t)map->begin[i];
     if (count > 1)
-        qsort(begin, count, sizeof *begin, by_address);
+        qsort(begin, count, sizeof *begin, compare_addresses);
     for (size_t i = 1; i < count && !share; i++)
         share = rex_memory_presence((const void *)begin[i - 1], begin[i] + 1 - begin[i - 1],
                                     number) == REX_PRESENT_WHOLE;
@@ -173,24 +143,7 @@ static bool share_a_mapping(const struct rex_map *map, int number)
     return share;
 }
 
-/*
- * Rows are ended from the last to the first, as libomptarget does. A member can be ended without
- * its parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
- * be present was when the call was made, and an earlier row may have ended its mapping.
- */
-static int end_one_by_one(const struct data_call *call, const struct rex_map *map)
-{
-    int result = REX_OK;
-    for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
-        struct rex_map row = rex_rows_from(map, i, 1);
-        int64_t type = map->types[i] & ~REX_MAP_PRESENT;
-        row.types = &type;
-        result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
-    }
-    return result;
-}
-
-static int end(struct data_call *call)
+static int end_mappings(const struct data_call *call)
 {
     const struct rex_map *map = call->map;
     const struct rex_release *release = rex_runtime();
@@ -202,8 +155,20 @@ static int end(struct data_call *call)
     int64_t *types = rex_rows_copy_back(map, call->number);
     if (types != NULL)
         ended.types = types;
-    int result = apart ? end_one_by_one(call, &ended)
-                       : rex_call_data(REX_DATA_END, call->what, call->device, &ended);
+    int result = REX_OK;
+    if (!apart)
+        result = rex_call_data(REX_DATA_END, call->what, call->device, &ended);
+    /*
+     * From the last row to the first, as libomptarget does. A member can be ended without its
+     * parent: libomptarget only asks whether a row is a member, not of which row. A row that has to
+     * be present was when the call was made, and an earlier row may have ended its mapping.
+     */
+    for (int32_t i = map->count - 1; apart && i >= 0 && result == REX_OK; i--) {
+        struct rex_map row = rex_rows_from(&ended, i, 1);
+        int64_t type = ended.types[i] & ~REX_MAP_PRESENT;
+        row.types = &type;
+        result = rex_call_data(REX_DATA_END, call->what, call->device, &row);
+    }
     rex_present_leave(REX_CALL_ENDS, map, call->number, REX_CALL_DONE);
     free(types);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0)
@@ -211,101 +176,98 @@ static int end(struct data_call *call)
     return result;
 }
 
-/*
- * Checks before it enters, because it may wait for a queue, or be refused: an end that waits holds
- * nothing.
- */
-static int check_and_end(struct data_call *call)
-{
-    int result = check_mapped(call);
-    if (result != REX_OK)
-        return result;
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_map_log(call->what, call->device, call->map);
-    return end(call);
-}
-
 /* ---- begins and updates ---------------------------------------------------------------------- */
 
 /*
  * The table tells how the rows are mapped, and they stay so until the call leaves. A refused call
- * leaves nothing behind. The program's bases change for rows that return their device address. The
- * log gets the rows before, because its lines for the program's function are held back then.
+ * leaves nothing behind.
  */
-static int begin(struct data_call *call)
+static int begin_mappings(struct data_call *call)
 {
     const struct rex_map *map = call->map;
     struct bases *returned = NULL;
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_map_log(call->what, call->device, call->map);
+    enum rex_present_end how = REX_CALL_REFUSED;
     call->ranges = rex_present_enter(REX_CALL_BEGINS, map, call->number);
-    int result = check_mapped(call);
+    int result = check_mapped_rows(call);
     if (result == REX_OK && count_rows(map, REX_MAP_RETURN_PARAM) > 0) {
         put_bases_back(map);
         result = remember_bases(map, &returned);
     }
-    enum rex_present_end how = REX_CALL_REFUSED;
-    if (result == REX_OK) {
-        result = rex_rows_begin(call->what, call->device, call->number, map);
-        how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
+    if (result != REX_OK)
+        goto leave;
+    result = rex_rows_begin(call->what, call->device, call->number, map);
+    how = result == REX_OK ? REX_CALL_DONE : REX_CALL_LATER;
+    if (returned != NULL) {
+        for (int32_t i = 0; i < returned->count; i++)
+            returned->rows[i].written = map->base[returned->rows[i].row];
+        rex_lists_lock();
+        returned->next = kept_bases;
+        kept_bases = returned;
+        rex_lists_unlock();
     }
-    if (returned != NULL)
-        keep_bases(returned);
+leave:
     rex_present_leave(REX_CALL_BEGINS, map, call->number, how);
     return result;
 }
 
-static int update(struct data_call *call)
+static int update_mappings(struct data_call *call)
 {
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_map_log(call->what, call->device, call->map);
     call->ranges = rex_present_enter(REX_CALL_UPDATES, call->map, call->number);
-    int result = check_mapped(call);
+    int result = check_mapped_rows(call);
     if (result == REX_OK)
         result = rex_rows_update(call->what, call->device, call->number, call->map);
     rex_present_leave(REX_CALL_UPDATES, call->map, call->number, REX_CALL_DONE);
     return result;
 }
 
-static int call_inside(int64_t device, const struct rex_map *map, enum rex_purpose purpose,
-                       const char *what)
+static int make_data_call(struct rex_module *module, int64_t device, const struct rex_map *map,
+                          enum rex_purpose purpose, const char *what)
 {
-    struct data_call call = {.device = device, .map = map, .purpose = purpose, .what = what};
+    struct data_call call = {.device = device, .purpose = purpose, .what = what};
+    struct rex_map united;
     int64_t *types = NULL;
-    int result = prepare(&call);
+    if (map == NULL)
+        return rex_fail_null(what, "map");
+    int result = rex_module_enter(module, REX_NEED_DEVICES, what);
     if (result != REX_OK)
-        return result;
-    if (purpose == REX_FOR_UPDATE)
-        return update(&call);
-    struct rex_map united = *map;
-    result = rex_rows_unite(&united, purpose, device, what, &types);
-    call.map = &united;
+        return result == REX_EHOST ? REX_OK : result;
+    result = rex_check_rows(map, purpose, what);
     if (result == REX_OK)
-        result = purpose == REX_FOR_END ? check_and_end(&call) : begin(&call);
+        result = rex_device_offload(device, &call.number);
+    if (result == REX_OK)
+        result = rex_device_lost(call.number, what);
+    if (result != REX_OK)
+        goto leave;
+    united = *map;
+    call.map = &united;
+    if (purpose != REX_FOR_UPDATE)
+        result = rex_rows_unite(&united, purpose, device, what, &types);
+    /* Checks before it enters: an end that waits for a queue, or is refused, holds nothing. */
+    if (result == REX_OK && purpose == REX_FOR_END)
+        result = check_mapped_rows(&call);
+    if (result != REX_OK)
+        goto leave;
+    /* Before the call enters, because its lines for the program's function are held back then. */
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_map_log(what, device, &united);
+    if (purpose == REX_FOR_UPDATE)
+        result = update_mappings(&call);
+    else
+        result = purpose == REX_FOR_END ? end_mappings(&call) : begin_mappings(&call);
+leave:
     free(types);
-    return result;
-}
-
-static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
-                enum rex_purpose purpose, const char *what)
-{
-    int result = map != NULL ? rex_module_enter(rex_module_ready_for_data, module, what)
-                             : rex_fail_null(what, "map");
-    if (result == REX_OK) {
-        result = call_inside(device, map, purpose, what);
-        rex_gate_leave();
-    }
+    rex_gate_leave();
     return result == REX_EHOST ? REX_OK : result;
 }
 
 int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_BEGIN, "data begin");
+    return make_data_call(module, device, map, REX_FOR_BEGIN, "data begin");
 }
 
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_LAUNCH, "data begin");
+    return make_data_call(module, device, map, REX_FOR_LAUNCH, "data begin");
 }
 
 /*
@@ -316,44 +278,39 @@ int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
 {
     struct data_call call = {.device = device, .map = map, .what = "data end"};
     int result = rex_device_offload(device, &call.number);
-    return result == REX_OK ? end(&call) : result;
+    if (result != REX_OK)
+        return result;
+    return end_mappings(&call);
 }
 
-/*
- * Ends a region without its present modifiers. Memory that had to be present at the begin need not
- * be present at the end, and libomptarget would abort.
- */
-static int end_without_presence(struct rex_module *module, int64_t device,
-                                const struct rex_map *map)
+int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
+    if (map == NULL || count_rows(map, REX_MAP_PRESENT) == 0)
+        return make_data_call(module, device, map, REX_FOR_END, "data end");
+    /*
+     * Memory that had to be present at the begin need not be present at the end, and libomptarget
+     * would abort.
+     */
     struct rex_map ended = *map;
     size_t count = (size_t)map->count;
-    int result;
     ended.types = malloc(count * sizeof *ended.types);
     if (ended.types == NULL)
         return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
     for (size_t i = 0; i < count; i++)
         ended.types[i] = map->types[i] & ~REX_MAP_PRESENT;
-    result = call(module, device, &ended, REX_FOR_END, "data end");
+    int result = make_data_call(module, device, &ended, REX_FOR_END, "data end");
     free(ended.types);
     return result;
 }
 
-int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
-{
-    if (map != NULL && count_rows(map, REX_MAP_PRESENT) > 0)
-        return end_without_presence(module, device, map);
-    return call(module, device, map, REX_FOR_END, "data end");
-}
-
 int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_END, "data exit");
+    return make_data_call(module, device, map, REX_FOR_END, "data exit");
 }
 
 int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_UPDATE, "data update");
+    return make_data_call(module, device, map, REX_FOR_UPDATE, "data update");
 }
 
 /* ---- the end of the process ------------------------------------------------------------------ */
@@ -372,7 +329,7 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-static int check_raw(enum rex_data_call call, int64_t device, const struct rex_map *map)
+static int check_raw_call(enum rex_data_call call, int64_t device, const struct rex_map *map)
 {
     int32_t count = map->count;
     if (rex_gate_check() != REX_OK)
@@ -411,7 +368,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     int64_t *united = NULL;
     enum rex_present_end how = REX_CALL_DONE;
-    int result = check_raw(call, device, &map);
+    int result = check_raw_call(call, device, &map);
     /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
     if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
         return result;
@@ -439,7 +396,7 @@ int rex_module_target_data(struct rex_module *module, enum rex_data_call call, i
 {
     if ((unsigned)call > REX_DATA_UPDATE)
         return rex_fail(REX_EINVAL, "rex_module_target_data: there is no data call %d", (int)call);
-    int result = rex_module_enter(rex_module_ready_for_data, module, "rex_module_target_data");
+    int result = rex_module_enter(module, REX_NEED_DEVICES, "rex_module_target_data");
     if (result != REX_OK)
         return result;
     result = rex_pass_data_call(call, MAP_A);

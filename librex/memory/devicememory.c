@@ -11,8 +11,8 @@
  */
 #include "base/error.h"
 #include "cuda/context.h"
-#include "memory/copies.h"
-#include "module/modules.h"
+#include "memory/makecopy.h"
+#include "module/registry.h"
 #include "omp/backend.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -27,19 +27,9 @@
 static int none_registered(const char *what)
 {
     int result = rex_gate_check();
-    return result != REX_OK
-               ? result
-               : rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled",
-                          what);
-}
-
-/* A program without kernels may allocate before a module of another binary is registered. */
-static int need_devices(const char *what)
-{
-    if (rex_device_count() > 0)
-        return REX_OK;
-    int result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
-    return result == REX_NO_ENTRIES ? none_registered(what) : result;
+    if (result != REX_OK)
+        return result;
+    return rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled", what);
 }
 
 bool rex_target_is_present(const void *address, size_t size, int64_t device)
@@ -60,13 +50,17 @@ void *rex_mapped_ptr(const void *address, int64_t device)
 
 void *rex_device_alloc(size_t size, int64_t device)
 {
-    int number = 0;
+    int number = 0, result = REX_OK;
     if (size == 0) {
         rex_fail(REX_EINVAL, "rex_device_alloc: a size of 0");
         return NULL;
     }
-    if (need_devices("rex_device_alloc") != REX_OK ||
-        rex_device_resolve(device, &number) != REX_OK ||
+    /* A program without kernels may allocate before a module of another binary is registered. */
+    if (rex_device_count() == 0)
+        result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
+    if (result == REX_NO_ENTRIES)
+        none_registered("rex_device_alloc");
+    if (result != REX_OK || rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);
@@ -95,23 +89,8 @@ void rex_device_free(void *memory, int64_t device)
         rex_runtime_omp()->free(memory, number);
 }
 
-/* librex makes copies of pageable memory that it makes faster than libomptarget. */
-static bool copy_here(void *to, bool to_host, const void *from, size_t size)
-{
-    void *source = (void *)(uintptr_t)from;
-    struct rex_copy copy = {.host = to_host ? to : source,
-                            .device = (uint64_t)(uintptr_t)(to_host ? source : to),
-                            .size = size,
-                            .to_host = to_host};
-    bool is_made = false;
-    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
-        rex_copy_is_ours(&copy))
-        rex_copy_some(&copy, 1, &is_made);
-    return is_made;
-}
-
-static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,
-                const char *caller)
+static int copy_between_host(void *to, int to_host, const void *from, size_t size, int64_t device,
+                             const char *caller)
 {
     int number = 0, host = rex_device_count();
     if (host == 0)
@@ -125,9 +104,18 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    if (!copy_here(to, to_host, from, size) &&
-        rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
-                                to_host ? number : host) != 0)
+    /* librex makes copies of pageable memory that it makes faster than libomptarget. */
+    void *source = (void *)(uintptr_t)from;
+    struct rex_copy copy = {.host = to_host ? to : source,
+                            .device = (uint64_t)(uintptr_t)(to_host ? source : to),
+                            .size = size,
+                            .to_host = to_host};
+    bool is_made = false;
+    if (rex_cuda_need(REX_CUDA_QUEUES) == 0 && (rex_process_reasons() & REX_REASON_REPORTS) == 0 &&
+        rex_copy_is_ours(&copy))
+        rex_copy_some(&copy, 1, &is_made);
+    if (!is_made && rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
+                                            to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,
                         "%s: libomptarget could not copy %zu bytes between the host and device %d, "
                         "from %p to %p",
@@ -138,30 +126,25 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
 
 int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device)
 {
-    return copy(to, 0, from, size, device, "rex_device_copy_to");
+    return copy_between_host(to, 0, from, size, device, "rex_device_copy_to");
 }
 
 int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device)
 {
-    return copy(to, 1, from, size, device, "rex_device_copy_from");
-}
-
-static int check_between(const void *to, const void *from, const char *caller)
-{
-    if (rex_device_count() == 0)
-        return none_registered(caller);
-    return to != NULL && from != NULL ? REX_OK
-                                      : rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
-                                                 to == NULL ? "the destination" : "the source");
+    return copy_between_host(to, 1, from, size, device, "rex_device_copy_from");
 }
 
 int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
                          size_t size)
 {
     static const char caller[] = "rex_device_copy_peer";
-    int to_number = 0, from_number = 0, result = check_between(to, from, caller);
-    if (result == REX_OK)
-        result = rex_device_resolve(to_device, &to_number);
+    int to_number = 0, from_number = 0;
+    if (rex_device_count() == 0)
+        return none_registered(caller);
+    if (to == NULL || from == NULL)
+        return rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
+                        to == NULL ? "the destination" : "the source");
+    int result = rex_device_resolve(to_device, &to_number);
     if (result == REX_OK)
         result = rex_device_resolve(from_device, &from_number);
     if (result == REX_OK)

@@ -19,13 +19,8 @@ int32_t rex_map_next_row(const struct rex_map_builder *builder)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static int64_t parent_of(int64_t type)
-{
-    return (int64_t)((uint64_t)type >> 48) - 1;
-}
-
 /* The columns; each element is 8 bytes wide. */
-static struct rex_map map_of(const struct rex_map_builder *builder)
+static struct rex_map map_of_builder(const struct rex_map_builder *builder)
 {
     void **storage = builder->columns;
     int64_t rows = builder->capacity;
@@ -38,68 +33,60 @@ static struct rex_map map_of(const struct rex_map_builder *builder)
                             storage};
 }
 
-static int check_row(const struct rex_map_builder *builder, const struct rex_row *row)
-{
-    int64_t parent = parent_of(row->type);
-    if (row->size < 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", (long long)builder->row,
-                        (long long)row->size);
-    if (parent >= builder->row)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld is a member of row %lld, which does not come before it",
-                        (long long)builder->row, (long long)parent);
-    if (parent > REX_PARENT_MAX)
-        return rex_fail(REX_EINVAL,
-                        "map row %lld is a member of row %lld, and at most %d can be named",
-                        (long long)builder->row, (long long)parent, REX_PARENT_MAX);
-    if (builder->row >= INT32_MAX)
-        return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
-    return REX_OK;
-}
-
 int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
 {
-    int result =
-        builder != NULL ? check_row(builder, &row) : rex_fail_null("rex_map_add", "builder");
-    if (result != REX_OK)
-        return result;
-    if (builder->columns != NULL && builder->row >= builder->capacity)
+    if (builder == NULL)
+        return rex_fail_null("rex_map_add", "builder");
+    long long number = builder->row, parent = rex_row_parent(row.type);
+    if (row.size < 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", number,
+                        (long long)row.size);
+    if (parent >= number)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld is a member of row %lld, which does not come before it",
+                        number, parent);
+    if (parent > REX_PARENT_MAX)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld is a member of row %lld, and at most %d can be named", number,
+                        parent, REX_PARENT_MAX);
+    if (number >= INT32_MAX)
+        return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
+    if (builder->columns != NULL && number >= builder->capacity)
         return rex_fail(
             REX_EINVAL,
             "the row function pushes more rows when it fills the map than the %lld that it counted",
             (long long)builder->capacity);
     row = rex_row_inside(builder, row);
     if (builder->depth > 0 && row.begin == NULL && row.size > 0 &&
-        !(row.type & (REX_MAP_LITERAL | REX_MAP_PRIVATE)))
-        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL",
-                        (long long)builder->row, (long long)row.size);
-    if (!(row.type & (REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ)) &&
+        !rex_row_has(row.type, REX_MAP_NOT_MAPPED))
+        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
+                        (long long)row.size);
+    if (!rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
         rex_row_leaves_element(builder, &row))
         return rex_fail(REX_EINVAL,
                         "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
                         "element of %lld bytes at %p: is that the size of its type?",
-                        (long long)builder->row, (long long)row.size, row.begin,
-                        (long long)builder->element_size, builder->part.base);
+                        number, (long long)row.size, row.begin, (long long)builder->element_size,
+                        builder->part.base);
     if (builder->handle != NULL)
         rex_add_to_runtime(builder, &row);
     if (builder->columns != NULL) {
-        struct rex_map map = map_of(builder);
-        map.base[builder->row] = row.base;
-        map.begin[builder->row] = row.begin;
-        map.sizes[builder->row] = row.size;
-        map.types[builder->row] = row.type;
+        struct rex_map map = map_of_builder(builder);
+        map.base[number] = row.base;
+        map.begin[number] = row.begin;
+        map.sizes[number] = row.size;
+        map.types[number] = row.type;
     }
     builder->row++;
     return REX_OK;
 }
 
-static int push_map(struct rex_map_builder *builder, const struct rex_map *map)
+static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
 {
     int64_t first = builder->row;
-    int result = REX_OK;
-    for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++) {
+    for (int32_t i = 0; map != NULL && i < map->count; i++) {
         struct rex_row row = {map->base[i], map->begin[i], map->sizes[i], map->types[i]};
-        int64_t parent = parent_of(row.type);
+        int64_t parent = rex_row_parent(row.type);
         if (parent >= 0 && parent + first > REX_PARENT_MAX)
             return rex_fail(
                 REX_EINVAL,
@@ -107,9 +94,11 @@ static int push_map(struct rex_map_builder *builder, const struct rex_map *map)
                 (long long)builder->row, (long long)(parent + first), REX_PARENT_MAX);
         if (parent >= 0)
             row.type = (row.type & ~REX_MAP_MEMBER_OF_MASK) | REX_MAP_MEMBER_OF(parent + first);
-        result = rex_map_add(builder, row);
+        int result = rex_map_add(builder, row);
+        if (result != REX_OK)
+            return result;
     }
-    return result;
+    return REX_OK;
 }
 
 /* ---- the two passes -------------------------------------------------------------------------- */
@@ -120,14 +109,14 @@ struct build {
     void *context;
 };
 
-static int pass(struct rex_map_builder *builder, const struct build *build)
+static int add_all_rows(struct rex_map_builder *builder, const struct build *build)
 {
-    int result = push_map(builder, build->prefix);
+    int result = add_map(builder, build->prefix);
     if (result == REX_OK && build->rows != NULL)
         result = build->rows(builder, build->context);
-    if (result == REX_OK)
-        result = push_map(builder, build->suffix);
-    return result;
+    if (result != REX_OK)
+        return result;
+    return add_map(builder, build->suffix);
 }
 
 static bool has_mappers(const struct rex_map *map)
@@ -135,31 +124,7 @@ static bool has_mappers(const struct rex_map *map)
     return map != NULL && map->mappers != NULL;
 }
 
-/* There is a column of mappers if the prefix or the suffix has one. */
-static int allocate(struct rex_map_builder *builder, const struct build *build)
-{
-    size_t columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4,
-           size = ((size_t)builder->row + 1) * columns * sizeof *builder->columns;
-    /* one row more, so that an empty map has columns, too */
-    builder->columns = calloc(1, size);
-    builder->capacity = builder->row;
-    return builder->columns != NULL ? REX_OK : rex_fail_memory(size, "the rows of a map");
-}
-
-static void copy_mappers(struct rex_map *map, const struct build *build)
-{
-    if (!has_mappers(build->prefix) && !has_mappers(build->suffix))
-        return;
-    map->mappers = (void **)map->storage + 4 * (size_t)map->count;
-    if (has_mappers(build->prefix))
-        memcpy(map->mappers, build->prefix->mappers,
-               (size_t)build->prefix->count * sizeof *map->mappers);
-    if (has_mappers(build->suffix))
-        memcpy(map->mappers + (map->count - build->suffix->count), build->suffix->mappers,
-               (size_t)build->suffix->count * sizeof *map->mappers);
-}
-
-static int check_fixed(const struct rex_map *map, const char *which)
+static int check_fixed_rows(const struct rex_map *map, const char *which)
 {
     if (map == NULL || map->count == 0)
         return REX_OK;
@@ -172,17 +137,6 @@ static int check_fixed(const struct rex_map *map, const char *which)
     return REX_OK;
 }
 
-static int fill(struct rex_map_builder *builder, const struct build *build)
-{
-    builder->row = 0;
-    int result = pass(builder, build);
-    if (result == REX_OK && builder->row != builder->capacity)
-        result = rex_fail(
-            REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
-            (long long)builder->capacity, (long long)builder->row);
-    return result;
-}
-
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                   const struct rex_map *suffix)
 {
@@ -190,22 +144,39 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
     struct rex_map_builder builder = {0};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
-    int result = check_fixed(prefix, "prefix");
+    int result = check_fixed_rows(prefix, "prefix");
     if (result == REX_OK)
-        result = check_fixed(suffix, "suffix");
+        result = check_fixed_rows(suffix, "suffix");
     if (result == REX_OK)
-        result = pass(&builder, &build);
-    if (result == REX_OK)
-        result = allocate(&builder, &build);
-    if (result == REX_OK)
-        result = fill(&builder, &build);
+        result = add_all_rows(&builder, &build);
+    if (result != REX_OK)
+        return result;
+    bool mapped = has_mappers(prefix) || has_mappers(suffix); /* then there is a fifth column */
+    /* one row more, so that an empty map has columns, too */
+    size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
+    builder.columns = calloc(1, size);
+    if (builder.columns == NULL)
+        return rex_fail_memory(size, "the rows of a map");
+    builder.capacity = builder.row;
+    builder.row = 0;
+    result = add_all_rows(&builder, &build);
+    if (result == REX_OK && builder.row != builder.capacity)
+        result = rex_fail(
+            REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
+            (long long)builder.capacity, (long long)builder.row);
     if (result != REX_OK) {
         free(builder.columns);
         return result;
     }
-    struct rex_map built = map_of(&builder);
-    copy_mappers(&built, &build);
-    *map = built;
+    struct rex_map built = map_of_builder(&builder);
+    if (mapped)
+        built.mappers = (void **)built.storage + 4 * (size_t)built.count;
+    if (has_mappers(prefix))
+        memcpy(built.mappers, prefix->mappers, (size_t)prefix->count * sizeof *built.mappers);
+    if (has_mappers(suffix))
+        memcpy(built.mappers + (built.count - suffix->count), suffix->mappers,
+               (size_t)suffix->count * sizeof *built.mappers);
+    *map = built; /* which may be the prefix or the suffix */
     return REX_OK;
 }
 

@@ -97,22 +97,44 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
 /* ---- rows against each other ----------------------------------------------------------------- */
 
 /*
- * Memory that row ROW of a call will map, because it is not mapped yet. It is the row's own, or, if
- * `pointer`, the pointer that the row maps first.
+ * Memory that row ROW of a call has: its own, or, if `pointer`, the pointer that the row maps
+ * first.
  */
-struct rex_new_row {
+struct rex_row_span {
     uintptr_t begin, end;
     int32_t row;
     bool pointer;
     bool may_exceed; /* the row may exceed its mapping, and counts as mapped then */
 };
 
+static inline size_t rex_span_size(const struct rex_row_span *span)
+{
+    return (size_t)(span->end - span->begin);
+}
+
+static inline bool rex_spans_overlap(const struct rex_row_span *a, const struct rex_row_span *b)
+{
+    return a->begin < b->end && b->begin < a->end;
+}
+
+static inline bool rex_span_contains(const struct rex_row_span *outer,
+                                     const struct rex_row_span *inner)
+{
+    return outer->begin <= inner->begin && inner->end <= outer->end;
+}
+
 /*
- * Check the *COUNT ROWS of one call. Returns 0, or REX_EOVERLAP if libomptarget would abort; WHAT
- * begins the message. Afterwards only the *COUNT rows that get a mapping of their own are left, and
- * not those inside them.
+ * For qsort(): by address. A span comes before those that it contains, and before equal ones that
+ * follow it in the map.
  */
-int rex_new_rows_check(struct rex_new_row *rows, size_t *count, const struct rex_map *map,
-                       const char *what);
+int rex_spans_compare(const void *left, const void *right);
+
+/*
+ * Check the *COUNT SPANS that one call will map, because they are not mapped yet. Returns 0, or
+ * REX_EOVERLAP if libomptarget would abort; WHAT begins the message. Afterwards only the *COUNT
+ * spans that get a mapping of their own are left, and not those inside them.
+ */
+int rex_new_spans_check(struct rex_row_span *spans, size_t *count, const struct rex_map *map,
+                        const char *what);
 
 #endif

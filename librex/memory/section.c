@@ -35,30 +35,6 @@ static int check_dimension(const struct rex_dimension *dimension, int number)
     return REX_OK;
 }
 
-/* The bytes from one element of each dimension to the next. */
-static int pitches(const struct rex_dimension *dimensions, int count, int64_t element_size,
-                   int64_t *pitch)
-{
-    int64_t bytes = element_size;
-    for (int d = count - 1; d >= 0; d--) {
-        pitch[d] = bytes;
-        if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
-            return rex_fail(REX_EINVAL,
-                            "dimension %d: the array's size in bytes is not representable", d);
-    }
-    return REX_OK;
-}
-
-/* Trailing dimensions that are whole form one run with the dimension before them. */
-static int run_dimension(const struct rex_dimension *dimensions, int count)
-{
-    int d = count - 1;
-    while (d > 0 && dimensions[d].stride == 1 && dimensions[d].lower == 0 &&
-           dimensions[d].length == dimensions[d].extent)
-        d--;
-    return d;
-}
-
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
@@ -69,19 +45,6 @@ struct part {
 static bool is_one_run(const struct part *part, int d)
 {
     return d == part->run && part->dimensions[d].stride == 1;
-}
-
-/* Refuses more rows than a map can have, because counting them one by one would take hours. */
-static int check_rows(const struct rex_map_builder *builder, const struct part *part)
-{
-    int64_t rows = 1;
-    for (int d = 0; d <= part->run; d++)
-        if (!is_one_run(part, d) &&
-            (__builtin_mul_overflow(rows, part->dimensions[d].length, &rows) ||
-             rows > INT32_MAX - builder->row))
-            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
-                            INT32_MAX);
-    return REX_OK;
 }
 
 static int push_part(struct rex_map_builder *builder, const struct part *part, int d, char *base,
@@ -104,8 +67,7 @@ static int push_part(struct rex_map_builder *builder, const struct part *part, i
 int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                         const struct rex_dimension *dimensions, int count, int64_t type)
 {
-    int64_t pitch[MOST_DIMENSIONS];
-    int result = REX_OK;
+    int64_t pitch[MOST_DIMENSIONS]; /* the bytes from one element of each dimension to the next */
     if (builder == NULL || base == NULL || dimensions == NULL)
         return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
                                                     : base == NULL  ? "base"
@@ -114,19 +76,35 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
         return rex_fail(REX_EINVAL,
                         "rex_map_add_strided: elements of %lld bytes, %d dimensions of at most %d",
                         (long long)element_size, count, MOST_DIMENSIONS);
-    int empty = 0;
-    for (int d = 0; d < count && result == REX_OK; d++) {
-        result = check_dimension(&dimensions[d], d);
+    int64_t bytes = element_size;
+    int empty = 0, run = count - 1;
+    for (int d = 0; d < count; d++) {
+        int result = check_dimension(&dimensions[d], d);
+        if (result != REX_OK)
+            return result;
         empty |= dimensions[d].length == 0;
     }
-    if (result == REX_OK)
-        result = pitches(dimensions, count, element_size, pitch);
+    for (int d = count - 1; d >= 0; d--) {
+        pitch[d] = bytes;
+        if (__builtin_mul_overflow(bytes, dimensions[d].extent, &bytes))
+            return rex_fail(REX_EINVAL,
+                            "dimension %d: the array's size in bytes is not representable", d);
+    }
     if (empty)
-        return result;
-    struct part part = {dimensions, pitch, run_dimension(dimensions, count), type};
-    if (result == REX_OK)
-        result = check_rows(builder, &part);
-    return result == REX_OK ? push_part(builder, &part, 0, base, 0) : result;
+        return REX_OK;
+    /* Trailing dimensions that are whole form one run with the dimension before them. */
+    while (run > 0 && dimensions[run].stride == 1 && dimensions[run].lower == 0 &&
+           dimensions[run].length == dimensions[run].extent)
+        run--;
+    struct part part = {dimensions, pitch, run, type};
+    /* Refused first, because counting more rows than a map can have would take hours. */
+    int64_t rows = 1;
+    for (int d = 0; d <= run; d++)
+        if (!is_one_run(&part, d) && (__builtin_mul_overflow(rows, dimensions[d].length, &rows) ||
+                                      rows > INT32_MAX - builder->row))
+            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
+                            INT32_MAX);
+    return push_part(builder, &part, 0, base, 0);
 }
 
 /* ---- elements with a mapper ------------------------------------------------------------------ */
@@ -161,48 +139,49 @@ bool rex_row_leaves_element(const struct rex_map_builder *builder, const struct 
            (begin < element || end > element + (uintptr_t)builder->element_size);
 }
 
-static int check_section(const struct rex_map_builder *builder, rex_mapper *mapper,
-                         const struct rex_row *section, int64_t element_size)
+int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
+                       int64_t element_size)
 {
+    if (builder == NULL)
+        return rex_fail_null("rex_map_add_mapped", "builder");
+    long long row = builder->row;
     if (mapper == NULL)
-        return rex_fail(REX_EINVAL, "rex_map_add_mapped: map row %lld: the mapper is NULL",
-                        (long long)builder->row);
-    if (element_size <= 0 || section->size < 0 || section->size % element_size != 0)
+        return rex_fail(REX_EINVAL, "rex_map_add_mapped: map row %lld: the mapper is NULL", row);
+    if (element_size <= 0 || section.size < 0 || section.size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
             "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
-            (long long)builder->row, (long long)section->size, (long long)element_size);
-    if (section->begin == NULL && section->size > 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL",
-                        (long long)builder->row, (long long)(section->size / element_size));
+            row, (long long)section.size, (long long)element_size);
+    if (section.begin == NULL && section.size > 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL", row,
+                        (long long)(section.size / element_size));
     if (builder->depth >= DEEPEST)
         return rex_fail(REX_EINVAL,
                         "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
-    if (builder->depth == 0 && builder->row > REX_PARENT_MAX)
+    if (builder->depth == 0 && row > REX_PARENT_MAX)
         return rex_fail(REX_EINVAL,
                         "map row %lld: a section with a mapper needs a row that its elements can "
                         "name, and that ends at %d",
-                        (long long)builder->row, REX_PARENT_MAX);
-    return REX_OK;
-}
-
-static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
-                         const struct rex_row *section, int64_t element_size)
-{
+                        row, REX_PARENT_MAX);
+    /* One allocation for the section, so that its elements are adjacent on the device, too. */
+    struct rex_row whole = section;
+    whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
+    int result = rex_map_add(builder, whole);
+    if (result != REX_OK)
+        return result;
     const struct rex_map_builder around = *builder;
     int64_t own = builder->row - 1;
-    int result = REX_OK;
-    builder->section = builder->depth > 0 ? rex_row_inside(builder, *section).type : section->type;
+    builder->section = builder->depth > 0 ? rex_row_inside(builder, section).type : section.type;
     /*
      * A row behind REX_PARENT_MAX cannot be a parent. Then the surrounding section is the parent,
      * because libomptarget only asks whether a row is a member, not of which row.
      */
     builder->parent = own <= REX_PARENT_MAX ? own : around.parent;
-    builder->part = *section;
+    builder->part = section;
     builder->element_size = element_size;
     builder->depth++;
-    for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size) {
-        builder->part.base = (char *)section->begin + at;
+    for (int64_t at = 0; at < section.size && result == REX_OK; at += element_size) {
+        builder->part.base = (char *)section.begin + at;
         result = mapper(builder, builder->part.base);
     }
     builder->depth--;
@@ -211,20 +190,6 @@ static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
     builder->element_size = around.element_size;
     builder->parent = around.parent;
     return result;
-}
-
-int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
-                       int64_t element_size)
-{
-    int result = builder != NULL ? check_section(builder, mapper, &section, element_size)
-                                 : rex_fail_null("rex_map_add_mapped", "builder");
-    if (result != REX_OK)
-        return result;
-    /* One allocation for the section, so that its elements are adjacent on the device, too. */
-    struct rex_row whole = section;
-    whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
-    result = rex_map_add(builder, whole);
-    return result == REX_OK ? push_elements(builder, mapper, &section, element_size) : result;
 }
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */

@@ -26,8 +26,8 @@
 #include "image/cubin.h"
 #include "image/list.h"
 #include "image/ptx.h"
-#include "module/modules.h"
-#include "module/source.h"
+#include "module/registry.h"
+#include "module/fitimage.h"
 #include "omp/backend.h"
 #include "omp/device.h"
 #include "omp/present.h"
@@ -60,14 +60,14 @@ bool rex_entries_are_new(struct rex_entries table)
     return first.zero == 0 && first.version == NEW_VERSION;
 }
 
-static size_t count_of(struct rex_entries table)
+static size_t count_entries(struct rex_entries table)
 {
     return table.size / (rex_entries_are_new(table) ? sizeof(struct rex_new_entry)
                                                     : sizeof(struct __tgt_offload_entry));
 }
 
 /* Entry INDEX, in the newer form: all entries of the older one are OpenMP's. */
-static struct rex_new_entry entry_of(struct rex_entries table, size_t index)
+static struct rex_new_entry entry_at(struct rex_entries table, size_t index)
 {
     struct __tgt_offload_entry old;
     struct rex_new_entry entry;
@@ -86,23 +86,14 @@ static struct rex_new_entry entry_of(struct rex_entries table, size_t index)
 
 const char *rex_entries_name(struct rex_entries table, const void *key)
 {
-    for (size_t i = 0; i < count_of(table); i++)
-        if (entry_of(table, i).address == key)
-            return entry_of(table, i).name;
+    for (size_t i = 0; i < count_entries(table); i++)
+        if (entry_at(table, i).address == key)
+            return entry_at(table, i).name;
     return NULL;
 }
 
 #define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
 #define UNIFIED_SHARED_MEMORY 0x8
-
-static bool requires_unified(struct rex_entries table)
-{
-    bool some = false;
-    for (size_t i = 0; i < count_of(table); i++)
-        some |= entry_of(table, i).flags == ENTRY_REQUIRES &&
-                (entry_of(table, i).data & UNIFIED_SHARED_MEMORY);
-    return some;
-}
 
 int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *copy)
 {
@@ -114,8 +105,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
         return -1;
     if (!is_changed && table.size > 0)
         memcpy(entries, table.begin, table.size);
-    for (size_t i = 0; is_changed && i < count_of(table); i++) {
-        struct rex_new_entry entry = entry_of(table, i);
+    for (size_t i = 0; is_changed && i < count_entries(table); i++) {
+        struct rex_new_entry entry = entry_at(table, i);
         if (entry.kind == REX_ENTRY_KIND_OPENMP)
             entries[used++] = (struct __tgt_offload_entry){
                 entry.address, entry.name, entry.size, (int32_t)entry.flags, (int32_t)entry.data};
@@ -125,8 +116,8 @@ int rex_entries_copy(struct rex_entries table, bool old, struct rex_entries *cop
 }
 
 /* Not by the number of rows: the newer form of entries is no multiple of this struct. */
-static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
-                                   const struct __tgt_offload_entry *end)
+static struct rex_entries entries_between(const struct __tgt_offload_entry *begin,
+                                          const struct __tgt_offload_entry *end)
 {
     return (struct rex_entries){begin, rex_bytes_between(begin, end)};
 }
@@ -140,8 +131,8 @@ static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
  * No compiler's own code has PTX there. A descriptor that was written by hand may have it, and no
  * libomptarget says why the device has no kernels then.
  */
-static void fit(unsigned char *bytes, size_t size, const struct rex_release *release,
-                const char *binary, int number)
+static void fit_adopted(unsigned char *bytes, size_t size, const struct rex_release *release,
+                        const char *binary, int number)
 {
     char name[REX_MESSAGE_MAX], suffix;
     unsigned architecture;
@@ -165,8 +156,9 @@ static void fit(unsigned char *bytes, size_t size, const struct rex_release *rel
  * Bytes of our own that stay, with the image or those of the container fitted; NULL: out of memory.
  * NUMBER is that of the first.
  */
-static unsigned char *fitted_copy(const void *image, size_t size, const struct rex_release *release,
-                                  const char *binary, int number)
+static unsigned char *copy_and_fit(const void *image, size_t size,
+                                   const struct rex_release *release, const char *binary,
+                                   int number)
 {
     unsigned char *bytes = malloc(size), *same;
     struct rex_span span;
@@ -175,10 +167,10 @@ static unsigned char *fitted_copy(const void *image, size_t size, const struct r
     memcpy(bytes, image, size);
     size_t count = rex_container_images(bytes, size);
     if (count == 0)
-        fit(bytes, size, release, binary, number);
+        fit_adopted(bytes, size, release, binary, number);
     for (size_t i = 0; i < count; i++)
         if (rex_container_image(bytes, size, i, &span) == 0)
-            fit(bytes + span.offset, span.size, release, binary, number++);
+            fit_adopted(bytes + span.offset, span.size, release, binary, number++);
     same = rex_retained(bytes, size);
     if (same == NULL && rex_retain(bytes, size, true) == REX_OK)
         return bytes;
@@ -190,15 +182,16 @@ static unsigned char *fitted_copy(const void *image, size_t size, const struct r
  * Number of images that are registered instead of one: those of a container that the release does
  * not open.
  */
-static size_t opened(const struct rex_release *release, const unsigned char *bytes, size_t size)
+static size_t count_opened(const struct rex_release *release, const unsigned char *bytes,
+                           size_t size)
 {
     return rex_container_version(bytes, size) <= release->newest_container
                ? 0
                : rex_container_images(bytes, size);
 }
 
-static void add_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t size,
-                      const struct rex_entries *entries)
+static void add_adopted_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t size,
+                              const struct rex_entries *entries)
 {
     char *begin = (char *)(uintptr_t)entries->begin;
     copy->DeviceImages[copy->NumDeviceImages++] = (struct __tgt_device_image){
@@ -211,13 +204,13 @@ static void add_image(struct __tgt_bin_desc *copy, unsigned char *bytes, size_t 
  * The images and entries of ORIGINAL go into the copy. Entries of an image are those of the host,
  * in all that clang builds. -1: out of memory.
  */
-static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
-                const struct rex_release *release, const char *binary)
+static int fill_adopted(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original,
+                        const struct rex_release *release, const char *binary)
 {
     bool old = release->old_entries_only;
     struct rex_entries host, entries;
     struct rex_span span;
-    if (rex_entries_copy(table_of(original->HostEntriesBegin, original->HostEntriesEnd), old,
+    if (rex_entries_copy(entries_between(original->HostEntriesBegin, original->HostEntriesEnd), old,
                          &host) != 0)
         return -1;
     char *begin = (char *)(uintptr_t)host.begin;
@@ -228,20 +221,20 @@ static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *origin
         const struct __tgt_device_image *image = &original->DeviceImages[i];
         size_t size = rex_bytes_between(image->ImageStart, image->ImageEnd);
         unsigned char *bytes =
-            fitted_copy(image->ImageStart, size, release, binary, copy->NumDeviceImages + 1);
+            copy_and_fit(image->ImageStart, size, release, binary, copy->NumDeviceImages + 1);
         bool is_own = image->EntriesBegin != original->HostEntriesBegin ||
                       image->EntriesEnd != original->HostEntriesEnd;
         entries = host;
         if (bytes == NULL ||
-            (is_own && rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd), old,
-                                        &entries) != 0))
+            (is_own && rex_entries_copy(entries_between(image->EntriesBegin, image->EntriesEnd),
+                                        old, &entries) != 0))
             return -1;
-        size_t count = opened(release, image->ImageStart, size); /* for which there is room */
+        size_t count = count_opened(release, image->ImageStart, size); /* for which there is room */
         if (count == 0)
-            add_image(copy, bytes, size, &entries);
+            add_adopted_image(copy, bytes, size, &entries);
         for (size_t j = 0; j < count; j++)
             if (rex_container_image(bytes, size, j, &span) == 0)
-                add_image(copy, bytes + span.offset, span.size, &entries);
+                add_adopted_image(copy, bytes + span.offset, span.size, &entries);
     }
     return 0;
 }
@@ -250,7 +243,7 @@ static int fill(struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *origin
  * A copy that libomptarget was not given. Images of one container have one table of entries; bytes
  * that are retained already serve a later registration of the same image.
  */
-static void discard(struct __tgt_bin_desc *copy)
+static void free_adopted(struct __tgt_bin_desc *copy)
 {
     for (int i = 0; i < copy->NumDeviceImages; i++) {
         struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
@@ -263,7 +256,8 @@ static void discard(struct __tgt_bin_desc *copy)
     free(copy);
 }
 
-static bool are_equal(const void *begin, const void *end, const void *other, const void *other_end)
+static bool are_bytes_equal(const void *begin, const void *end, const void *other,
+                            const void *other_end)
 {
     size_t size = rex_bytes_between(begin, end);
     return size == rex_bytes_between(other, other_end) &&
@@ -271,19 +265,25 @@ static bool are_equal(const void *begin, const void *end, const void *other, con
 }
 
 /* Whether COPY has the entries and images of ORIGINAL as they are. */
-static bool is_unchanged(const struct __tgt_bin_desc *copy, const struct __tgt_bin_desc *original)
+static bool is_adopted_unchanged(const struct __tgt_bin_desc *copy,
+                                 const struct __tgt_bin_desc *original)
 {
-    bool same = copy->NumDeviceImages == original->NumDeviceImages &&
-                are_equal(copy->HostEntriesBegin, copy->HostEntriesEnd, original->HostEntriesBegin,
-                          original->HostEntriesEnd);
-    for (int i = 0; same && i < copy->NumDeviceImages; i++)
-        same = are_equal(copy->DeviceImages[i].ImageStart, copy->DeviceImages[i].ImageEnd,
-                         original->DeviceImages[i].ImageStart, original->DeviceImages[i].ImageEnd);
-    return same;
+    if (copy->NumDeviceImages != original->NumDeviceImages ||
+        !are_bytes_equal(copy->HostEntriesBegin, copy->HostEntriesEnd, original->HostEntriesBegin,
+                         original->HostEntriesEnd))
+        return false;
+    for (int i = 0; i < copy->NumDeviceImages; i++) {
+        const struct __tgt_device_image *ours = &copy->DeviceImages[i],
+                                        *theirs = &original->DeviceImages[i];
+        if (!are_bytes_equal(ours->ImageStart, ours->ImageEnd, theirs->ImageStart,
+                             theirs->ImageEnd))
+            return false;
+    }
+    return true;
 }
 
 /* A copy of ORIGINAL for libomptarget; ORIGINAL itself where memory runs out. */
-static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
+static struct __tgt_bin_desc *adopt_descriptor(struct __tgt_bin_desc *original)
 {
     Dl_info info;
     const char *binary = dladdr(original, &info) != 0 ? info.dli_fname : "the program";
@@ -292,7 +292,7 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
     for (int i = 0; i < original->NumDeviceImages; i++) {
         const struct __tgt_device_image *image = &original->DeviceImages[i];
         size_t size = rex_bytes_between(image->ImageStart, image->ImageEnd);
-        size_t inside = opened(release, image->ImageStart, size);
+        size_t inside = count_opened(release, image->ImageStart, size);
         images += inside > 0 ? (int64_t)inside : 1;
     }
     struct __tgt_bin_desc *copy =
@@ -300,9 +300,9 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
             ? calloc(1, sizeof *copy + (size_t)images * sizeof(struct __tgt_device_image))
             : NULL;
     uint64_t begin = rex_phase_begin();
-    if (copy == NULL || fill(copy, original, release, binary) != 0) {
+    if (copy == NULL || fill_adopted(copy, original, release, binary) != 0) {
         if (copy != NULL)
-            discard(copy);
+            free_adopted(copy);
         rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",
                  binary);
         return original;
@@ -311,7 +311,8 @@ static struct __tgt_bin_desc *adopt(struct __tgt_bin_desc *original)
     if (rex_log_wanted(REX_LOG_INFO))
         rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s: %s LLVM %d",
                 binary, copy->NumDeviceImages, copy->NumDeviceImages == 1 ? "" : "s",
-                is_unchanged(copy, original) ? "nothing in it had to change for" : "changed for",
+                is_adopted_unchanged(copy, original) ? "nothing in it had to change for"
+                                                     : "changed for",
                 release->number);
     return copy;
 }
@@ -329,12 +330,17 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
     rex_trace_names(rex_kernel_name);
     if (desc != NULL) {
         rex_mapped_unseen(); /* no call names what its globals map */
-        if (requires_unified(table_of(desc->HostEntriesBegin, desc->HostEntriesEnd)))
-            rex_add_process_reasons(REX_REASON_UNIFIED);
+        struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
+        for (size_t i = 0; i < count_entries(table); i++)
+            if (entry_at(table, i).flags == ENTRY_REQUIRES &&
+                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY)) {
+                rex_add_process_reasons(REX_REASON_UNIFIED);
+                break;
+            }
     }
     if (adopted != NULL) {
         if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)
-            given = adopt(desc);
+            given = adopt_descriptor(desc);
         *adopted = (struct adopted){.original = desc, .given = given};
         rex_registry_lock();
         adopted->next = all;
@@ -388,7 +394,7 @@ const char *rex_kernel_name(const void *key)
     rex_registry_lock();
     for (const struct adopted *each = all; each != NULL && name == NULL; each = each->next)
         name = rex_entries_name(
-            table_of(each->given->HostEntriesBegin, each->given->HostEntriesEnd), key);
+            entries_between(each->given->HostEntriesBegin, each->given->HostEntriesEnd), key);
     rex_registry_unlock();
     return name;
 }

@@ -30,7 +30,7 @@ struct needs {
     bool binds_now; /* functions that it calls, too */
 };
 
-static bool open_needs(struct needs *needs, const unsigned char *bytes, size_t size)
+static bool open_host_needs(struct needs *needs, const unsigned char *bytes, size_t size)
 {
     needs->next = 0;
     needs->has_path = needs->binds_now = false;
@@ -59,19 +59,12 @@ static const char *next_library(struct needs *needs)
     return name;
 }
 
-static bool is_openmp(const char *library)
-{
-    return rex_name_after(library, "libgomp.so") != NULL ||
-           rex_name_after(library, "libomp.so") != NULL ||
-           rex_name_after(library, "libiomp5.so") != NULL;
-}
-
 int rex_host_open_libraries(const unsigned char *bytes, size_t size, const char *path)
 {
     struct needs needs;
     const char *library, *missing = NULL;
     char why[256] = "";
-    if (!open_needs(&needs, bytes, size))
+    if (!open_host_needs(&needs, bytes, size))
         return REX_OK;
     while ((library = next_library(&needs)) != NULL)
         if (missing == NULL && dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) == NULL) {
@@ -126,8 +119,8 @@ static bool has_version(const char *library, const char *version)
 }
 
 /* The row of SIZE bytes at OFFSET of TABLE, copied to ROW. */
-static bool copy_at(const struct rex_elf *elf, const Elf64_Shdr *table, uint64_t offset, void *row,
-                    size_t size)
+static bool copy_table_row(const struct rex_elf *elf, const Elf64_Shdr *table, uint64_t offset,
+                           void *row, size_t size)
 {
     const unsigned char *bytes = rex_elf_section_bytes(elf, table);
     bool is_inside = bytes != NULL && offset < table->sh_size && table->sh_size - offset >= size;
@@ -146,11 +139,12 @@ static int check_versions(const struct rex_elf *elf, const char *path)
         !rex_elf_section(elf, table.sh_link, &strings))
         return REX_OK;
     int64_t left = (int64_t)(table.sh_size / sizeof version);
-    for (uint64_t begin = 0; left > 0 && copy_at(elf, &table, begin, &library, sizeof library);
+    for (uint64_t begin = 0;
+         left > 0 && copy_table_row(elf, &table, begin, &library, sizeof library);
          begin += library.vn_next, left--) {
         const char *file = rex_elf_string(elf, &strings, library.vn_file);
         for (uint64_t at = begin + library.vn_aux;
-             left > 0 && copy_at(elf, &table, at, &version, sizeof version);
+             left > 0 && copy_table_row(elf, &table, at, &version, sizeof version);
              at += version.vna_next, left--) {
             const char *name = rex_elf_string(elf, &strings, version.vna_name);
             if (file != NULL && name != NULL && !(version.vna_flags & VER_FLG_WEAK) &&
@@ -176,21 +170,9 @@ static int check_versions(const struct rex_elf *elf, const char *path)
 #define CALLED R_PPC64_JMP_SLOT
 #endif
 
-static bool is_defined(struct needs *needs, const char *name)
-{
-    const char *library;
-    bool found = dlsym(RTLD_DEFAULT, name) != NULL;
-    needs->next = 0;
-    while (!found && (library = next_library(needs)) != NULL) {
-        void *handle = library_handle(library);
-        found = handle == NULL || dlsym(handle, name) != NULL;
-    }
-    return found;
-}
-
 /* Symbol INDEX of the image is one that the loader wants, and nothing defines. */
-static bool lacks_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
-                         const char **name)
+static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t index,
+                              const char **name)
 {
     Elf64_Sym symbol;
     Elf64_Shdr versions;
@@ -202,9 +184,18 @@ static bool lacks_symbol(struct needs *needs, const Elf64_Shdr *symbols, size_t 
     /* One with a version is not in sight of dlsym() where there is a newer one. */
     bool is_versioned =
         rex_elf_find_type(&needs->elf, SHT_GNU_versym, &versions) &&
-        copy_at(&needs->elf, &versions, index * sizeof version, &version, sizeof version) &&
+        copy_table_row(&needs->elf, &versions, index * sizeof version, &version, sizeof version) &&
         version > VER_NDX_GLOBAL;
-    return !is_versioned && !is_defined(needs, *name);
+    if (is_versioned || dlsym(RTLD_DEFAULT, *name) != NULL)
+        return false;
+    const char *library;
+    needs->next = 0;
+    while ((library = next_library(needs)) != NULL) {
+        void *handle = library_handle(library);
+        if (handle == NULL || dlsym(handle, *name) != NULL)
+            return false;
+    }
+    return true;
 }
 
 static int check_relocations(struct needs *needs, const Elf64_Shdr *section, bool binds_now,
@@ -217,7 +208,7 @@ static int check_relocations(struct needs *needs, const Elf64_Shdr *section, boo
         return REX_OK;
     for (size_t i = 0; rex_elf_relocation(&needs->elf, section, i, &rela); i++)
         if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
-            lacks_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
+            lacks_host_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
             return rex_fail(REX_EIMAGE, "device image %s needs the symbol %s, which no library has",
                             path, name);
     return REX_OK;
@@ -228,7 +219,7 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
     struct needs needs;
     Elf64_Shdr section;
     uint64_t total = 0;
-    if (!open_needs(&needs, bytes, size))
+    if (!open_host_needs(&needs, bytes, size))
         return REX_OK;
     while (next_library(&needs) != NULL)
         continue;
@@ -248,7 +239,7 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
 /* ---- threads of its loops -------------------------------------------------------------------- */
 
 /* Where the image has the number; NULL where it has none, or not as rex/openmp.h defines it. */
-static const unsigned char *find_number(const struct rex_elf *elf)
+static const unsigned char *find_thread_number(const struct rex_elf *elf)
 {
     Elf64_Shdr symbols, section;
     Elf64_Sym symbol;
@@ -268,26 +259,27 @@ static const unsigned char *find_number(const struct rex_elf *elf)
     return NULL;
 }
 
-/* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */
-static int most_threads_allowed(void)
-{
-    const char *text = getenv("OMP_THREAD_LIMIT");
-    long limit = text != NULL ? strtol(text, NULL, 10) : 0;
-    int most = rex_processors_known();
-    return limit > 0 && limit < most ? (int)limit : most;
-}
-
 void rex_host_limit_threads(unsigned char *bytes, size_t size)
 {
     struct needs needs;
-    const char *library, *wanted = getenv("OMP_NUM_THREADS");
-    if ((wanted != NULL && *wanted != '\0') || !open_needs(&needs, bytes, size))
+    const char *library, *wanted = getenv("OMP_NUM_THREADS"), *text = getenv("OMP_THREAD_LIMIT");
+    if ((wanted != NULL && *wanted != '\0') || !open_host_needs(&needs, bytes, size))
         return;
-    while ((library = next_library(&needs)) != NULL && !is_openmp(library))
-        continue;
-    const unsigned char *number = library != NULL ? find_number(&needs.elf) : NULL;
+    do {
+        library = next_library(&needs);
+        if (library == NULL)
+            return;
+    } while (rex_name_after(library, "libgomp.so") == NULL &&
+             rex_name_after(library, "libomp.so") == NULL &&
+             rex_name_after(library, "libiomp5.so") == NULL);
+    const unsigned char *number = find_thread_number(&needs.elf);
+    if (number == NULL)
+        return;
+    /* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */
+    long limit = text != NULL ? strtol(text, NULL, 10) : 0;
     /* The same each time: an image that is registered again has the same bytes. */
-    int most = number != NULL ? most_threads_allowed() : 0;
-    if (number != NULL)
-        memcpy(bytes + (number - bytes), &most, sizeof most);
+    int most = rex_processors_known();
+    if (limit > 0 && limit < most)
+        most = (int)limit;
+    memcpy(bytes + (number - bytes), &most, sizeof most);
 }

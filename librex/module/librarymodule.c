@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "cuda/driver.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/table.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -31,20 +31,20 @@
  * The symbol that gets an entry at place I of the image: a kernel, and in a host image a global. On
  * a GPU the driver knows the globals. Where the image has a table of its own, that is the order.
  */
-static const struct rex_image_symbol *wanted(const struct rex_view *view, size_t i)
+static const struct rex_image_symbol *symbol_with_entry(const struct rex_view *view, size_t i)
 {
     const struct rex_image_symbol *symbol =
         view->position_count > 0 ? rex_view_find(view, view->positions[i]) : &view->symbols[i];
-    bool is_wanted =
-        symbol != NULL && (symbol->kernel || (view->kind == REX_IMAGE_HOST && symbol->size > 0));
-    return is_wanted ? symbol : NULL;
+    if (symbol == NULL || symbol->kernel)
+        return symbol;
+    return view->kind == REX_IMAGE_HOST && symbol->size > 0 ? symbol : NULL;
 }
 
 /*
  * One block has the entries, the names and the keys of kernels, which lie side by side as a
  * program's do. A global has as much memory on the host as on the device, though none is copied.
  */
-static int make_entries(struct rex_library *library, const struct rex_module_image *image)
+static int make_library_entries(struct rex_library *library, const struct rex_module_image *image)
 {
     const struct rex_view *view = &image->view;
     struct rex_module *module = &library->module;
@@ -52,14 +52,14 @@ static int make_entries(struct rex_library *library, const struct rex_module_ima
     size_t most = view->position_count > 0 ? view->position_count : view->count;
     size_t size = most * (sizeof *module->entries_begin + 1) + 1;
     for (size_t i = 0; i < most; i++)
-        size += (symbol = wanted(view, i)) != NULL ? strlen(symbol->name) + 1 : 0;
+        size += (symbol = symbol_with_entry(view, i)) != NULL ? strlen(symbol->name) + 1 : 0;
     module->entries_begin = module->entries_end = calloc(1, size);
     library->symbol = calloc(most + 1, sizeof *library->symbol);
     if (module->entries_begin == NULL || library->symbol == NULL)
         return rex_fail_memory(size, "the entries of a library");
     char *key = (char *)(module->entries_begin + most), *name = key + most;
     for (size_t i = 0; i < most; i++) {
-        if ((symbol = wanted(view, i)) == NULL)
+        if ((symbol = symbol_with_entry(view, i)) == NULL)
             continue;
         struct __tgt_offload_entry *entry = module->entries_end++;
         library->symbol[entry - module->entries_begin] = (uint32_t)(symbol - view->symbols);
@@ -70,13 +70,13 @@ static int make_entries(struct rex_library *library, const struct rex_module_ima
             return rex_fail_memory(symbol->size, "the entries of a library");
         name += strlen(name) + 1;
     }
-    return module->entries_end > module->entries_begin
-               ? REX_OK
-               : rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
+    if (module->entries_end == module->entries_begin)
+        return rex_fail(REX_ENOKERNEL, "device image %s has no kernel", image->path);
+    return REX_OK;
 }
 
 /* KEPT: libomptarget keeps them. */
-static void end_entries(struct rex_library *library, bool kept)
+static void end_library_entries(struct rex_library *library, bool kept)
 {
     struct rex_module *module = &library->module;
     struct __tgt_offload_entry *begin = module->entries_begin, *end = module->entries_end;
@@ -113,7 +113,7 @@ static struct rex_library *new_library(void)
 static struct rex_library *unused;
 
 /* One whose module is on the list of modules, and is registered with no image. */
-static struct rex_library *take_unused(void)
+static struct rex_library *take_library(void)
 {
     rex_registry_lock();
     struct rex_library *library = unused;
@@ -136,12 +136,12 @@ static struct rex_library *take_unused(void)
 }
 
 /* SEEN: libomptarget has seen the entries. */
-static void give_back(struct rex_library *library, bool seen)
+static void give_library_back(struct rex_library *library, bool seen)
 {
     struct rex_registration *registration = rex_library_registration(library);
     library->pooled.forks = REX_ENDED;
     rex_unfinished_forget(registration);
-    end_entries(library, seen && !registration->release->entries_copied);
+    end_library_entries(library, seen && !registration->release->entries_copied);
     rex_module_image_close(&library->image);
     if (__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE))
         return; /* it can take no other image */
@@ -152,11 +152,11 @@ static void give_back(struct rex_library *library, bool seen)
 }
 
 /* Register IMAGE, which is copied, as a module of its own; where that fails, LIBRARY ends. */
-static int register_image(struct rex_library *library, const struct rex_module_image *image)
+static int register_library(struct rex_library *library, const struct rex_module_image *image)
 {
     struct rex_registration *registration = rex_library_registration(library);
     const struct rex_descriptor *before = registration->descriptor;
-    int result = make_entries(library, image);
+    int result = make_library_entries(library, image);
     library->module.image = image->bytes;
     library->module.image_size = image->size;
     registration->memory_name = image->path;
@@ -165,13 +165,13 @@ static int register_image(struct rex_library *library, const struct rex_module_i
     library->module.image = NULL;
     registration->memory_name = NULL;
     if (result != REX_OK)
-        give_back(library, registration->descriptor != before);
+        give_library_back(library, registration->descriptor != before);
     return result;
 }
 
 /* ---- the driver's alone ---------------------------------------------------------------------- */
 
-static void free_alone(struct rex_library *library)
+static void free_library_alone(struct rex_library *library)
 {
     struct rex_registration *registration = rex_library_registration(library);
     if (registration != NULL) {
@@ -181,20 +181,35 @@ static void free_alone(struct rex_library *library)
         rex_table_free(&registration->table);
         free(registration);
     }
-    end_entries(library, false);
+    end_library_entries(library, false);
     rex_module_image_close(&library->image);
     rex_pool_give(&pool, &library->pooled);
 }
 
-/* A registration that libomptarget is told nothing of. */
-static int register_alone(struct rex_library *library)
+/*
+ * An image for a GPU, with a registration that libomptarget is told nothing of; where that fails,
+ * LIBRARY ends. If libomptarget has no devices yet, the image is registered. Two threads at once
+ * may both register theirs, which costs only memory: libomptarget then keeps two.
+ */
+static int open_library_alone(struct rex_library *library)
 {
     struct rex_module_image *image = &library->image;
-    size_t size = sizeof(struct rex_registration) + sizeof(struct rex_descriptor);
-    struct rex_registration *registration = calloc(1, size);
-    if (registration == NULL)
-        return rex_fail_memory(size, "a library");
-    struct rex_descriptor *descriptor = (struct rex_descriptor *)(registration + 1);
+    struct rex_registration *registration;
+    struct rex_descriptor *descriptor;
+    size_t size = sizeof *registration + sizeof *descriptor;
+    int result = make_library_entries(library, image);
+    if (result == REX_OK && !rex_devices_are_there()) {
+        struct rex_library *first = take_library();
+        result = first != NULL ? register_library(first, image) : REX_ENOMEM;
+    }
+    if (result != REX_OK)
+        goto fail;
+    registration = calloc(1, size);
+    if (registration == NULL) {
+        result = rex_fail_memory(size, "a library");
+        goto fail;
+    }
+    descriptor = (struct rex_descriptor *)(registration + 1);
     descriptor->image.ImageStart = image->bytes;
     descriptor->image.ImageEnd = image->bytes + image->size;
     registration->module = &library->module;
@@ -202,30 +217,15 @@ static int register_alone(struct rex_library *library)
     registration->image_path = image->path;
     registration->descriptor = descriptor;
     library->module.registration = registration;
-    int result = rex_table_build(&registration->table, &library->module);
+    result = rex_table_build(&registration->table, &library->module);
     if (result == REX_OK)
         result = rex_table_match(&registration->table, &image->view, image->path, NULL);
-    if (result == REX_OK)
-        library->module.packet_rules = (uintptr_t)registration;
-    return result;
-}
-
-/*
- * An image for a GPU; where that fails, LIBRARY ends. If libomptarget has no devices yet, the image
- * is registered. Two threads at once may both register theirs, which costs only memory:
- * libomptarget then keeps two.
- */
-static int open_alone(struct rex_library *library)
-{
-    int result = make_entries(library, &library->image);
-    if (result == REX_OK && !rex_devices_are_there()) {
-        struct rex_library *first = take_unused();
-        result = first != NULL ? register_image(first, &library->image) : REX_ENOMEM;
-    }
-    if (result == REX_OK)
-        result = register_alone(library);
     if (result != REX_OK)
-        free_alone(library);
+        goto fail;
+    library->module.packet_rules = (uintptr_t)registration;
+    return REX_OK;
+fail:
+    free_library_alone(library);
     return result;
 }
 
@@ -240,40 +240,40 @@ int rex_library_open(struct rex_library **library, const void *bytes, size_t siz
     if (result != REX_OK)
         return result;
     bool alone = image.view.kind != REX_IMAGE_HOST && !rex_runtime_disabled();
-    struct rex_library *made = alone ? new_library() : take_unused();
+    struct rex_library *made = alone ? new_library() : take_library();
     if (made == NULL) {
         rex_module_image_close(&image);
         return REX_ENOMEM;
     }
     made->image = image;
-    result = alone ? open_alone(made) : register_image(made, &made->image);
+    result = alone ? open_library_alone(made) : register_library(made, &made->image);
     if (result == REX_OK)
         *library = made;
     return result;
 }
 
-static int end_registered(struct rex_library *library)
+static int end_library(struct rex_library *library)
 {
     int result = rex_module_fini(&library->module);
     if (result == REX_OK)
-        give_back(library, true);
+        give_library_back(library, true);
     return result;
 }
 
 int rex_library_close(struct rex_library *library)
 {
-    int result = REX_OK;
     if (library->is_registered && __atomic_load_n(&library->holders, __ATOMIC_ACQUIRE) == 1)
-        return end_registered(library);
-    if (!library->is_registered && library->forks != rex_forks())
-        return rex_fail(REX_EFORK, "rex_library_unload: %s was loaded in this process's parent",
-                        library->image.path);
-    if (!library->is_registered)
-        result = rex_gate_check_outside(library->image.path);
-    if (result == REX_OK && !library->is_registered)
-        result = rex_before_library_unload(rex_library_registration(library));
-    if (result != REX_OK)
-        return result;
+        return end_library(library);
+    if (!library->is_registered) {
+        if (library->forks != rex_forks())
+            return rex_fail(REX_EFORK, "rex_library_unload: %s was loaded in this process's parent",
+                            library->image.path);
+        int result = rex_gate_check_outside(library->image.path);
+        if (result == REX_OK)
+            result = rex_before_library_unload(rex_library_registration(library));
+        if (result != REX_OK)
+            return result;
+    }
     library->pooled.forks = REX_ENDED;
     rex_library_drop(&library->module);
     return REX_OK;
@@ -299,7 +299,7 @@ void rex_library_drop(struct rex_module *module)
     if (library == NULL || __atomic_sub_fetch(&library->holders, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     if (!library->is_registered && library->forks == rex_forks())
-        free_alone(library);
-    else if (library->is_registered && end_registered(library) != REX_OK)
+        free_library_alone(library);
+    else if (library->is_registered && end_library(library) != REX_OK)
         rex_log(REX_LOG_WARN, "%s stays: %s", library->image.path, rex_last_error());
 }

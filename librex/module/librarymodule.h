@@ -7,7 +7,7 @@
 #define REX_INTERNAL_LIBRARYMODULE_H
 
 #include "base/pool.h"
-#include "module/moduleimage.h"
+#include "module/chooseimage.h"
 #include "module/registration.h"
 #include "rex/library.h"
 

@@ -15,7 +15,7 @@
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "cuda/launchcontext.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/table.h"
 #include "module/trialload.h"
 #include "omp/calls.h"
@@ -27,14 +27,14 @@
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static void discard(struct rex_descriptor *descriptor)
+static void free_descriptor(struct rex_descriptor *descriptor)
 {
     free(descriptor->entries);
     free(descriptor);
 }
 
 /* A descriptor with room for copies of COUNT entries; 0: it has none. */
-static struct rex_descriptor *allocate(size_t count)
+static struct rex_descriptor *allocate_descriptor(size_t count)
 {
     struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
     if (descriptor != NULL && count > 0)
@@ -46,8 +46,8 @@ static struct rex_descriptor *allocate(size_t count)
     return NULL;
 }
 
-static void describe(struct rex_descriptor *descriptor, const struct rex_module_image *image,
-                     struct __tgt_offload_entry *begin, size_t count)
+static void fill_descriptor(struct rex_descriptor *descriptor, const struct rex_module_image *image,
+                            struct __tgt_offload_entry *begin, size_t count)
 {
     descriptor->image =
         (struct __tgt_device_image){image->bytes, image->bytes + image->size, begin, begin + count};
@@ -66,7 +66,7 @@ static int describe_by_position(struct rex_registration *registration,
     const struct rex_table *table = &registration->table;
     const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_descriptor *descriptor = allocate(count);
+    struct rex_descriptor *descriptor = allocate_descriptor(count);
     if (descriptor == NULL)
         return REX_ENOMEM;
     struct __tgt_offload_entry *rows = descriptor->entries;
@@ -83,7 +83,7 @@ static int describe_by_position(struct rex_registration *registration,
                 break;
             }
         if (row == 0) {
-            discard(descriptor);
+            free_descriptor(descriptor);
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
                             "omp_offloading_entries, by which LLVM %d finds kernels: write "
@@ -93,24 +93,9 @@ static int describe_by_position(struct rex_registration *registration,
         rows[row - 1] = *entry;
         placed = row % count;
     }
-    describe(descriptor, image, rows, count);
+    fill_descriptor(descriptor, image, rows, count);
     *result = descriptor;
     return REX_OK;
-}
-
-/*
- * For a host device that calls kernels in its own way: replaces each kernel's name by that of the
- * function that calls it. The names are in the image, which stays as long as these copies.
- */
-static void name_calls(struct rex_descriptor *descriptor, size_t count, const struct rex_view *view)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct __tgt_offload_entry *entry = &descriptor->entries[i];
-        const struct rex_image_symbol *kernel =
-            entry->size == 0 ? rex_view_find(view, entry->name) : NULL;
-        if (kernel != NULL && kernel->call != NULL)
-            entry->name = (char *)(uintptr_t)kernel->call;
-    }
 }
 
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
@@ -121,14 +106,23 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
         return describe_by_position(registration, image, result);
     bool calls = registration->release->host.version != 0 && image->view.kind == REX_IMAGE_HOST;
     fresh |= calls;
-    struct rex_descriptor *descriptor = allocate(fresh ? table->count : 0);
+    struct rex_descriptor *descriptor = allocate_descriptor(fresh ? table->count : 0);
     if (descriptor == NULL)
         return REX_ENOMEM;
+    struct __tgt_offload_entry *entries = fresh ? descriptor->entries : table->entries;
     if (fresh)
-        memcpy(descriptor->entries, table->entries, table->count * sizeof *table->entries);
-    if (calls)
-        name_calls(descriptor, table->count, &image->view);
-    describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
+        memcpy(entries, table->entries, table->count * sizeof *entries);
+    /*
+     * A host device that calls kernels in its own way gets the name of the function that calls a
+     * kernel. The names are in the image, which stays as long as these copies.
+     */
+    for (size_t i = 0; calls && i < table->count; i++) {
+        const struct rex_image_symbol *kernel =
+            entries[i].size == 0 ? rex_view_find(&image->view, entries[i].name) : NULL;
+        if (kernel != NULL && kernel->call != NULL)
+            entries[i].name = (char *)(uintptr_t)kernel->call;
+    }
+    fill_descriptor(descriptor, image, entries, table->count);
     *result = descriptor;
     return REX_OK;
 }
@@ -150,14 +144,16 @@ void rex_registration_ended(struct rex_registration *registration)
     rex_retained_drop(registration->descriptor->image.ImageStart);
 }
 
-static int not_accepted(const struct rex_registration *registration,
-                        const struct rex_module_image *image)
+static int fail_not_accepted(const struct rex_registration *registration,
+                             const struct rex_module_image *image)
 {
     char trouble[256];
     const char *cause = rex_runtime_doubt();
-    int result = image->view.kind == REX_IMAGE_CUBIN ? rex_trial_contexts() : REX_OK;
-    if (result != REX_OK)
-        return result;
+    if (image->view.kind == REX_IMAGE_CUBIN) {
+        int result = rex_trial_contexts();
+        if (result != REX_OK)
+            return result;
+    }
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
         rex_device_trouble(registration->release, trouble, sizeof trouble))
         cause = trouble;
@@ -171,15 +167,17 @@ static int not_accepted(const struct rex_registration *registration,
  * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
  * no device for the image it is not registered.
  */
-static int hand_over(struct rex_registration *registration, const struct rex_module_image *image,
-                     struct rex_descriptor *descriptor)
+static int register_with_runtime(struct rex_registration *registration,
+                                 const struct rex_module_image *image,
+                                 struct rex_descriptor *descriptor)
 {
     int result = rex_gate_register(image->path, false);
     if (result != REX_OK)
         return result;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
     bool late = rex_devices_in_use() && !rex_runtime_disabled();
-    result = late ? rex_trial_load_now(descriptor, image->path, !for_gpu) : REX_OK;
+    if (late)
+        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
     if (result != REX_OK) {
         rex_gate_registered();
         return result;
@@ -200,7 +198,9 @@ static int hand_over(struct rex_registration *registration, const struct rex_mod
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
-    return is_accepted ? REX_OK : not_accepted(registration, image);
+    if (!is_accepted)
+        return fail_not_accepted(registration, image);
+    return REX_OK;
 }
 
 static int give_to_runtime(struct rex_registration *registration,
@@ -218,24 +218,12 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture, release->devices_at_first_use);
         rex_phase_end(begin, "activate contexts", NULL);
     }
-    int result = registration->is_kept ? REX_OK : hand_over(registration, image, descriptor);
+    if (registration->is_kept)
+        return REX_OK;
+    int result = register_with_runtime(registration, image, descriptor);
     if (result != REX_OK && for_gpu)
         rex_context_unhold();
     return result;
-}
-
-static int keep_path(struct rex_registration *registration, const char *path)
-{
-    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
-        return REX_OK;
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return rex_fail_memory(strlen(path) + 1, "an image's path");
-    char *old = registration->image_path;
-    /* first: a child of fork, or another thread, may read it at any time */
-    __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
-    free(old);
-    return REX_OK;
 }
 
 /* ---- entries against the image --------------------------------------------------------------- */
@@ -257,7 +245,7 @@ int rex_registration_match(struct rex_registration *registration, struct rex_ker
  * For all launches alike: librex's own load of the image does not see what that of libomptarget has
  * written. No call names what the loading of a global maps.
  */
-static void classify(struct rex_registration *registration)
+static void read_reasons(struct rex_registration *registration)
 {
     static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
                                        [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
@@ -277,7 +265,7 @@ static void classify(struct rex_registration *registration)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-static int register_image(struct rex_registration *registration, struct rex_module_image *image)
+static int register_opened(struct rex_registration *registration, struct rex_module_image *image)
 {
     struct rex_descriptor *descriptor = registration->descriptor; /* that libomptarget has */
     bool now = rex_setting_read(REX_OPTION_CHECK);
@@ -288,8 +276,17 @@ static int register_image(struct rex_registration *registration, struct rex_modu
                         "device image %s: LLVM %d takes no registration back, and this module "
                         "was registered with %s: it can take no other",
                         image->path, registration->release->number, registration->image_path);
-    int result = keep_path(registration, image->path);
-    if (result == REX_OK && now)
+    int result = REX_OK;
+    char *old = registration->image_path;
+    if (old == NULL || strcmp(old, image->path) != 0) {
+        char *copy = strdup(image->path);
+        if (copy == NULL)
+            return rex_fail_memory(strlen(image->path) + 1, "an image's path");
+        /* first: a child of fork, or another thread, may read it at any time */
+        __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
+        free(old);
+    }
+    if (now)
         result =
             rex_table_match(&registration->table, &image->view, image->path, registration->release);
     if (result == REX_OK)
@@ -307,7 +304,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
     if (registration->descriptor != descriptor)
-        discard(descriptor);
+        free_descriptor(descriptor);
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;
@@ -318,47 +315,45 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         registration->view = image->view;
         memset(&image->view, 0, sizeof image->view);
     }
-    classify(registration);
+    read_reasons(registration);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
             registration->table.count);
     return REX_OK;
 }
 
-static int attempt(struct rex_registration *registration, const char *name)
+int rex_register(struct rex_registration *registration, const char *name)
 {
     struct rex_module_image image;
-    if (registration->forked && !rex_gate_is_torn())
-        return rex_fail(REX_EFORK,
-                        "this process was forked after its parent registered %s for a GPU, or "
-                        "began to: start the child with exec, or fork first",
-                        registration->image_path != NULL ? registration->image_path : "a module");
-    int result = rex_gate_check();
+    rex_trace_start();
+    rex_trace_names(rex_kernel_name);
+    uint64_t begin = rex_phase_begin(), opening;
+    int result = REX_EFORK;
+    if (registration->forked && !rex_gate_is_torn()) {
+        rex_fail(REX_EFORK,
+                 "this process was forked after its parent registered %s for a GPU, or "
+                 "began to: start the child with exec, or fork first",
+                 registration->image_path != NULL ? registration->image_path : "a module");
+        goto done;
+    }
+    result = rex_gate_check();
     if (result == REX_OK)
         result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_start();
     if (result != REX_OK)
-        return result;
+        goto done;
     registration->release = rex_runtime();
     result = rex_device_require_gpu();
     if (result != REX_OK)
-        return result;
-    uint64_t begin = rex_phase_begin();
+        goto done;
+    opening = rex_phase_begin();
     result = rex_module_image_open(&image, registration->module, name, registration->release);
-    if (result == REX_OK) {
-        rex_phase_end(begin, "open image", image.path);
-        result = register_image(registration, &image);
-        rex_module_image_close(&image);
-    }
-    return result;
-}
-
-int rex_register(struct rex_registration *registration, const char *name)
-{
-    rex_trace_start();
-    rex_trace_names(rex_kernel_name);
-    uint64_t begin = rex_phase_begin();
-    int result = attempt(registration, name);
+    if (result != REX_OK)
+        goto done;
+    rex_phase_end(opening, "open image", image.path);
+    result = register_opened(registration, &image);
+    rex_module_image_close(&image);
+done:
     rex_phase_end(begin, "register", registration->image_path);
     return result;
 }

@@ -13,7 +13,7 @@
 
 #include "cuda/driver.h"
 #include "image/cubin.h"
-#include "module/moduleimage.h"
+#include "module/chooseimage.h"
 #include "module/table.h"
 #include "omp/backend.h"
 #include "omp/device.h"

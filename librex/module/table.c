@@ -17,7 +17,7 @@
 #define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
 
 /* Whether the table lies in another loaded binary than the module; OWN and OTHER get both. */
-static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
+static bool is_table_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
 {
     return dladdr(module, own) != 0 && dladdr(module->entries_begin, other) != 0 &&
            own->dli_fbase != other->dli_fbase;
@@ -27,10 +27,10 @@ bool rex_table_is_own(const struct rex_module *module)
 {
     Dl_info own, other;
     return module->entries_begin != NULL && module->entries_begin != module->entries_end &&
-           !is_foreign(module, &own, &other);
+           !is_table_foreign(module, &own, &other);
 }
 
-static int check_shape(const struct rex_module *module, size_t *count)
+static int check_table_shape(const struct rex_module *module, size_t *count)
 {
     Dl_info own, other;
     uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
@@ -40,7 +40,7 @@ static int check_shape(const struct rex_module *module, size_t *count)
                         "binary, or the linker dropped the section omp_offloading_entries (link "
                         "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
                         "__attribute__((used)) (add it, or link with -rdynamic)");
-    if (is_foreign(module, &own, &other))
+    if (is_table_foreign(module, &own, &other))
         return rex_fail(REX_EENTRIES,
                         "%s has no offload entry of its own, and the linker gave it the table of "
                         "%s: no entry was compiled into it",
@@ -61,15 +61,15 @@ static int check_shape(const struct rex_module *module, size_t *count)
 
 static void free_layouts(struct rex_table *table)
 {
-    while (table->layouts != NULL) {
-        struct rex_layout *layout = table->layouts;
+    struct rex_layout *layout;
+    while ((layout = table->layouts) != NULL) {
         table->layouts = layout->older;
         free(layout);
     }
 }
 
 /* Makes an empty index and room for COUNT kernels. */
-static int reserve(struct rex_table *table, size_t count)
+static int reserve_index(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
     while (slots < count + count / 2)
@@ -94,7 +94,7 @@ static int reserve(struct rex_table *table, size_t count)
     return REX_OK;
 }
 
-static int add(struct rex_table *table, uint32_t position)
+static int index_entry(struct rex_table *table, uint32_t position)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
     if (entry->name == NULL || *entry->name == '\0')
@@ -126,25 +126,27 @@ static int add(struct rex_table *table, uint32_t position)
  */
 static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)
 {
-    bool same = table->entries == module->entries_begin && table->count == count;
-    for (uint32_t i = 0; same && i < count; i++)
-        same = table->entries[i].name != NULL && *table->entries[i].name != '\0' &&
-               rex_table_find(table, table->entries[i].addr) == &table->kernels[i];
-    return same;
+    if (table->entries != module->entries_begin || table->count != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (table->entries[i].name == NULL || *table->entries[i].name == '\0' ||
+            rex_table_find(table, table->entries[i].addr) != &table->kernels[i])
+            return false;
+    return true;
 }
 
 int rex_table_build(struct rex_table *table, const struct rex_module *module)
 {
     size_t count = 0;
-    int result = check_shape(module, &count);
+    int result = check_table_shape(module, &count);
     if (result != REX_OK)
         return result;
     free_layouts(table);
     if (!is_indexed(table, module, count)) {
-        result = reserve(table, count);
+        result = reserve_index(table, count);
         table->entries = module->entries_begin;
         for (uint32_t i = 0; result == REX_OK && i < count; i++)
-            result = add(table, i);
+            result = index_entry(table, i);
         if (result != REX_OK)
             return result;
     }
@@ -164,72 +166,35 @@ void rex_table_free(struct rex_table *table)
 
 enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
 
-/* Lists the first kernels, or globals, of VIEW, and the number of the others. */
-static void list_names(const struct rex_view *view, bool kernel, char *text, size_t size)
-{
-    size_t count = 0, length = 0;
-    snprintf(text, size, "none");
-    for (size_t i = 0; i < view->count; i++)
-        if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
-            length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"",
-                                       count > 1 ? ", " : "", LISTED_BYTES, view->symbols[i].name);
-    if (count > LISTED_NAMES)
-        snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
-}
-
-/* Where clang's own offload code lies in the binary, its entries are in the module's table, too. */
-static const char *beside(const struct rex_table *table)
-{
-    for (uint32_t i = 0; table != NULL && i < table->count; i++)
-        if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
-            return "; this binary has offload code of clang's, too, whose entries are in the same "
-                   "table: move one of the two into a shared object";
-    return "";
-}
-
 int rex_table_lacks(const struct rex_table *table, const struct rex_view *view, const char *path,
                     const char *name, bool kernel)
 {
-    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
     const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
+    const char *clang = "";
+    for (uint32_t i = 0; table != NULL && i < table->count; i++)
+        if (rex_name_after(table->entries[i].name, "__omp_offloading_") != NULL)
+            clang = "; this binary has offload code of clang's, too, whose entries are in the same "
+                    "table: move one of the two into a shared object";
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"%s",
-                        path, what, name, near, beside(table));
-    list_names(view, kernel, names, sizeof names);
+                        path, what, name, near, clang);
+    /* The first names in it, and the number of the others. */
+    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32] = "none";
+    size_t count = 0, length = 0;
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s\"%.*s\"",
+                                       count > 1 ? ", " : "", LISTED_BYTES, view->symbols[i].name);
+    if (count > LISTED_NAMES)
+        snprintf(names + length, sizeof names - length, " and %zu more", count - LISTED_NAMES);
     return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s%s", path, what,
-                    name, names, beside(table));
-}
-
-/*
- * Notes a parameter that libomptarget misplaces. The driver can launch the kernel; a launch by
- * libomptarget is refused.
- */
-static void find_misfit(struct rex_kernel *kernel, const struct rex_image_symbol *symbol,
-                        const char *path, const struct rex_release *release)
-{
-    if (symbol->odd_size <= 8 && (symbol->odd_size == 0 || !release->packed_slots))
-        return;
-    uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
-    kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
-    rex_log(REX_LOG_INFO,
-            "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
-            "it, not LLVM %d",
-            REX_KERNEL_NAME(symbol->name), path, symbol->odd_index, symbol->odd_size,
-            release->number);
+                    name, names, clang);
 }
 
 #define MODE_GENERIC 1   /* in a kernel's environment; 3 is generic and SPMD */
 #define REGISTERS 65536u /* most in a block, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
-
-/* Registers are allocated to warps in units of 256, for four warps at a time. */
-static uint32_t most_for_registers(uint32_t registers)
-{
-    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
-    return registers == 0 || registers > 255 ? REX_MOST_THREADS
-                                             : REGISTERS / of_a_warp / 4 * 4 * WARP;
-}
 
 /*
  * __launch_bounds__ and registers may allow less than the hardware. A host image runs a kernel once
@@ -237,12 +202,17 @@ static uint32_t most_for_registers(uint32_t registers)
  */
 static uint32_t most_threads(const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
+    uint32_t most = REX_MOST_THREADS, registers = symbol->registers;
     if (view->kind == REX_IMAGE_HOST)
         return INT32_MAX;
-    uint32_t bound = symbol->max_threads > 0 ? symbol->max_threads : REX_MOST_THREADS,
-             most = most_for_registers(symbol->registers);
-    most = most < bound ? most : bound;
-    return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
+    if (symbol->max_threads > 0 && symbol->max_threads < most)
+        most = symbol->max_threads;
+    if (registers == 0 || registers > 255)
+        return most;
+    /* Registers are allocated to warps in units of 256, for four warps at a time. */
+    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
+    uint32_t most_for_registers = REGISTERS / of_a_warp / 4 * 4 * WARP;
+    return most_for_registers < most ? most_for_registers : most;
 }
 
 /*
@@ -272,65 +242,37 @@ static int check_environment(const struct rex_image_symbol *symbol, const char *
 
 #define LAYOUTS_COMPARED 16 /* the newest ones: so many may alternate */
 
-/* One of the newest layouts of the table that is equal to WANTED with these PARAMETERS, or NULL. */
-static const struct rex_layout *find_layout(const struct rex_table *table,
-                                            const struct rex_layout *wanted,
-                                            const struct rex_image_parameter *parameters)
-{
-    const struct rex_layout *known = table->layouts;
-    for (int i = 0; i < LAYOUTS_COMPARED && known != NULL; i++, known = known->older)
-        if (known->count == wanted->count && known->env == wanted->env &&
-            known->has_kinds == wanted->has_kinds &&
-            (wanted->count == 0 ||
-             memcmp(known->parameter, parameters, wanted->count * sizeof *parameters) == 0))
-            return known;
-    return NULL;
-}
-
-static const struct rex_layout *add_layout(struct rex_table *table, const struct rex_layout *wanted,
-                                           const struct rex_image_parameter *parameters)
-{
-    size_t size = sizeof *wanted + wanted->count * sizeof *parameters;
-    struct rex_layout *added = malloc(size);
-    if (added == NULL) {
-        rex_fail_memory(size, "a kernel's parameters");
-        return NULL;
-    }
-    *added = *wanted;
-    for (uint32_t i = 0; i < added->count; i++) {
-        uint32_t end = (uint32_t)parameters[i].offset + parameters[i].size;
-        added->parameter[i] = parameters[i];
-        added->bytes = end > added->bytes ? end : added->bytes;
-    }
-    added->older = table->layouts;
-    table->layouts = added;
-    return added;
-}
-
 /* Keeps the parameters for launches, because the view may be closed. */
 static int keep_layout(struct rex_table *table, struct rex_kernel *kernel,
                        const struct rex_image_symbol *symbol, const struct rex_view *view)
 {
-    if (symbol->parameters == REX_PARAMETERS_UNKNOWN)
+    uint32_t count = symbol->parameters;
+    if (count == REX_PARAMETERS_UNKNOWN)
         return REX_OK;
-    const struct rex_layout wanted = {.count = symbol->parameters,
-                                      .has_kinds = symbol->signature,
-                                      .env = symbol->signature && symbol->env};
+    bool has_kinds = symbol->signature, env = symbol->signature && symbol->env;
     const struct rex_image_parameter *parameters =
-        symbol->parameters > 0 ? view->parameters + symbol->first : NULL;
-    kernel->layout = find_layout(table, &wanted, parameters);
-    if (kernel->layout == NULL)
-        kernel->layout = add_layout(table, &wanted, parameters);
-    return kernel->layout != NULL ? REX_OK : REX_ENOMEM;
-}
-
-/* Whether rex/kernel.h made the kernel: it gives a host image its own entry table. */
-static bool is_of_kernel_header(const struct rex_view *view, const char *name)
-{
-    for (size_t i = 0; i < view->position_count; i++)
-        if (strcmp(view->positions[i], name) == 0)
-            return true;
-    return false;
+        count > 0 ? view->parameters + symbol->first : NULL;
+    const struct rex_layout *known = table->layouts;
+    for (int i = 0; i < LAYOUTS_COMPARED && known != NULL; i++, known = known->older)
+        if (known->count == count && known->env == env && known->has_kinds == has_kinds &&
+            (count == 0 || memcmp(known->parameter, parameters, count * sizeof *parameters) == 0)) {
+            kernel->layout = known;
+            return REX_OK;
+        }
+    size_t size = sizeof *known + count * sizeof *parameters;
+    struct rex_layout *added = malloc(size);
+    if (added == NULL)
+        return rex_fail_memory(size, "a kernel's parameters");
+    *added = (struct rex_layout){
+        .older = table->layouts, .count = count, .has_kinds = has_kinds, .env = env};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t end = (uint32_t)parameters[i].offset + parameters[i].size;
+        added->parameter[i] = parameters[i];
+        added->bytes = end > added->bytes ? end : added->bytes;
+    }
+    table->layouts = added;
+    kernel->layout = added;
+    return REX_OK;
 }
 
 /* Checks whether the release's host device can call the kernel, and how. */
@@ -343,20 +285,22 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
         *flags |= REX_KERNEL_CALLED;
         return REX_OK;
     }
-    if (is_of_kernel_header(view, symbol->name))
-        return rex_fail(
-            REX_EUNSUPPORTED,
-            "device image %s: kernel \"%.*s\" has no function by which the host device of "
-            "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
-            "compile it again",
-            path, REX_KERNEL_NAME(symbol->name), release->number);
-    return release->host_argument_array
-               ? rex_fail(REX_EUNSUPPORTED,
-                          "device image %s: the host device of LLVM %d calls kernels with one "
-                          "array of arguments, which kernel \"%.*s\" does not take: write it with "
-                          "REX_DEVICE_KERNEL (rex/kernel.h)",
-                          path, release->number, REX_KERNEL_NAME(symbol->name))
-               : REX_OK;
+    /* Only rex/kernel.h gives a host image an entry table of its own. */
+    for (size_t i = 0; i < view->position_count; i++)
+        if (strcmp(view->positions[i], symbol->name) == 0)
+            return rex_fail(
+                REX_EUNSUPPORTED,
+                "device image %s: kernel \"%.*s\" has no function by which the host device of "
+                "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
+                "compile it again",
+                path, REX_KERNEL_NAME(symbol->name), release->number);
+    if (!release->host_argument_array)
+        return REX_OK;
+    return rex_fail(REX_EUNSUPPORTED,
+                    "device image %s: the host device of LLVM %d calls kernels with one "
+                    "array of arguments, which kernel \"%.*s\" does not take: write it with "
+                    "REX_DEVICE_KERNEL (rex/kernel.h)",
+                    path, release->number, REX_KERNEL_NAME(symbol->name));
 }
 
 /*
@@ -374,15 +318,28 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
         return rex_table_lacks(table, view, path, name, true);
     if (symbol->odd_size > 0 && symbol->odd_index == 0)
         flags |= REX_KERNEL_NARROW_FIRST;
-    int result = release != NULL ? check_environment(symbol, path, release, &flags) : REX_OK;
+    int result = REX_OK;
+    if (release != NULL)
+        result = check_environment(symbol, path, release, &flags);
     if (result == REX_OK && release != NULL)
         result = check_call(symbol, view, path, release, &flags);
     if (result == REX_OK)
         result = keep_layout(table, kernel, symbol, view);
     if (result != REX_OK)
         return result;
-    if (release != NULL)
-        find_misfit(kernel, symbol, path, release);
+    /*
+     * libomptarget misplaces such a parameter. The driver can launch the kernel; a launch by
+     * libomptarget is refused.
+     */
+    if (release != NULL &&
+        (symbol->odd_size > 8 || (symbol->odd_size > 0 && release->packed_slots))) {
+        uint32_t size = symbol->odd_size < UINT16_MAX ? symbol->odd_size : UINT16_MAX;
+        kernel->misfit = (struct rex_misfit){symbol->odd_index, (uint16_t)size};
+        rex_log(REX_LOG_INFO,
+                "kernel \"%.*s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can "
+                "launch it, not LLVM %d",
+                REX_KERNEL_NAME(name), path, symbol->odd_index, symbol->odd_size, release->number);
+    }
     kernel->parameters = symbol->parameters;
     if (symbol->parameters == REX_PARAMETERS_UNKNOWN || symbol->env != symbol->plain)
         kernel->form = symbol->env ? REX_FORM_ENV : REX_FORM_PLAIN;
@@ -392,13 +349,16 @@ static int match_kernel(struct rex_table *table, struct rex_kernel *kernel,
     return REX_OK;
 }
 
-static int match_global(const struct rex_table *table, struct rex_kernel *kernel,
-                        const struct rex_view *view, const char *path)
+int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
+                     const struct rex_view *view, const char *path,
+                     const struct rex_release *release)
 {
     const struct __tgt_offload_entry *entry = kernel->entry;
-    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
+    if (entry->size == 0)
+        return match_kernel(table, kernel, view, path, release);
     if (entry->flags & FLAG_LINK)
         return REX_OK;
+    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
     if (global == NULL || global->kernel)
         return rex_table_lacks(table, view, path, entry->name, false);
     if (global->size != entry->size)
@@ -406,14 +366,6 @@ static int match_global(const struct rex_table *table, struct rex_kernel *kernel
                         "global \"%s\" has %zu bytes in the program and %llu in device image %s",
                         entry->name, entry->size, (unsigned long long)global->size, path);
     return REX_OK;
-}
-
-int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
-                     const struct rex_view *view, const char *path,
-                     const struct rex_release *release)
-{
-    return kernel->entry->size == 0 ? match_kernel(table, kernel, view, path, release)
-                                    : match_global(table, kernel, view, path);
 }
 
 int rex_table_match(struct rex_table *table, const struct rex_view *view, const char *path,

@@ -25,36 +25,30 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 
-/* The next image of a module for GPUs, or the host, from MODULE on; NULL: there is none. */
-static struct rex_registration *next_of(bool on_host, struct rex_module **module)
+/* The next registration with an image for GPUs, or the host, from MODULE on; NULL: none is left. */
+static struct rex_registration *next_registration(bool on_host, struct rex_module **module)
 {
-    for (; *module != NULL; *module = (*module)->next) {
+    while (*module != NULL) {
         struct rex_registration *registration = rex_registration_of(*module);
-        if (registration == NULL || rex_registration_on_host(registration) != on_host)
-            continue;
         *module = (*module)->next;
-        return registration;
+        if (registration != NULL && rex_registration_on_host(registration) == on_host)
+            return registration;
     }
     return NULL;
 }
 
-static struct rex_registration *next(struct rex_module **module)
-{
-    return next_of(false, module);
-}
-
-static size_t size_of(const struct rex_descriptor *descriptor)
+static size_t size_of_trial(const struct rex_descriptor *descriptor)
 {
     const struct __tgt_device_image *image = &descriptor->image;
     return (size_t)((const char *)image->ImageEnd - (const char *)image->ImageStart);
 }
 
-static int load(struct rex_descriptor *descriptor, const char *path, int ordinal)
+static int try_image(struct rex_descriptor *descriptor, const char *path, int ordinal)
 {
     if (REX_CUDA(cuModuleLoadData, &descriptor->trial, descriptor->image.ImageStart) == 0)
         return REX_OK;
@@ -64,14 +58,14 @@ static int load(struct rex_descriptor *descriptor, const char *path, int ordinal
                     path, ordinal, rex_cuda_why());
 }
 
-static void unload(struct rex_descriptor *descriptor)
+static void drop_trial(struct rex_descriptor *descriptor)
 {
     if (descriptor->trial != NULL)
         REX_CUDA(cuModuleUnload, descriptor->trial);
     descriptor->trial = NULL;
 }
 
-/* A trial loads these on GPU ORDINAL. */
+/* A trial loads these images on GPU ORDINAL. */
 struct trial {
     int ordinal;
     struct rex_module *first;    /* modules that are registered, and not loaded yet; NULL: none */
@@ -79,34 +73,24 @@ struct trial {
     const char *path;            /* of its image */
 };
 
-static bool is_short(const struct trial *trial)
-{
-    size_t left = 0, all = 0, needed = REX_LOAD_MEMORY;
-    struct rex_registration *registration;
-    for (struct rex_module *at = trial->first; (registration = next(&at)) != NULL;)
-        needed += size_of(registration->descriptor);
-    if (trial->more != NULL)
-        needed += size_of(trial->more);
-    return rex_driver.cuMemGetInfo(&left, &all) == 0 && left < needed;
-}
-
-static int load_all(const struct trial *trial)
+static int try_all_images(const struct trial *trial)
 {
     struct rex_registration *registration;
     int result = REX_OK;
     for (struct rex_module *at = trial->first;
-         result == REX_OK && (registration = next(&at)) != NULL;)
-        result = load(registration->descriptor, registration->image_path, trial->ordinal);
+         result == REX_OK && (registration = next_registration(false, &at)) != NULL;)
+        result = try_image(registration->descriptor, registration->image_path, trial->ordinal);
     if (result == REX_OK && trial->more != NULL)
-        result = load(trial->more, trial->path, trial->ordinal);
-    for (struct rex_module *at = trial->first; (registration = next(&at)) != NULL;)
-        unload(registration->descriptor);
+        result = try_image(trial->more, trial->path, trial->ordinal);
+    for (struct rex_module *at = trial->first;
+         (registration = next_registration(false, &at)) != NULL;)
+        drop_trial(registration->descriptor);
     if (trial->more != NULL)
-        unload(trial->more);
+        drop_trial(trial->more);
     return result;
 }
 
-static int no_context(int ordinal)
+static int fail_no_context(int ordinal)
 {
     int result = rex_cuda_memory_error();
     return rex_fail(result, "the load of an image: GPU %d %s: %s", ordinal,
@@ -116,19 +100,17 @@ static int no_context(int ordinal)
 
 int rex_trial_contexts(void)
 {
-    int result = REX_OK;
-    for (int i = 0; i < rex_cuda_devices() && result == REX_OK; i++) {
+    for (int i = 0; i < rex_cuda_devices(); i++) {
         void *context;
-        if (rex_context_retain(i, &context) == 0)
-            rex_context_drop(i);
-        else
-            result = no_context(i);
+        if (rex_context_retain(i, &context) != 0)
+            return fail_no_context(i);
+        rex_context_drop(i);
     }
-    return result;
+    return REX_OK;
 }
 
 /* The context exists, unless there is no memory for it or libomptarget is to choose its policy. */
-static int run(const struct trial *trial)
+static int try_on_gpu(const struct trial *trial)
 {
     void *context;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0 || rex_driver.cuMemGetInfo == NULL ||
@@ -136,31 +118,45 @@ static int run(const struct trial *trial)
          rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
         return REX_OK;
     if (rex_context_retain(trial->ordinal, &context) != 0)
-        return no_context(trial->ordinal);
-    int entered = rex_context_enter(context);
-    int result = entered < 0       ? no_context(trial->ordinal)
-                 : is_short(trial) ? load_all(trial)
-                                   : REX_OK;
+        return fail_no_context(trial->ordinal);
+    int result = REX_OK, entered = rex_context_enter(context);
+    if (entered < 0) {
+        result = fail_no_context(trial->ordinal);
+        goto drop;
+    }
+    size_t left = 0, all = 0, needed = REX_LOAD_MEMORY;
+    struct rex_registration *registration;
+    for (struct rex_module *at = trial->first;
+         (registration = next_registration(false, &at)) != NULL;)
+        needed += size_of_trial(registration->descriptor);
+    if (trial->more != NULL)
+        needed += size_of_trial(trial->more);
+    if (rex_driver.cuMemGetInfo(&left, &all) == 0 && left < needed)
+        result = try_all_images(trial);
     if (result == REX_ENOMEM && rex_blocks_free(&rex_devices[trial->ordinal]))
-        result = load_all(trial);
+        result = try_all_images(trial);
+drop:
     rex_context_leave(entered);
     rex_context_drop(trial->ordinal);
     return result;
 }
 
 /* If libomptarget has all GPUs, it numbers them as the driver does. */
-static int find_gpu(int number, int *ordinal)
+static int ordinal_of_device(int number, int *ordinal)
 {
     *ordinal = number;
-    return rex_devices_known() == rex_cuda_devices() ? REX_OK
-                                                     : rex_device_known_ordinal(number, ordinal);
+    if (rex_devices_known() == rex_cuda_devices())
+        return REX_OK;
+    return rex_device_known_ordinal(number, ordinal);
 }
 
 static int try_registered(int number)
 {
     struct trial trial = {.first = rex_modules_first()};
-    int result = find_gpu(number, &trial.ordinal);
-    return result == REX_OK && trial.ordinal >= 0 ? run(&trial) : result;
+    int result = ordinal_of_device(number, &trial.ordinal);
+    if (result != REX_OK || trial.ordinal < 0)
+        return result;
+    return try_on_gpu(&trial);
 }
 
 /* ---- the host device ------------------------------------------------------------------------- */
@@ -187,41 +183,44 @@ static int write_images(int file, int number, const struct rex_descriptor *more)
     struct rex_registration *registration;
     size_t done;
     int error =
-        more != NULL ? rex_file_write(file, more->image.ImageStart, size_of(more), &done) : 0;
+        more != NULL ? rex_file_write(file, more->image.ImageStart, size_of_trial(more), &done) : 0;
     for (struct rex_module *at = more != NULL ? NULL : rex_modules_first();
-         error == 0 && (registration = next_of(true, &at)) != NULL;) {
+         error == 0 && (registration = next_registration(true, &at)) != NULL;) {
         const struct rex_descriptor *one = registration->descriptor;
         if (!(one->loaded >> number & 1))
-            error = rex_file_write(file, one->image.ImageStart, size_of(one), &done);
+            error = rex_file_write(file, one->image.ImageStart, size_of_trial(one), &done);
     }
     return error;
 }
 
-static __attribute__((noinline)) int try_folder(int number, const struct rex_descriptor *more)
+static __attribute__((noinline)) int try_image_folder(int number, const struct rex_descriptor *more)
 {
     const char *folder = folder_of_images(), *failed = "made";
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/rex-image.XXXXXX", folder);
-    int file = mkostemp(path, O_CLOEXEC), error = file < 0 ? errno : 0;
-    if (file >= 0) {
-        failed = "written";
-        error = write_images(file, number, more);
-        void *mapped =
-            error == 0 ? mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) : NULL;
-        if (mapped == MAP_FAILED) {
-            failed = "run";
-            error = errno;
-        } else if (mapped != NULL) {
-            munmap(mapped, 1);
-        }
-        unlink(path);
-        close(file);
-    }
-    return error == 0 ? REX_OK
-                      : rex_fail(error == ENOMEM ? REX_ENOMEM : REX_ERUNTIME,
-                                 "LLVM %d's libomptarget opens host images as files in %s, where "
-                                 "none can be %s: %s",
-                                 rex_runtime_release(), folder, failed, strerror(error));
+    int file = mkostemp(path, O_CLOEXEC), error = errno;
+    if (file < 0)
+        goto fail;
+    failed = "written";
+    error = write_images(file, number, more);
+    if (error != 0)
+        goto close;
+    failed = "run";
+    void *mapped = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    if (mapped == MAP_FAILED)
+        error = errno;
+    else
+        munmap(mapped, 1);
+close:
+    unlink(path);
+    close(file);
+    if (error == 0)
+        return REX_OK;
+fail:
+    return rex_fail(error == ENOMEM ? REX_ENOMEM : REX_ERUNTIME,
+                    "LLVM %d's libomptarget opens host images as files in %s, where "
+                    "none can be %s: %s",
+                    rex_runtime_release(), folder, failed, strerror(error));
 }
 
 struct loaded {
@@ -249,17 +248,20 @@ static int unlink_image(struct dl_phdr_info *object, size_t size, void *context)
 }
 
 /* libomptarget loads the images here, so that their files are the newest objects. */
-static int load_on_host(int number)
+static int load_host_images(int number)
 {
     struct loaded loaded = {.folder = folder_of_images()};
     struct rex_registration *registration;
-    int result = rex_runtime_disabled() ? REX_OK : try_folder(number, NULL);
-    if (result != REX_OK || rex_runtime_disabled())
+    if (rex_runtime_disabled())
+        return REX_OK;
+    int result = try_image_folder(number, NULL);
+    if (result != REX_OK)
         return result;
     dl_iterate_phdr(count_object, &loaded.before);
     result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     dl_iterate_phdr(unlink_image, &loaded);
-    for (struct rex_module *at = rex_modules_first(); (registration = next_of(true, &at)) != NULL;)
+    for (struct rex_module *at = rex_modules_first();
+         (registration = next_registration(true, &at)) != NULL;)
         registration->descriptor->loaded |= UINT64_C(1) << number;
     return result;
 }
@@ -268,24 +270,25 @@ static int load_on_host(int number)
 
 void rex_trial_load_later(bool on_host)
 {
-    rex_loads_expect(on_host ? load_on_host : try_registered);
+    rex_loads_expect(on_host ? load_host_images : try_registered);
 }
 
 int rex_trial_load_now(struct rex_descriptor *more, const char *path, bool on_host)
 {
-    int result = on_host ? try_folder(0, more) : REX_OK;
+    int result = REX_OK;
     if (on_host) {
+        result = try_image_folder(0, more);
         more->loaded = result == REX_OK ? UINT64_MAX : 0;
         return result;
     }
     rex_load_lock();
     for (int number = 0; result == REX_OK && number < rex_devices_known(); number++) {
-        struct trial trial = {.more = more,
-                              .path = path,
-                              .first = rex_load_is_due(number) ? rex_modules_first() : NULL};
-        result = find_gpu(number, &trial.ordinal);
+        struct trial trial = {.more = more, .path = path};
+        if (rex_load_is_due(number))
+            trial.first = rex_modules_first();
+        result = ordinal_of_device(number, &trial.ordinal);
         if (result == REX_OK && trial.ordinal >= 0)
-            result = run(&trial);
+            result = try_on_gpu(&trial);
     }
     rex_load_unlock();
     return result;

@@ -11,8 +11,26 @@
 #include "omp/forward.h"
 #include "rex/map.h"
 
+/* ---- what a row is, by the bits of its type -------------------------------------------------- */
+
 /* Rows with one of these bits name no memory that is looked up. */
 #define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
+
+/* All bits that a value has, private memory, and memory that is mapped by itself. */
+#define REX_ROW_VALUE \
+    (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
+#define REX_ROW_PRIVATE (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
+#define REX_ROW_MAPPED                                                                           \
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
+     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
+
+/* Mapped memory for which libomptarget's count changes by one for each call with the row. */
+#define REX_ROW_COUNTED ((REX_ROW_MAPPED & ~REX_MAP_OMPX_HOLD) | REX_MAP_RETURN_PARAM)
+
+/* All bits but the kinds of values: any other is no map type. */
+#define REX_ROW_KNOWN                                                             \
+    (REX_ROW_MAPPED | REX_MAP_NOT_MAPPED | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ | \
+     REX_MAP_RETURN_PARAM | REX_MAP_MEMBER_OF_MASK)
 
 static inline bool rex_row_has(int64_t type, int64_t bits)
 {

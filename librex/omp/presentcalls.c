@@ -61,11 +61,6 @@ bool rex_present_is_entered(void)
     return own != NULL && own->depth > 0;
 }
 
-/* These change libomptarget's count by one for each call with the row. */
-#define COUNTED_BITS                                                                             \
-    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
-     REX_MAP_PRESENT | REX_MAP_RETURN_PARAM)
-
 /*
  * A member does not count, its parent does; but one that deletes ends the whole mapping. If the
  * base does not lie in the row, a row of no length elsewhere may count the mapping, too.
@@ -77,7 +72,7 @@ static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
         return REX_COUNTS_UNKNOWN;
     if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
         return REX_COUNTS_NONE;
-    return (type & ~COUNTED_BITS) == 0 && map->sizes[i] > 0 && !rex_base_is_apart(map, i)
+    return (type & ~REX_ROW_COUNTED) == 0 && map->sizes[i] > 0 && !rex_base_is_apart(map, i)
                ? REX_COUNTS_ONE
                : REX_COUNTS_UNKNOWN;
 }

@@ -17,7 +17,7 @@
 #include "base/process.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
-#include "memory/copies.h"
+#include "memory/makecopy.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/present.h"

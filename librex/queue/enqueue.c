@@ -13,7 +13,7 @@
 #include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/callreport.h"
 #include "omp/gate.h"
 #include "queue/instantiate.h"
@@ -117,7 +117,7 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
         return rex_fail(REX_EDEVICE,
                         "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
                         (long long)launch->device, queue->name, queue->gpu.number);
-    int result = rex_module_enter(rex_module_ready, module, "rex_launch");
+    int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (unlikely(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/device.h"
 #include "omp/forward.h"
 #include "omp/gate.h"
@@ -144,16 +144,6 @@ static void free_queue(struct rex_queue *queue)
     rex_pool_give(&pool, &queue->pooled);
 }
 
-/* A program whose kernels are all in libraries has no entries, so no module to register. */
-static int ready(struct rex_module *module, const char *call)
-{
-    int result = rex_module_check(module, call);
-    if (result != REX_OK)
-        return result;
-    return rex_table_is_own(module) || rex_runtime_disabled() ? rex_module_ready(module, call)
-                                                              : rex_modules_ready(call);
-}
-
 static int create(struct rex_queue **queue, struct rex_module *module, int64_t device,
                   const char *name, unsigned flags, void *const *stream)
 {
@@ -181,7 +171,7 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
         return rex_fail(REX_EINVAL, "%s: there is no place for the queue", call);
     if ((flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", call, flags);
-    int result = rex_module_enter(ready, module, call);
+    int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)
         return result;
     result = create(queue, module, device, name, flags, stream);
@@ -303,7 +293,7 @@ static void *find_global(struct rex_registration *registration, struct rex_queue
 void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                               const void *variable)
 {
-    if (rex_module_enter(rex_module_ready, module, "rex_queue_global") != REX_OK)
+    if (rex_module_enter(module, REX_NEED_MODULE, "rex_queue_global") != REX_OK)
         return NULL;
     void *address = find_global(rex_registration_of(module), queue, variable);
     rex_gate_leave();

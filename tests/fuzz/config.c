@@ -7,7 +7,7 @@
 #include "base/settings.h"
 
 #include "fuzz.h"
-#include "module/source.h"
+#include "module/imagefiles.h"
 
 static struct rex_module module;
 

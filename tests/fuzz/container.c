@@ -4,7 +4,7 @@
 #include "image/cubin.h"
 
 #include "fuzz.h"
-#include "module/source.h"
+#include "module/fitimage.h"
 
 static void fit_images(uint8_t *bytes, size_t size, const struct rex_release *release)
 {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/modules.h"
+#include "module/registry.h"
 
 #include "fuzz.h"
 

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "image/elf.h"
-#include "module/source.h"
-#include "module/moduleimage.h"
+#include "module/fitimage.h"
+#include "module/chooseimage.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
  * registration.pml - a model, for Spin, of how a module is registered and ended: the state machine of
- * librex/module/module.c, with several threads, failures, registration again, and a fork in the middle.
+ * librex/module/state.c, with several threads, failures, registration again, and a fork in the middle.
  *
  * `make check K=model` goes through all its states. A line that ends in `= ...` is an atomic step of the
  * code, in the function that the comment `code: NAME` names; tests/model/steps holds the two against each
@@ -77,7 +77,7 @@ byte doomed;              /* an attempt that has failed and whose state is still
 
 /* ---- children of a fork: everything else stands still, so all this is one step ------------------ */
 
-/* code: end_in_child */
+/* code: end_modules_in_child */
 inline end_in_child()
 {
     if
@@ -110,7 +110,7 @@ inline fork()
 
 /* ---- the state ---------------------------------------------------------------------------------- */
 
-/* code: publish */
+/* code: publish_registration */
 inline publish(to)
 {
     d_step {
@@ -223,7 +223,7 @@ inline make_attempt()
 }
 
 /* Leaves the failure of the attempt that was waited for in `result`, or OK: look again. */
-/* code: wait_for */
+/* code: await_attempt */
 inline wait_for()
 {
     do

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <sys/mman.h>
 
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/registration.h"
 #include "rex/library.h"
 #include "rex_kmp.h"

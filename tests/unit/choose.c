@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <time.h>
 
-#include "module/moduleimage.h"
+#include "module/chooseimage.h"
 #include "rex/library.h"
 #include "support/messages.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/process.h"
 #include "computing.h"
-#include "memory/copies.h"
+#include "memory/makecopy.h"
 #include "memory/copythreads.h"
 #include "plain.h"
 #include "rex/queue.h"

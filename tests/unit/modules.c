@@ -11,7 +11,7 @@
 #include "bound.h"
 
 #include "image/view.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/registration.h"
 #include "module/table.h"
 #include "rex/launch.h"

@@ -5,7 +5,7 @@
  */
 #include "bound.h"
 
-#include "module/modules.h"
+#include "module/registry.h"
 #include "module/registration.h"
 #include "omp/backend.h"
 #include "rex/inspect.h"

@@ -1,5 +1,5 @@
 /*
- * copies.c - copies between host memory and a GPU, and who makes them: the driver, librex's
+ * makecopy.c - copies between host memory and a GPU, and who makes them: the driver, librex's
  * threads, or many small ones at once through pinned memory.
  *
  * On an H100 the driver copies pinned memory from its place, at 50 GB/s. It copies pageable memory
@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "memory/copies.h"
+#include "memory/makecopy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,24 +83,24 @@ static size_t size_class(size_t size)
 }
 
 /* Relaxed, here and below: each number stands for itself, and a lost one changes little. */
-static uint64_t get(const uint64_t *number)
+static uint64_t get_relaxed(const uint64_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
 
-static void count_in(struct pace *pace, size_t bytes, uint64_t nanoseconds)
+static void count_in_pace(struct pace *pace, size_t bytes, uint64_t nanoseconds)
 {
-    __atomic_store_n(&pace->bytes, get(&pace->bytes) / 4 * 3 + bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&pace->nanoseconds, get(&pace->nanoseconds) / 4 * 3 + nanoseconds,
+    __atomic_store_n(&pace->bytes, get_relaxed(&pace->bytes) / 4 * 3 + bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pace->nanoseconds, get_relaxed(&pace->nanoseconds) / 4 * 3 + nanoseconds,
                      __ATOMIC_RELAXED);
 }
 
 static bool are_threads_slower(size_t at)
 {
     const struct pace *driver = &seen.driver[at], *threads = &seen.threads[at];
-    return get(&driver->bytes) > 0 && get(&threads->bytes) > 0 &&
-           (double)get(&threads->nanoseconds) / (double)get(&threads->bytes) >
-               (double)get(&driver->nanoseconds) / (double)get(&driver->bytes);
+    return get_relaxed(&driver->bytes) > 0 && get_relaxed(&threads->bytes) > 0 &&
+           (double)get_relaxed(&threads->nanoseconds) / (double)get_relaxed(&threads->bytes) >
+               (double)get_relaxed(&driver->nanoseconds) / (double)get_relaxed(&driver->bytes);
 }
 
 /* A program that sets the number of threads gets them at once. */
@@ -108,14 +108,15 @@ bool rex_copy_threads_pay(size_t size)
 {
     size_t at = size_class(size);
     return rex_setting_read(REX_OPTION_COPY_THREADS) >= 0 ||
-           (get(&seen.by_driver) >= NANOSECONDS_THAT_PAY &&
-            (!are_threads_slower(at) || get(&seen.until_retry[at]) >= NANOSECONDS_UNTIL_RETRY));
+           (get_relaxed(&seen.by_driver) >= NANOSECONDS_THAT_PAY &&
+            (!are_threads_slower(at) ||
+             get_relaxed(&seen.until_retry[at]) >= NANOSECONDS_UNTIL_RETRY));
 }
 
 void rex_copy_driver_took(size_t size, uint64_t nanoseconds)
 {
     size_t at = size_class(size);
-    count_in(&seen.driver[at], size, nanoseconds);
+    count_in_pace(&seen.driver[at], size, nanoseconds);
     __atomic_fetch_add(&seen.by_driver, nanoseconds, __ATOMIC_RELAXED);
     if (are_threads_slower(at))
         __atomic_fetch_add(&seen.until_retry[at], nanoseconds, __ATOMIC_RELAXED);
@@ -124,12 +125,12 @@ void rex_copy_driver_took(size_t size, uint64_t nanoseconds)
 void rex_copy_threads_took(size_t size, uint64_t nanoseconds)
 {
     size_t at = size_class(size);
-    count_in(&seen.threads[at], size, nanoseconds);
+    count_in_pace(&seen.threads[at], size, nanoseconds);
     __atomic_store_n(&seen.until_retry[at], 0, __ATOMIC_RELAXED);
 }
 
 /* Waits for the stream of OWN. False with rex_cuda_why(): it will not be used again. */
-static bool wait(struct rex_launch_context *own)
+static bool wait_for_copies(struct rex_launch_context *own)
 {
     own->is_broken = REX_CUDA(cuStreamSynchronize, own->stream) != 0;
     return !own->is_broken;
@@ -202,21 +203,8 @@ static bool copy_from_device(struct job *job, const struct rex_launch_context *o
     return i == 0 || empty_chunk(job, own, i - 1, &last);
 }
 
-static void copy_pieces(struct job *job, struct rex_launch_context *own)
-{
-    bool done = job->copy.to_host ? copy_from_device(job, own) : copy_to_device(job, own);
-    if (!done)
-        say_why(job);
-    bool waited = wait(own);
-    if (!waited)
-        say_why(job);
-    /* Relaxed: other threads read it to stop early, and the caller reads it after the job's end. */
-    if (!done || !waited)
-        __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
-}
-
 /* A thread that lacks a resource leaves the work to the other threads. */
-static void work(unsigned number, void *argument)
+static void share_copy(unsigned number, void *argument)
 {
     struct job *job = argument;
     struct rex_launch_context *own;
@@ -228,67 +216,60 @@ static void work(unsigned number, void *argument)
     }
     if (own->event[1] == NULL)
         __atomic_store_n(&job->is_first, true, __ATOMIC_RELAXED); /* as `able` */
-    if (rex_launch_context_make_chunks(own)) {
-        /* Relaxed: read after the job's end. */
-        __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
-        copy_pieces(job, own);
-    } else
+    if (!rex_launch_context_make_chunks(own)) {
         say_why(job);
+        goto give_back;
+    }
+    /* Relaxed: read after the job's end. */
+    __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
+    bool done = job->copy.to_host ? copy_from_device(job, own) : copy_to_device(job, own);
+    if (!done)
+        say_why(job);
+    bool waited = wait_for_copies(own);
+    if (!waited)
+        say_why(job);
+    /* Relaxed: other threads read it to stop early, and the caller reads it after the job's end. */
+    if (!done || !waited)
+        __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
+give_back:
     rex_launch_context_give(own, entered);
 }
 
 /* ---- one large copy -------------------------------------------------------------------------- */
 
-static bool find_gpu(uint64_t address, int *ordinal)
+static bool find_gpu_of(uint64_t address, int *ordinal)
 {
     return rex_driver.cuPointerGetAttribute(ordinal, POINTER_DEVICE_ORDINAL, address) == 0 &&
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-static bool is_pageable_now(const struct rex_copy *copy)
+/* Whether threads might copy it; its time by the driver counts if they do not. */
+static bool is_large_copy(const struct rex_copy *copy)
 {
-    return rex_is_pageable_now(copy->host) &&
+    return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 &&
+           rex_is_pageable_now(copy->host) &&
            rex_is_pageable_now((const char *)copy->host + copy->size - 1);
 }
 
-/* Whether threads might copy it; its time by the driver counts if they do not. */
-static bool is_large(const struct rex_copy *copy)
+/* COPY is large, and nothing in a stream comes before it. */
+static bool copy_by_threads(const struct rex_copy *copy)
 {
-    return copy->size >= REX_COPY_LARGE && rex_copy_threads() > 0 && is_pageable_now(copy);
-}
-
-/* Whether the device memory of COPY is on one GPU, *ORDINAL. */
-static bool is_of_one_gpu(const struct rex_copy *copy, int *ordinal)
-{
+    struct job job = {.copy = *copy};
     int last = -1;
-    return find_gpu(copy->device, ordinal) && find_gpu(copy->device + copy->size - 1, &last) &&
-           last == *ordinal;
-}
-
-static bool share(const struct rex_copy *copy, int ordinal)
-{
-    struct job job = {.copy = *copy, .ordinal = ordinal};
+    if (!rex_copy_threads_pay(copy->size) || !find_gpu_of(copy->device, &job.ordinal) ||
+        !find_gpu_of(copy->device + copy->size - 1, &last) || last != job.ordinal ||
+        !rex_copy_threads_take())
+        return false;
     size_t chunks = (copy->size - 1) / CHUNK + 1;
     unsigned threads = rex_copy_threads();
     uint64_t begin = rex_trace_clock();
-    rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
+    rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, share_copy, &job);
     bool done = job.able > 0 && !job.failed;
     if (!done)
         rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
                 copy->size, job.said ? job.why : "no thread could be started");
     else if (!job.is_first)
         rex_copy_threads_took(copy->size, rex_trace_clock() - begin);
-    return done;
-}
-
-/* COPY is large, and nothing in a stream comes before it. */
-static bool copy_by_threads(const struct rex_copy *copy)
-{
-    int ordinal = -1;
-    if (!rex_copy_threads_pay(copy->size) || !is_of_one_gpu(copy, &ordinal) ||
-        !rex_copy_threads_take())
-        return false;
-    bool done = share(copy, ordinal);
     rex_copy_threads_give();
     return done;
 }
@@ -314,102 +295,84 @@ static int copy_large(const struct rex_copy *copy, void *stream)
 
 int rex_copy_put(const struct rex_copy *copy, void *stream, bool may_wait)
 {
-    if (!may_wait || !is_large(copy))
+    if (!may_wait || !is_large_copy(copy))
         return copy_by_driver(copy, stream);
     int result = REX_CUDA(cuStreamSynchronize, stream);
-    return result == 0 ? copy_large(copy, stream) : result;
+    if (result != 0)
+        return result;
+    return copy_large(copy, stream);
 }
 
 /* ---- copies of data calls ------------------------------------------------------------------- */
-
-static bool is_pageable(const struct rex_copy *copy)
-{
-    return rex_is_pageable(copy->host) && rex_is_pageable((char *)copy->host + copy->size - 1);
-}
-
-static bool do_staged_copies_pay(void)
-{
-    return get(&seen.small_copies) >= COPIES_THAT_PAY ||
-           __atomic_add_fetch(&seen.small_copies, 1, __ATOMIC_RELAXED) >= COPIES_THAT_PAY ||
-           rex_setting_read(REX_OPTION_COPY_THREADS) >= 0;
-}
 
 bool rex_copy_is_ours(const struct rex_copy *copy)
 {
     if (copy->size == 0)
         return false;
-    return copy->size <= CHUNK ? is_pageable(copy) && do_staged_copies_pay() : is_large(copy);
-}
-
-/* The number of copies from the first on that can be made together; SIZE: their bytes. */
-static size_t count_together(const struct rex_copy *copies, size_t count, size_t *size)
-{
-    size_t i = 0;
-    for (*size = 0; i < count; *size += copies[i++].size)
-        if (copies[i].size == 0 || copies[i].size > CHUNK - *size ||
-            copies[i].to_host != copies[0].to_host)
-            break;
-    return i;
+    if (copy->size > CHUNK)
+        return is_large_copy(copy);
+    if (!rex_is_pageable(copy->host) || !rex_is_pageable((char *)copy->host + copy->size - 1))
+        return false;
+    return get_relaxed(&seen.small_copies) >= COPIES_THAT_PAY ||
+           __atomic_add_fetch(&seen.small_copies, 1, __ATOMIC_RELAXED) >= COPIES_THAT_PAY ||
+           rex_setting_read(REX_OPTION_COPY_THREADS) >= 0;
 }
 
 /* The processor fills one piece of a staged copy while the device reads the piece before it. */
 #define PIECE ((size_t)256 << 10)
 
-static bool put_staged(const struct rex_copy *copy, unsigned char *chunk, void *stream)
-{
-    struct rex_copy piece = *copy;
-    bool done = true;
-    if (copy->to_host) {
-        piece.host = chunk;
-        return copy_by_driver(&piece, stream) == 0;
-    }
-    for (size_t at = 0; at < copy->size && done; at += piece.size) {
-        piece.size = copy->size - at < PIECE ? copy->size - at : PIECE;
-        piece.host = chunk + at;
-        piece.device = copy->device + at;
-        memcpy(piece.host, (char *)copy->host + at, piece.size);
-        done = copy_by_driver(&piece, stream) == 0;
-    }
-    return done;
-}
-
 static bool copy_through(const struct rex_copy *copies, size_t count,
                          struct rex_launch_context *own)
 {
     bool done = true;
-    size_t at = 0;
-    for (size_t i = 0; i < count && done; at += copies[i++].size)
-        done = put_staged(&copies[i], own->staging + at, own->stream);
-    done = wait(own) && done;
-    at = 0;
-    for (size_t i = 0; i < count && done; at += copies[i++].size)
-        if (copies[i].to_host)
-            memcpy(copies[i].host, own->staging + at, copies[i].size);
-    return done;
-}
-
-/* The first COUNT copies, of SIZE bytes, together; a large one alone: SIZE is 0. */
-static bool make_some(const struct rex_copy *copies, size_t count, size_t size)
-{
-    struct rex_launch_context *own;
-    int ordinal = -1, entered;
-    if (!find_gpu(copies[0].device, &ordinal)) {
-        /* Such as the host device's. Relaxed: as above. */
-        __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
-        return false;
+    unsigned char *chunk = own->staging;
+    for (size_t i = 0; i < count && done; chunk += copies[i++].size) {
+        struct rex_copy piece = copies[i];
+        if (piece.to_host) {
+            piece.host = chunk;
+            done = copy_by_driver(&piece, own->stream) == 0;
+            continue;
+        }
+        for (size_t at = 0; at < copies[i].size && done; at += piece.size) {
+            piece.size = copies[i].size - at < PIECE ? copies[i].size - at : PIECE;
+            piece.host = chunk + at;
+            piece.device = copies[i].device + at;
+            memcpy(piece.host, (char *)copies[i].host + at, piece.size);
+            done = copy_by_driver(&piece, own->stream) == 0;
+        }
     }
-    if (rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
-        return false;
-    bool done = size > 0
-                    ? rex_launch_context_make_staging(own, size) && copy_through(copies, count, own)
-                    : copy_large(copies, own->stream) == 0 && wait(own);
-    rex_launch_context_give(own, entered);
+    done = wait_for_copies(own) && done;
+    chunk = own->staging;
+    for (size_t i = 0; i < count && done; chunk += copies[i++].size)
+        if (copies[i].to_host)
+            memcpy(copies[i].host, chunk, copies[i].size);
     return done;
 }
 
 size_t rex_copy_some(const struct rex_copy *copies, size_t count, bool *are_made)
 {
-    size_t size, together = count_together(copies, count, &size);
-    *are_made = copies[0].size > 0 && make_some(copies, together, size);
-    return together > 0 ? together : 1;
+    struct rex_launch_context *own;
+    size_t together = 0, size = 0; /* of small copies; a large one is made alone */
+    int ordinal = -1, entered;
+    while (together < count && copies[together].size > 0 && copies[together].size <= CHUNK - size &&
+           copies[together].to_host == copies[0].to_host)
+        size += copies[together++].size;
+    size_t some = together > 0 ? together : 1;
+    *are_made = false;
+    if (copies[0].size == 0)
+        return some;
+    if (!find_gpu_of(copies[0].device, &ordinal)) {
+        /* Such as the host device's. Relaxed: as above. */
+        __atomic_store_n(&seen.small_copies, 0, __ATOMIC_RELAXED);
+        return some;
+    }
+    if (rex_launch_context_take(ordinal, NULL, &own, &entered) != REX_OK)
+        return some;
+    if (size > 0)
+        *are_made =
+            rex_launch_context_make_staging(own, size) && copy_through(copies, together, own);
+    else
+        *are_made = copy_large(copies, own->stream) == 0 && wait_for_copies(own);
+    rex_launch_context_give(own, entered);
+    return some;
 }

@@ -1,11 +1,11 @@
 /*
- * copies.h - copies between host memory and a GPU, and who makes them: the driver, librex's
+ * makecopy.h - copies between host memory and a GPU, and who makes them: the driver, librex's
  * threads, or many small ones at once through pinned memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_COPIES_H
-#define REX_INTERNAL_COPIES_H
+#ifndef REX_INTERNAL_MAKECOPY_H
+#define REX_INTERNAL_MAKECOPY_H
 
 #include <stdbool.h>
 #include <stddef.h>

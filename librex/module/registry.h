@@ -1,11 +1,11 @@
 /*
- * modules.h - the modules that librex knows, and the module of each host key; the images that they
+ * registry.h - the modules that librex knows, and the module of each host key; the images that they
  * are registered with.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_MODULES_H
-#define REX_INTERNAL_MODULES_H
+#ifndef REX_INTERNAL_REGISTRY_H
+#define REX_INTERNAL_REGISTRY_H
 
 #include <stdbool.h>
 
@@ -46,30 +46,38 @@ void rex_retained_drop(const void *bytes);
 /* Check the argument MODULE of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* rex_module_register(module, NULL) for the public function CALLER, which messages name. */
-int rex_module_ready(struct rex_module *module, const char *caller);
+/* A call needs one of these of its module, before it begins. */
+enum rex_need {
+    /* that it is registered */
+    REX_NEED_MODULE,
+    /*
+     * The same for a wrapper that launches. REX_EHOST if the module cannot be registered: the
+     * caller runs its host version. The last error has the cause. The cause itself is returned if
+     * that would hide it: after a fork, at the end of the process, with REX_REQUIRE_GPU or
+     * OMP_TARGET_OFFLOAD=mandatory.
+     */
+    REX_NEED_MODULE_OR_HOST,
+    /*
+     * Devices, and no kernel: for a data call. A module without entries of its own needs no
+     * registration if another module has brought devices, or can. REX_EHOST, with no message, if it
+     * has none and offloading is disabled: the caller has nothing to do.
+     */
+    REX_NEED_DEVICES,
+    /*
+     * The same for a queue: if offloading is disabled the module is registered. A program whose
+     * kernels are all in libraries has no entries, so no module to register.
+     */
+    REX_NEED_DEVICES_OR_MODULE
+};
+
+/* Give the public function CALLER, which messages name, what it needs: 0 or an error. */
+int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
- * The same for a wrapper that launches. REX_EHOST if the module cannot be registered: the caller
- * runs its host version. The last error has the cause. The cause itself is returned if that would
- * hide it: after a fork, at the end of the process, with REX_REQUIRE_GPU or
- * OMP_TARGET_OFFLOAD=mandatory.
+ * The same, and the thread is inside the gate then: no module ends before rex_gate_leave(). After
+ * an error the caller leaves nothing.
  */
-int rex_module_ready_or_host(struct rex_module *module, const char *caller);
-
-/*
- * The same for a data call, which needs a device and no kernel. A module without entries of its own
- * needs no registration if another module has brought devices, or can. REX_EHOST, with no message,
- * if it has none and offloading is disabled: the caller has nothing to do.
- */
-int rex_module_ready_for_data(struct rex_module *module, const char *caller);
-
-/*
- * READY, one of these three, and the thread is inside the gate then: no module ends before
- * rex_gate_leave(). After an error the caller leaves nothing.
- */
-int rex_module_enter(int (*ready)(struct rex_module *module, const char *caller),
-                     struct rex_module *module, const char *caller);
+int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller);
 
 /*
  * Make sure of devices, which come with a registration. Returns 0 if a module is registered.

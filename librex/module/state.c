@@ -1,5 +1,5 @@
 /*
- * module.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
+ * state.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
  * Implements the functions rex_module_* of rex/offload.h.
@@ -24,7 +24,7 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/launchcontext.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -35,7 +35,8 @@
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-static void publish(struct rex_registration *registration, struct __tgt_bin_desc *descriptor)
+static void publish_registration(struct rex_registration *registration,
+                                 struct __tgt_bin_desc *descriptor)
 {
     struct rex_module *module = registration->module;
     if (module->descriptor != NULL)
@@ -72,7 +73,7 @@ static void end_work(struct rex_registration *registration, uintptr_t state)
  * program's own function for the log may be called by a thread that is at work on the module. A
  * thread inside of a launch is waited for by the one at work.
  */
-static int check_thread(const struct rex_registration *registration)
+static int check_worker(const struct rex_registration *registration)
 {
     const char *name = registration->module->image_name;
     /* Relaxed: as above. */
@@ -93,7 +94,7 @@ static int make_attempt(struct rex_registration *registration, const char *name)
     registration->failure = result;
     rex_registry_unlock();
     if (result == REX_OK)
-        publish(registration, &registration->descriptor->given);
+        publish_registration(registration, &registration->descriptor->given);
     end_work(registration, result == REX_OK ? REX_MODULE_REGISTERED : REX_MODULE_UNREGISTERED);
     return result;
 }
@@ -102,7 +103,7 @@ static int make_attempt(struct rex_registration *registration, const char *name)
  * Wait for the thread that is at work on the module. Where it has failed, that is this thread's
  * failure; 0: look at the state again.
  */
-static int wait_for(struct rex_registration *registration)
+static int await_attempt(struct rex_registration *registration)
 {
     int result = REX_OK;
     while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == REX_MODULE_BUSY)
@@ -140,40 +141,42 @@ static void register_others(const struct rex_release *release)
 static int register_as(struct rex_module *module, const char *name)
 {
     struct rex_registration *registration = rex_modules_know(module);
-    int result = registration != NULL ? REX_OK : REX_ENOMEM;
-    while (result == REX_OK &&
-           __atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != REX_MODULE_REGISTERED) {
-        result = check_thread(registration);
-        if (result == REX_OK && begin_work(registration, REX_MODULE_UNREGISTERED)) {
+    if (registration == NULL)
+        return REX_ENOMEM;
+    while (__atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != REX_MODULE_REGISTERED) {
+        int result = check_worker(registration);
+        if (result != REX_OK)
+            return result;
+        if (begin_work(registration, REX_MODULE_UNREGISTERED)) {
             result = make_attempt(registration, name);
             if (result == REX_OK)
                 register_others(registration->release);
             return result;
         }
-        if (result == REX_OK)
-            result = wait_for(registration);
+        result = await_attempt(registration);
+        if (result != REX_OK)
+            return result;
     }
-    return result;
+    return REX_OK;
 }
 
-int rex_module_ready(struct rex_module *module, const char *caller)
-{
-    if (module != NULL && rex_registration_of(module) != NULL)
-        return REX_OK;
-    int result = rex_module_check(module, caller);
-    return result == REX_OK ? register_as(module, NULL) : result;
-}
-
-int rex_module_ready_or_host(struct rex_module *module, const char *caller)
+int rex_module_ready(struct rex_module *module, enum rex_need need, const char *caller)
 {
     if (module != NULL && rex_registration_of(module) != NULL)
         return REX_OK;
     int result = rex_module_check(module, caller);
     if (result != REX_OK)
         return result;
+    if (need >= REX_NEED_DEVICES && !rex_table_is_own(module)) {
+        if (!rex_runtime_disabled())
+            return rex_modules_ready(caller);
+        if (need == REX_NEED_DEVICES)
+            return REX_EHOST;
+    }
     result = register_as(module, NULL);
-    if (result == REX_OK || result == REX_EFORK || rex_gate_is_over() ||
-        rex_setting_read(REX_OPTION_REQUIRE_GPU) || rex_runtime_mandatory())
+    /* Some causes are told, because the host version would hide them. */
+    if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
+        rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) || rex_runtime_mandatory())
         return result;
     return REX_EHOST;
 }
@@ -191,7 +194,7 @@ int rex_modules_bring(void)
         for (module = rex_modules_first(); module != NULL && !rex_devices_are_there();
              module = module->next)
             if (rex_table_is_own(module))
-                result = rex_module_ready(module, "rex_module_register");
+                result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_register");
         if (rex_devices_are_there())
             result = REX_OK;
     }
@@ -203,33 +206,20 @@ int rex_modules_bring(void)
 int rex_modules_ready(const char *caller)
 {
     int result = rex_modules_bring();
-    return result != REX_NO_ENTRIES
-               ? result
-               : rex_fail(REX_EENTRIES,
-                          "%s: the table of offload entries is empty in each binary that librex "
-                          "knows, and without kernels there is no device: load a shared object "
-                          "with kernels first, or, if the linker dropped the section "
-                          "omp_offloading_entries, link with -Wl,-z,nostart-stop-gc",
-                          caller);
-}
-
-int rex_module_ready_for_data(struct rex_module *module, const char *caller)
-{
-    if (module != NULL && rex_registration_of(module) != NULL)
-        return REX_OK;
-    int result = rex_module_check(module, caller);
-    if (result != REX_OK)
+    if (result != REX_NO_ENTRIES)
         return result;
-    if (rex_table_is_own(module))
-        return register_as(module, NULL);
-    return rex_runtime_disabled() ? REX_EHOST : rex_modules_ready(caller);
+    return rex_fail(REX_EENTRIES,
+                    "%s: the table of offload entries is empty in each binary that librex knows, "
+                    "and without kernels there is no device: load a shared object with kernels "
+                    "first, or, if the linker dropped the section omp_offloading_entries, link "
+                    "with -Wl,-z,nostart-stop-gc",
+                    caller);
 }
 
-int rex_module_enter(int (*ready)(struct rex_module *module, const char *caller),
-                     struct rex_module *module, const char *caller)
+int rex_module_enter(struct rex_module *module, enum rex_need need, const char *caller)
 {
     for (;;) {
-        int result = ready(module, caller);
+        int result = rex_module_ready(module, need, caller);
         if (result == REX_OK)
             result = rex_gate_enter();
         if (result != REX_OK || rex_registration_of(module) != NULL ||
@@ -240,7 +230,7 @@ int rex_module_enter(int (*ready)(struct rex_module *module, const char *caller)
 }
 
 /* Past slashes, and past "." where it is a part of a path. */
-static const char *past_nothing(const char *path)
+static const char *skip_nothing(const char *path)
 {
     while (*path == '/' || (*path == '.' && (path[1] == '/' || path[1] == '\0')))
         path++;
@@ -248,15 +238,15 @@ static const char *past_nothing(const char *path)
 }
 
 /* Whether NAME is the module's own name for its image: "./a//b" is "a/b". */
-static bool is_own_name(const struct rex_module *module, const char *name)
+static bool is_own_image_name(const struct rex_module *module, const char *name)
 {
     const char *own = module->image_name;
     if (own == NULL || (*own == '/') != (*name == '/'))
         return false;
-    for (own = past_nothing(own), name = past_nothing(name); *own != '\0' && *own == *name;) {
+    for (own = skip_nothing(own), name = skip_nothing(name); *own != '\0' && *own == *name;) {
         bool part = *own == '/';
-        own = part ? past_nothing(own) : own + 1;
-        name = part ? past_nothing(name) : name + 1;
+        own = part ? skip_nothing(own) : own + 1;
+        name = part ? skip_nothing(name) : name + 1;
     }
     return *own == *name;
 }
@@ -264,14 +254,16 @@ static bool is_own_name(const struct rex_module *module, const char *name)
 int rex_module_register(struct rex_module *module, const char *image_name)
 {
     if (image_name == NULL)
-        return rex_module_ready(module, "rex_module_register");
+        return rex_module_ready(module, REX_NEED_MODULE, "rex_module_register");
     int result = rex_module_check(module, "rex_module_register");
-    if (result == REX_OK)
-        result = register_as(module, is_own_name(module, image_name) ? NULL : image_name);
-    const struct rex_registration *registration =
-        result == REX_OK ? rex_registration_of(module) : NULL;
-    if (registration == NULL)
+    if (result != REX_OK)
         return result;
+    result = register_as(module, is_own_image_name(module, image_name) ? NULL : image_name);
+    if (result != REX_OK)
+        return result;
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return REX_OK;
     const char *slash = strrchr(registration->image_path, '/');
     if (strcmp(image_name, registration->image_path) != 0 &&
         (slash == NULL || strcmp(image_name, slash + 1) != 0))
@@ -282,20 +274,6 @@ int rex_module_register(struct rex_module *module, const char *image_name)
 
 /* ---- the kernel of a launch ------------------------------------------------------------------ */
 
-static int unknown_key(const void *key)
-{
-    Dl_info info;
-    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-        return rex_fail(REX_EKEY,
-                        "host key %p (%s) is in no registered table of offload entries (gcc -flto "
-                        "drops entries without __attribute__((used)))",
-                        key, info.dli_sname);
-    return rex_fail(REX_EKEY,
-                    "host key %p is in no registered table of offload entries (gcc -flto drops "
-                    "entries without __attribute__((used)))",
-                    key);
-}
-
 int rex_resolve(const struct rex_module *module, const void *key, struct rex_target *target)
 {
     struct rex_registration *registration = rex_registration_of(module);
@@ -305,8 +283,15 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     if (result != REX_OK)
         return result;
     struct rex_kernel *kernel = rex_table_find(&registration->table, key);
-    if (kernel == NULL)
-        return unknown_key(key);
+    if (kernel == NULL) {
+        Dl_info info;
+        bool is_named = dladdr(key, &info) != 0 && info.dli_sname != NULL;
+        return rex_fail(REX_EKEY,
+                        "host key %p%s%s%s is in no registered table of offload entries (gcc -flto "
+                        "drops entries without __attribute__((used)))",
+                        key, is_named ? " (" : "", is_named ? info.dli_sname : "",
+                        is_named ? ")" : "");
+    }
     if (kernel->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
                         kernel->entry->name);
@@ -317,7 +302,7 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 /* ---- load, and the end ----------------------------------------------------------------------- */
 
 /* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
-static bool is_last(const struct rex_registration *registration)
+static bool is_last_registered(const struct rex_registration *registration)
 {
     for (const struct rex_module *module = rex_modules_first(); module != NULL;
          module = module->next)
@@ -326,27 +311,26 @@ static bool is_last(const struct rex_registration *registration)
     return true;
 }
 
-/*
- * The mapping of a global's host address is made when the image is loaded, and outlives the
- * unregistration. With it a global of an image loaded later would never be reached.
- */
-static void unmap_global(const void *address)
-{
-    for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
-        if (rex_runtime_omp()->is_present(address, device))
-            rex_runtime_omp()->disassociate(address, device);
-}
-
 static void end_registration(struct rex_registration *registration)
 {
     const struct rex_table *table = &registration->table;
+    bool kept = registration->release->late_image_ignored;
     if (registration->unload != NULL)
         registration->unload(registration);
-    for (uint32_t i = 0; i < table->count && !registration->release->late_image_ignored; i++)
-        if (table->entries[i].size > 0 && !rex_runtime_disabled())
-            unmap_global(table->entries[i].addr);
-    publish(registration, NULL);
-    if (registration->release->late_image_ignored) {
+    /*
+     * The mapping of a global's host address is made when the image is loaded, and outlives the
+     * unregistration. With it a global of an image loaded later would never be reached.
+     */
+    for (uint32_t i = 0; i < table->count && !kept && !rex_runtime_disabled(); i++) {
+        const void *global = table->entries[i].addr;
+        if (table->entries[i].size == 0)
+            continue;
+        for (int device = 0; device < rex_runtime_omp()->device_count(); device++)
+            if (rex_runtime_omp()->is_present(global, device))
+                rex_runtime_omp()->disassociate(global, device);
+    }
+    publish_registration(registration, NULL);
+    if (kept) {
         /* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
         __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
     } else {
@@ -364,14 +348,17 @@ static void end_registration(struct rex_registration *registration)
 int rex_module_fini(struct rex_module *module)
 {
     int result = rex_module_check(module, "rex_module_fini");
-    struct rex_registration *registration = result == REX_OK ? rex_registration_of(module) : NULL;
+    if (result != REX_OK)
+        return result;
+    struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL || rex_gate_is_over())
-        return result; /* the process ends, and libomptarget ends the module */
-    if ((result = check_thread(registration)) != REX_OK)
+        return REX_OK; /* the process ends, and libomptarget ends the module */
+    result = check_worker(registration);
+    if (result != REX_OK)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
         return REX_OK; /* another thread is ending it */
-    result = rex_before_unload(registration, is_last(registration));
+    result = rex_before_unload(registration, is_last_registered(registration));
     if (result == REX_OK) /* then the thread is alone, if the release wants that */
         result = rex_gate_register(registration->image_path, true);
     if (result == REX_OK)

@@ -1,10 +1,10 @@
 /*
- * moduleimage.c - from a module's names to the one image that the bound runtime accepts: its files
+ * chooseimage.c - from a module's names to the one image that the bound runtime accepts: its files
  * and bytes in memory, the image in them that suits the device, and what has to be done to it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/moduleimage.h"
+#include "module/chooseimage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@
 #include "cuda/launchcontext.h"
 #include "image/cubin.h"
 #include "image/list.h"
+#include "module/fitimage.h"
 #include "module/hostneeds.h"
-#include "module/modules.h"
+#include "module/registry.h"
 #include "omp/runtime.h"
 
 /* ---- how well an image suits ----------------------------------------------------------------- */
@@ -30,7 +31,7 @@
  * For a GPU of SM; 0: not at all. Code for one GPU or one family has instructions that other code
  * has not: it is preferred to code for all.
  */
-static unsigned rank(const struct rex_image_item *item, unsigned sm)
+static unsigned rank_image(const struct rex_image_item *item, unsigned sm)
 {
     unsigned special = item->suffix == 'a' ? 2 : item->suffix == 'f' ? 1 : 0;
     unsigned number = item->architecture < EXACT / 100 ? item->architecture * 10 + special : 0;
@@ -52,14 +53,14 @@ struct survey {
 };
 
 /* GPU -1: there is none. */
-static struct survey look(const struct rex_sources *sources, int gpu)
+static struct survey survey_images(const struct rex_sources *sources, int gpu)
 {
     struct survey seen = {.rank = 0};
     unsigned sm = gpu >= 0 ? rex_cuda_architecture(gpu) : 0;
     for (size_t i = 0; i < sources->count; i++)
         for (size_t j = 0; j < sources->list[i].list.count; j++) {
             const struct rex_image_item *item = &sources->list[i].list.entries[j].item;
-            unsigned found = gpu >= 0 ? rank(item, sm) : 0;
+            unsigned found = gpu >= 0 ? rank_image(item, sm) : 0;
             seen.has_gpu_image |= item->kind == REX_IMAGE_CUBIN || item->kind == REX_IMAGE_PTX;
             if (item->kind == REX_IMAGE_HOST && seen.host.source == NULL)
                 seen.host = (struct rex_choice){&sources->list[i], j, -1};
@@ -73,14 +74,14 @@ static struct survey look(const struct rex_sources *sources, int gpu)
 
 bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 {
-    const struct survey seen = look(sources, -1);
+    const struct survey seen = survey_images(sources, -1);
     return rex_cuda_devices() == 0 && seen.host.source == NULL && seen.has_gpu_image;
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 /* Each image with the device that it is for, file by file. */
-static void tell_all(const struct rex_sources *sources, struct rex_report *text)
+static void list_images(const struct rex_sources *sources, struct rex_report *text)
 {
     char target[REX_TARGET_MAX];
     for (size_t i = 0; i < sources->count; i++)
@@ -92,11 +93,11 @@ static void tell_all(const struct rex_sources *sources, struct rex_report *text)
         }
 }
 
-static int nothing_suits(const struct rex_sources *sources)
+static int fail_nothing_suits(const struct rex_sources *sources)
 {
     struct rex_report all = {0};
     unsigned sm = rex_cuda_architecture(0);
-    tell_all(sources, &all);
+    list_images(sources, &all);
     if (sources->missing.length > 0)
         rex_report_add(&all, "; there is no %s", sources->missing.text);
     if (rex_cuda_devices() == 0)
@@ -120,7 +121,7 @@ static bool misses_gpu(bool has_gpu_image)
 #define NOT_FOR_GPU "there is a GPU, and no image for it"
 
 /* The line which says why no GPU is used is a warning, once, unless offloading is disabled. */
-static enum rex_log_level host_level(void)
+static enum rex_log_level level_of_host_line(void)
 {
     /* Relaxed: the flag stands for itself. */
     return rex_runtime_disabled() || __atomic_exchange_n(&is_warned, true, __ATOMIC_RELAXED)
@@ -134,14 +135,14 @@ static void log_choice(const struct rex_choice *choice, const struct rex_sources
     struct rex_report all = {0};
     char target[REX_TARGET_MAX];
     const struct rex_image_item *item = &choice->source->list.entries[choice->index].item;
-    tell_all(sources, &all);
+    list_images(sources, &all);
     rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text);
     if (item->kind == REX_IMAGE_HOST && has_gpu_image)
-        rex_log(host_level(), "kernels run on the CPU: host image %s is used: %s",
+        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
     else if (item->kind == REX_IMAGE_HOST && sources->missing.length > 0 && !sources->asked_for &&
              misses_gpu(has_gpu_image))
-        rex_log(host_level(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
+        rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
                 choice->source->path);
     else
         rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
@@ -157,47 +158,29 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
         list->entries[0].item.kind != REX_IMAGE_PTX)
         return REX_OK;
     int count = rex_cuda_devices();
-    struct survey seen = look(sources, count > 0 ? 0 : -1);
+    struct survey seen = survey_images(sources, count > 0 ? 0 : -1);
     for (int gpu = 1; gpu < count && seen.rank == 0; gpu++)
-        seen = look(sources, gpu);
+        seen = survey_images(sources, gpu);
     if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image))
         *choice = seen.host;
     else if (seen.rank > 0)
         *choice = seen.best;
     else
-        return nothing_suits(sources);
+        return fail_nothing_suits(sources);
     log_choice(choice, sources, seen.has_gpu_image);
     return REX_OK;
 }
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/* Made to suit the release that is to have it; the retained bytes are used where they are equal. */
-static int fit(struct rex_module_image *image, const struct rex_release *release)
-{
-    int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
-    if (result == REX_OK)
-        result = rex_image_hide_modes(image, release);
-    if (result == REX_OK)
-        rex_host_limit_threads(image->bytes, image->size);
-    unsigned char *same = result == REX_OK ? rex_retained(image->bytes, image->size) : NULL;
-    if (same != NULL) {
-        free(image->bytes);
-        image->bytes = same;
-        image->retained = true;
-    }
-    return result;
-}
-
-static int check_device(const struct rex_module_image *image)
+static int check_image_device(const struct rex_module_image *image)
 {
     unsigned sm = image->view.architecture;
+    if (image->view.kind == REX_IMAGE_HOST && rex_setting_read(REX_OPTION_REQUIRE_GPU))
+        return rex_fail(REX_ENODEVICE, "device image %s is for the host, and REX_REQUIRE_GPU is on",
+                        image->path);
     if (image->view.kind == REX_IMAGE_HOST)
-        return !rex_setting_read(REX_OPTION_REQUIRE_GPU)
-                   ? REX_OK
-                   : rex_fail(REX_ENODEVICE,
-                              "device image %s is for the host, and REX_REQUIRE_GPU is on",
-                              image->path);
+        return REX_OK;
     if (rex_cuda_devices() == 0)
         return rex_fail(
             rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
@@ -217,7 +200,7 @@ static int check_device(const struct rex_module_image *image)
  * The image has bytes of its own: those of its file, or those that were in it or in memory. PTX,
  * which has a NUL behind it, is compiled. RELEASE: NULL where no libomptarget is to have the image.
  */
-static int open_choice(struct rex_module_image *image, const struct rex_choice *choice,
+static int open_chosen(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)
 {
     struct rex_source *source = choice->source;
@@ -235,31 +218,47 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
     if (result == REX_OK && is_ptx)
         result = rex_image_compile(image, choice->gpu);
     if (result == REX_OK && release != NULL)
-        result = fit(image, release);
-    if (result == REX_OK)
-        result = rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
-                                      image->path);
-    if (result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST)
+        result = rex_image_fit_header(image->bytes, image->size, image->path, release);
+    if (result == REX_OK && release != NULL)
+        result = rex_image_hide_modes(image, release);
+    if (result != REX_OK)
+        return result;
+    if (release != NULL) {
+        rex_host_limit_threads(image->bytes, image->size);
+        unsigned char *same = rex_retained(image->bytes, image->size);
+        if (same != NULL) {
+            free(image->bytes);
+            image->bytes = same;
+            image->retained = true;
+        }
+    }
+    result = rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
+                                  image->path);
+    if (result != REX_OK)
+        return result;
+    bool on_host = image->view.kind == REX_IMAGE_HOST;
+    if (source->searched && on_host)
         result = rex_source_check_owner(source);
     if (result == REX_OK)
-        result = check_device(image);
-    if (result == REX_OK && release != NULL && image->view.kind == REX_IMAGE_HOST)
-        result = rex_host_open_libraries(image->bytes, image->size, image->path);
-    if (result == REX_OK && release != NULL && image->view.kind == REX_IMAGE_HOST)
-        result = rex_host_check_symbols(image->bytes, image->size, image->path);
-    return result;
+        result = check_image_device(image);
+    if (result != REX_OK || release == NULL || !on_host)
+        return result;
+    result = rex_host_open_libraries(image->bytes, image->size, image->path);
+    if (result != REX_OK)
+        return result;
+    return rex_host_check_symbols(image->bytes, image->size, image->path);
 }
 
 /* If RESULT is 0, open the image of SOURCES that suits; these are closed. */
-static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
-                     const struct rex_release *release)
+static int open_suiting(struct rex_module_image *image, struct rex_sources *sources, int result,
+                        const struct rex_release *release)
 {
     struct rex_choice choice;
     memset(image, 0, sizeof *image);
     if (result == REX_OK)
         result = rex_choose(sources, &choice);
     if (result == REX_OK)
-        result = open_choice(image, &choice, release);
+        result = open_chosen(image, &choice, release);
     rex_sources_close(sources);
     if (result != REX_OK)
         rex_module_image_close(image);
@@ -268,8 +267,9 @@ static int open_from(struct rex_module_image *image, struct rex_sources *sources
 
 int rex_module_image_retain(struct rex_module_image *image, const struct rex_release *release)
 {
-    int result =
-        image->retained ? REX_OK : rex_retain(image->bytes, image->size, release->image_read_later);
+    if (image->retained)
+        return REX_OK;
+    int result = rex_retain(image->bytes, image->size, release->image_read_later);
     image->retained = result == REX_OK;
     return result;
 }
@@ -294,7 +294,7 @@ void rex_module_image_close(struct rex_module_image *image)
  * gold gives missing weak symbols the program's own address where it collects sections: begin and
  * end are the same then.
  */
-static bool is_there(const void *begin, const void *end)
+static bool is_image_there(const void *begin, const void *end)
 {
     return begin != NULL && begin != end;
 }
@@ -303,8 +303,8 @@ static bool is_there(const void *begin, const void *end)
  * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
  * message, where none is there; or another error.
  */
-static int add(struct rex_sources *sources, const struct rex_module *module, const void *bytes,
-               size_t size, const char *names)
+static int add_named(struct rex_sources *sources, const struct rex_module *module,
+                     const void *bytes, size_t size, const char *names)
 {
     const struct rex_registration *registration =
         __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
@@ -312,19 +312,21 @@ static int add(struct rex_sources *sources, const struct rex_module *module, con
     if (bytes != NULL)
         return rex_sources_add_memory(sources, bytes, size,
                                       is_named ? registration->memory_name : "memory");
-    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
+    if (names == NULL)
+        return REX_ENOIMAGE;
+    return rex_sources_add_files(sources, module, names);
 }
 
-static __attribute__((noinline)) int find_main(struct rex_sources *sources,
-                                               const struct rex_module *module, const char *name)
+static __attribute__((noinline)) int
+find_main_image(struct rex_sources *sources, const struct rex_module *module, const char *name)
 {
     char configured[REX_SETTING_MAX];
     _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    if (name == NULL && is_there(module->image, module->image_end)) {
+    if (name == NULL && is_image_there(module->image, module->image_end)) {
         size_t size = module->image_end != NULL
                           ? rex_bytes_between(module->image, module->image_end)
                           : module->image_size;
-        return add(sources, module, module->image, size, NULL);
+        return add_named(sources, module, module->image, size, NULL);
     }
     sources->by_setting = name == NULL && rex_in_program(module, configured) &&
                           rex_setting_text(REX_OPTION_CUBIN, configured);
@@ -333,15 +335,15 @@ static __attribute__((noinline)) int find_main(struct rex_sources *sources,
         name = configured;
     else if (name == NULL)
         name = module->image_name != NULL ? module->image_name : module->host_image_name;
-    return add(sources, module, NULL, 0, name);
+    return add_named(sources, module, NULL, 0, name);
 }
 
-static void log_host(const struct rex_sources *host, const struct rex_module *module,
-                     bool has_gpu_image)
+static void log_host_image(const struct rex_sources *host, const struct rex_module *module,
+                           bool has_gpu_image)
 {
     /* A module that names no image for GPUs is meant for the CPU. */
     bool is_missed = module->image_name != NULL && misses_gpu(has_gpu_image);
-    enum rex_log_level level = has_gpu_image || is_missed ? host_level() : REX_LOG_INFO;
+    enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
     const char *why = has_gpu_image         ? rex_cuda_why()
                       : is_missed           ? NOT_FOR_GPU
                       : host->names == NULL ? "there is no other"
@@ -358,14 +360,15 @@ static void log_host(const struct rex_sources *host, const struct rex_module *mo
  * The host's image is used instead of images that are not there, or for which there is no GPU:
  * RESULT says which.
  */
-static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)
+static int turn_to_host_image(struct rex_sources *sources, const struct rex_module *module,
+                              int result)
 {
     struct rex_sources host = {0};
     const void *begin = module->host_image, *end = module->host_image_end;
-    int found = add(&host, module, is_there(begin, end) ? begin : NULL,
-                    rex_bytes_between(begin, end), module->host_image_name);
+    int found = add_named(&host, module, is_image_there(begin, end) ? begin : NULL,
+                          rex_bytes_between(begin, end), module->host_image_name);
     if (found == REX_OK) {
-        log_host(&host, module, result == REX_OK);
+        log_host_image(&host, module, result == REX_OK);
         rex_sources_close(sources);
         *sources = host;
         return REX_OK;
@@ -379,7 +382,7 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
 
 #define OWN_NAME "rex_lib_nvidia.cubin" /* as rex-cc writes it */
 
-static int no_image(const struct rex_sources *sources)
+static int fail_no_image(const struct rex_sources *sources)
 {
     const char *names = sources->names, *missing = sources->missing.text;
     if (sources->by_setting)
@@ -393,24 +396,19 @@ static int no_image(const struct rex_sources *sources)
     return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
 }
 
-static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
-{
-    int result = find_main(sources, module, name);
-    if (!sources->asked_for &&
-        (result == REX_ENOIMAGE || (result == REX_OK && rex_choose_lacks_gpu(sources))))
-        result = turn_to_host(sources, module, result);
-    if (result != REX_ENOIMAGE)
-        return result;
-    if (sources->missing.length == 0)
-        return rex_fail(REX_ENOIMAGE, "the module names no device image");
-    return no_image(sources);
-}
-
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release)
 {
     struct rex_sources sources = {0};
-    return open_from(image, &sources, find(&sources, module, name), release);
+    int result = find_main_image(&sources, module, name);
+    if (!sources.asked_for &&
+        (result == REX_ENOIMAGE || (result == REX_OK && rex_choose_lacks_gpu(&sources))))
+        result = turn_to_host_image(&sources, module, result);
+    if (result == REX_ENOIMAGE && sources.missing.length == 0)
+        rex_fail(REX_ENOIMAGE, "the module names no device image");
+    else if (result == REX_ENOIMAGE)
+        fail_no_image(&sources);
+    return open_suiting(image, &sources, result, release);
 }
 
 int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
@@ -419,5 +417,7 @@ int rex_module_image_open_alone(struct rex_module_image *image, const void *byte
     struct rex_sources sources = {0};
     int result = bytes != NULL ? rex_sources_add_memory(&sources, bytes, size, name)
                                : rex_sources_add_files(&sources, NULL, name);
-    return open_from(image, &sources, result == REX_ENOIMAGE ? no_image(&sources) : result, NULL);
+    if (result == REX_ENOIMAGE)
+        result = fail_no_image(&sources);
+    return open_suiting(image, &sources, result, NULL);
 }

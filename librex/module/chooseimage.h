@@ -1,16 +1,16 @@
 /*
- * moduleimage.h - the one image to register of a module.
+ * chooseimage.h - the one image to register of a module.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_MODULEIMAGE_H
-#define REX_INTERNAL_MODULEIMAGE_H
+#ifndef REX_INTERNAL_CHOOSEIMAGE_H
+#define REX_INTERNAL_CHOOSEIMAGE_H
 
 #include <limits.h>
 #include <stdint.h>
 
 #include "image/view.h"
-#include "module/source.h"
+#include "module/imagefiles.h"
 #include "omp/release.h"
 
 struct rex_module_image {

@@ -1,10 +1,10 @@
 /*
- * modules.c - the modules that librex knows: their list, the images that they are registered with,
+ * registry.c - the modules that librex knows: their list, the images that they are registered with,
  * and the one lock of this room. No two modules have the same host key.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "module/modules.h"
+#include "module/registry.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  * libomptarget. A thread that was registering a module is not in the child, either: no thread may
  * wait for it.
  */
-static void end_in_child(void)
+static void end_modules_in_child(void)
 {
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         struct rex_registration *registration = module->registration;
@@ -55,7 +55,7 @@ static void end_in_child(void)
     }
 }
 
-REX_FORK_TAKEN(56, end_in_child);
+REX_FORK_TAKEN(56, end_modules_in_child);
 
 void rex_registry_lock(void)
 {
@@ -128,7 +128,7 @@ void rex_retained_drop(const void *bytes)
 
 /* ---- the list of modules --------------------------------------------------------------------- */
 
-static bool has_key(const struct rex_module *module, const void *key)
+static bool has_module_key(const struct rex_module *module, const void *key)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
@@ -148,7 +148,7 @@ struct rex_module *rex_modules_find(const void *key)
 {
     struct rex_module *known = NULL;
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (has_key(module, key)) {
+        if (has_module_key(module, key)) {
             if (rex_registration_of(module) != NULL)
                 return module;
             known = known != NULL ? known : module;
@@ -200,9 +200,11 @@ int rex_module_check(const struct rex_module *module, const char *caller)
 int rex_module_add(struct rex_module *module)
 {
     int result = rex_module_check(module, "rex_module_add");
-    if (result == REX_OK && rex_modules_know(module) == NULL)
-        result = REX_ENOMEM;
-    return result;
+    if (result != REX_OK)
+        return result;
+    if (rex_modules_know(module) == NULL)
+        return REX_ENOMEM;
+    return REX_OK;
 }
 
 /* ---- modules of loaded shared objects -------------------------------------------------------- */
@@ -212,7 +214,7 @@ struct numbered {
     char *path;
 };
 
-static int take(struct dl_phdr_info *object, size_t size, void *context)
+static int take_path(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct numbered *wanted = context;
     (void)size;
@@ -222,33 +224,29 @@ static int take(struct dl_phdr_info *object, size_t size, void *context)
     return 1; /* stop here */
 }
 
-static void know_module_of(const char *path)
-{
-    void *binary = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    struct rex_module **module = binary != NULL ? dlsym(binary, "rex_binary_module") : NULL;
-    if (module != NULL && rex_table_is_own(*module))
-        rex_module_add(*module);
-    if (binary != NULL)
-        dlclose(binary);
-}
-
-/* One object at a time, because dl_iterate_phdr() must not open a library in its callback. */
 void rex_modules_look_around(void)
 {
     char path[PATH_MAX];
+    /* One object at a time, because dl_iterate_phdr() must not open a library in its callback. */
     for (size_t i = 0; rex_can_open_libraries(); i++) {
         struct numbered wanted = {i, path};
-        if (dl_iterate_phdr(take, &wanted) == 0)
+        if (dl_iterate_phdr(take_path, &wanted) == 0)
             return;
-        if (path[0] != '\0') /* the program itself has an empty name there */
-            know_module_of(path);
+        /* the program itself has an empty name there */
+        void *binary = path[0] != '\0' ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (binary == NULL)
+            continue;
+        struct rex_module **module = dlsym(binary, "rex_binary_module");
+        if (module != NULL && rex_table_is_own(*module))
+            rex_module_add(*module);
+        dlclose(binary);
     }
 }
 
 /* ---- conflicts between modules --------------------------------------------------------------- */
 
 /* A host key belongs to one module. The smaller table is looked up in the larger one. */
-static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
+static int check_keys_apart(const struct rex_table *ours, const struct rex_table *theirs)
 {
     bool turned = theirs->count < ours->count;
     const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
@@ -272,7 +270,7 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
  * (LLVM 14 to 23). It ends the process if a descriptor has none for the device ("No image loaded
  * for device id"). 15 to 20 may also use another descriptor's image for it.
  */
-static int conflict_of_kinds(const struct rex_registration *ours, bool on_host,
+static int check_kinds_alike(const struct rex_registration *ours, bool on_host,
                              const struct rex_registration *theirs)
 {
     if (on_host == rex_registration_on_host(theirs) || rex_runtime_disabled())
@@ -295,10 +293,11 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
     for (const struct rex_module *other = rex_first_module; other != NULL && result == REX_OK;
          other = other->next) {
         const struct rex_registration *theirs = other->registration;
-        if (theirs != registration && theirs->claims_keys)
-            result = conflict(&registration->table, &theirs->table);
-        if (result == REX_OK && theirs != registration && theirs->claims_keys)
-            result = conflict_of_kinds(registration, on_host, theirs);
+        if (theirs == registration || !theirs->claims_keys)
+            continue;
+        result = check_keys_apart(&registration->table, &theirs->table);
+        if (result == REX_OK)
+            result = check_kinds_alike(registration, on_host, theirs);
     }
     registration->claims_keys = result == REX_OK;
     /* Relaxed: it stands for itself, as rex_registration_on_host() says. */

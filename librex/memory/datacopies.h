@@ -1,10 +1,10 @@
 /*
- * rowcopies.h - rows of data calls that librex copies itself.
+ * datacopies.h - rows of data calls that librex copies itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_ROWCOPIES_H
-#define REX_INTERNAL_ROWCOPIES_H
+#ifndef REX_INTERNAL_DATACOPIES_H
+#define REX_INTERNAL_DATACOPIES_H
 
 #include "memory/rowcheck.h"
 

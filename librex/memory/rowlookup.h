@@ -1,10 +1,10 @@
 /*
- * presence.h - checks rows against the mappings on a device.
+ * rowlookup.h - checks rows against the mappings on a device.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_PRESENCE_H
-#define REX_INTERNAL_PRESENCE_H
+#ifndef REX_INTERNAL_ROWLOOKUP_H
+#define REX_INTERNAL_ROWLOOKUP_H
 
 #include "memory/rowcheck.h"
 #include "omp/present.h"

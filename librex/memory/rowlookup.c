@@ -1,0 +1,272 @@
+/*
+ * rowlookup.c - checks rows against the mappings on a device.
+ *
+ * LLVM 14 to 23 abort on rows that need present memory which is absent, and on rows that overlap a
+ * mapping in part. They silently ignore updates of absent memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/rowlookup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "module/registration.h"
+#include "omp/backend.h"
+#include "omp/calls.h"
+#include "omp/runtime.h"
+
+static bool begins(enum rex_purpose purpose)
+{
+    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
+}
+
+/*
+ * Whether the row may be larger than its mapping. An implicit row may, unless it is copied, because
+ * libomptarget copies it whole. A section with a mapper may not, though it is implicit and copies
+ * nothing: libomptarget would map the elements beyond the mapping elsewhere on the device.
+ */
+static bool may_exceed(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+{
+    int64_t type = map->types[i];
+    bool copied = purpose == REX_FOR_END
+                      ? rex_row_has(type, REX_MAP_FROM)
+                      : rex_row_has(type, REX_MAP_ALWAYS) && rex_row_has(type, REX_MAP_TOFROM);
+    bool has_mapper =
+        begins(purpose) && !rex_row_has(type, REX_MAP_TOFROM) && rex_row_is_parent(map, i);
+    return rex_row_has(type, REX_MAP_IMPLICIT) && !copied && !has_mapper;
+}
+
+static bool is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+{
+    int64_t type = map->types[i];
+    if (rex_row_has(type, REX_MAP_NOT_MAPPED))
+        return false;
+    /*
+     * A queue maps nothing. A section of size 0 is NULL for the kernel, unless it is implicit or
+     * needs present memory.
+     */
+    if (purpose == REX_FOR_QUEUE)
+        return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
+    /* A section of size 0 maps nothing, but it can need present memory. */
+    if (map->sizes[i] == 0)
+        return rex_row_has(type, REX_MAP_PRESENT);
+    /*
+     * An update copies the members of a parent, never the parent, which need not be mapped whole.
+     */
+    if (purpose == REX_FOR_UPDATE)
+        return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
+    /*
+     * A member lies in its parent, which is checked already; an attached pointer need not. Memory
+     * that has to be present may have to be so before the parent is mapped.
+     */
+    if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
+        !rex_row_has(type, REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
+        return false;
+    return begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
+           may_exceed(map, i, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
+}
+
+/* Globals are mapped when the image is loaded. An empty region loads the image if no call has. */
+enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
+{
+    rex_device_used();
+    rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+    return rex_memory_presence(begin, size, number);
+}
+
+bool rex_is_absent(const void *begin, size_t size, int number)
+{
+    return rex_all_mappings_are_seen() ||
+           rex_presence_after_load(begin, size, number) == REX_ABSENT;
+}
+
+/* The state of one call's check against the mappings. */
+struct look {
+    const struct rex_map *map;
+    enum rex_purpose purpose;
+    int number;
+    const char *what;
+    const struct rex_release *release;
+    struct rex_row_span *spans; /* memory that the call will map */
+    size_t count;
+};
+
+int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
+                    int32_t row, const void *begin, int64_t size, enum rex_presence presence,
+                    int number)
+{
+    char text[REX_ROW_TEXT];
+    bool kernel = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
+    const char *quote = kernel ? "\"" : "";
+    return rex_fail(REX_EABSENT, "%s%s%.*s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
+                    kernel ? "kernel " : "", quote, REX_KERNEL_NAME(what), quote, row,
+                    (long long)size, begin,
+                    presence == REX_PRESENT_IN_PART ? "mapped in part" : "not mapped", number,
+                    purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
+                    rex_row_text(map, row, text));
+}
+
+static int fail_partly_mapped(const struct look *look, const struct rex_row_span *wanted,
+                              const char *where)
+{
+    struct rex_mapping found;
+    const void *begin = (const void *)wanted->begin;
+    size_t size = rex_span_size(wanted);
+    char mapped[80] = "", text[REX_ROW_TEXT];
+    if (rex_mapping_find_any(begin, size, look->number, &found))
+        snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
+                 (size_t)(found.end - found.begin), (void *)found.begin);
+    return rex_fail(
+        REX_EOVERLAP,
+        "%.*s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
+        REX_KERNEL_NAME(look->what), wanted->row, (long long)size, begin, where, look->number,
+        mapped, rex_row_text(look->map, wanted->row, text));
+}
+
+/*
+ * Whether an earlier row of the call will have mapped this memory by then. An implicit row may turn
+ * out smaller, so it does not count.
+ */
+static bool is_mapped_before(const struct look *look, const struct rex_row_span *wanted)
+{
+    for (size_t i = 0; begins(look->purpose) && i < look->count; i++) {
+        const struct rex_row_span *before = &look->spans[i];
+        if (!before->may_exceed && before->begin <= wanted->begin && wanted->begin < before->end &&
+            rex_span_size(wanted) <= before->end - wanted->begin)
+            return true;
+    }
+    return false;
+}
+
+/* Looks WANTED up, and notes it if the call will map it. */
+static int check_span(struct look *look, const struct rex_row_span *wanted)
+{
+    const void *begin = (const void *)wanted->begin;
+    size_t size = rex_span_size(wanted);
+    int64_t type = look->map->types[wanted->row];
+    enum rex_presence presence = rex_memory_presence(begin, size, look->number);
+    bool is_absent = presence == REX_ABSENT || presence == REX_PRESENT_INSIDE;
+    if (look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
+        rex_row_has(type, REX_MAP_PRESENT)) {
+        if (is_absent && !look->release->presence_at_entry && is_mapped_before(look, wanted))
+            return REX_OK;
+        if (is_absent)
+            presence = rex_presence_after_load(begin, size, look->number);
+        if (presence == REX_PRESENT_WHOLE)
+            return REX_OK;
+        return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, begin,
+                               (int64_t)size, presence, look->number);
+    }
+    if (presence == REX_PRESENT_WHOLE || (is_absent && look->purpose == REX_FOR_END))
+        return REX_OK;
+    bool exceeds = may_exceed(look->map, wanted->row, look->purpose);
+    if (presence == REX_ABSENT) {
+        bool is_copied = look->release->excess_copied && rex_row_has(type, REX_MAP_TOFROM);
+        look->spans[look->count] = *wanted;
+        look->spans[look->count++].may_exceed = exceeds && !is_copied;
+        return REX_OK;
+    }
+    if (exceeds)
+        return REX_OK;
+    return fail_partly_mapped(
+        look, wanted, presence == REX_PRESENT_INSIDE ? "mapped in its middle" : "mapped in part");
+}
+
+static int check_mapped_row(struct look *look, int32_t i)
+{
+    const struct rex_map *map = look->map;
+    int64_t type = map->types[i], parent = rex_row_parent(type);
+    uintptr_t begin = (uintptr_t)map->begin[i], end = begin + (uintptr_t)map->sizes[i];
+    /* libomptarget maps an attached pointer first, unless the row's parent contains it. */
+    if (begins(look->purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
+        !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
+        (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)))) {
+        uintptr_t base = (uintptr_t)map->base[i];
+        struct rex_row_span pointer = {base, base + sizeof(void *), i, true, false};
+        int result = check_span(look, &pointer);
+        if (result != REX_OK)
+            return result;
+    }
+    if (!is_looked_up(map, i, look->purpose))
+        return REX_OK;
+    /* LLVM 14 to 16 map a parent from the multiple of 8 below its begin. */
+    if (look->release->parents_rounded && rex_row_is_parent(map, i) && parent < 0)
+        begin -= begin % 8;
+    return check_span(look, &(struct rex_row_span){begin, end, i, false, false});
+}
+
+/*
+ * Refuses a row of size 0 if a later row of the launch maps the memory around it. It counts as no
+ * reference, because it comes first, but it ends the mapping, so that the end of the launch finds
+ * it gone.
+ */
+static int check_empty_rows(const struct look *look)
+{
+    const struct rex_map *map = look->map;
+    for (int32_t i = 0; i < map->count; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
+            continue;
+        for (size_t j = 0; j < look->count; j++) {
+            const struct rex_row_span *span = &look->spans[j];
+            if (i < span->row && begin >= span->begin && begin < span->end)
+                return rex_fail(
+                    REX_EOVERLAP,
+                    "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
+                    "that, unless it comes after it",
+                    REX_KERNEL_NAME(look->what), i, (void *)begin, span->row,
+                    look->release->number);
+        }
+    }
+    return REX_OK;
+}
+
+/*
+ * Whether the present table shows that all rows are right. Each lies in one mapping, or is plain,
+ * absent and apart from the others. Else libomptarget has to be asked: while another call maps
+ * memory without an entry, and where the driver does not launch, so that the table does not follow
+ * all calls.
+ */
+static bool are_ranges_right(const struct rex_map *map, const struct rex_range_lock *ranges,
+                             enum rex_purpose purpose)
+{
+    if (ranges->is_all || ranges->count != (size_t)map->count ||
+        rex_row_has(ranges->types, REX_MAP_MEMBER_OF_MASK | REX_MAP_PTR_AND_OBJ | REX_MAP_PRESENT))
+        return false;
+    bool may_be_new = purpose == REX_FOR_BEGIN && ranges->is_alone && rex_all_mappings_are_seen() &&
+                      rex_process_reasons() == 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        if (!(range->is_whole && !range->is_loose) && !(range->is_new && may_be_new))
+            return false;
+    }
+    return true;
+}
+
+#define SPANS_ON_STACK 16
+
+int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
+                       const char *what, const struct rex_range_lock *ranges)
+{
+    struct rex_row_span on_stack[SPANS_ON_STACK];
+    struct look look = {
+        .map = map, .purpose = purpose, .number = number, .what = what, .spans = on_stack};
+    if (map == NULL || (ranges != NULL && are_ranges_right(map, ranges, purpose)))
+        return REX_OK;
+    look.release = rex_runtime();
+    size_t size = 2 * (size_t)map->count * sizeof *look.spans; /* a row and its pointer */
+    if (size > sizeof on_stack && (look.spans = malloc(size)) == NULL)
+        return rex_fail_memory(size, "the rows of a call");
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+        result = check_mapped_row(&look, i);
+    if (result == REX_OK)
+        result = rex_new_spans_check(look.spans, &look.count, map, what);
+    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
+        result = check_empty_rows(&look);
+    if (look.spans != on_stack)
+        free(look.spans);
+    return result;
+}
