@@ -18,15 +18,17 @@
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"
-#include "launch/loadedimage.h"
 #include "memory/presence.h"
 #include "memory/unite.h"
+#include "module/loadedimage.h"
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- every launch ---------------------------------------------------------------------------- */
 
@@ -230,6 +232,34 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     }
     rex_gate_leave();
     return result == REX_EHOST ? rex_fail_again(REX_EHOST, why) : result;
+}
+
+/* ---- the door: rex_launch() ------------------------------------------------------------------ */
+
+int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
+                           const struct rex_map *map);
+
+static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
+                                                        const struct rex_launch_config *launch,
+                                                        const struct rex_map *map)
+{
+    struct rex_launch_config whole = rex_grid_stride(launch);
+    return rex_module_launch_map(module, &whole, map);
+}
+
+REX_NO_STACK_GUARD
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
+                          const struct rex_map *map)
+{
+    if (unlikely(launch == NULL))
+        return rex_fail_null("rex_launch", "launch");
+    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
+        return launch_grid_stride(module, launch, map);
+    if (launch->queue != NULL)
+        return rex_launch_in_queue(module, launch, map);
+    if (unlikely(module == NULL))
+        return rex_fail_null("rex_launch", "module");
+    return rex_launch_map(module, launch, map, REX_FOR_LAUNCH);
 }
 
 /* ---- preparation before the first launch ----------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "cuda/launchcontext.h"
 #include "image/view.h"
-#include "launch/loadedimage.h"
+#include "module/loadedimage.h"
 #include "memory/addresses.h"
 #include "memory/rowcheck.h"
 #include "omp/grid.h"

@@ -1,7 +1,7 @@
 /*
  * enqueue.c - puts commands in queues.
  *
- * It has the functions of rex/queue.h, and rex_module_launch_map(), for launches in a queue or not.
+ * It has the functions of rex/queue.h. A launch comes from launch/launch.c, by a hook.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/context.h"
-#include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/modules.h"
@@ -127,26 +126,9 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
     return result;
 }
 
-static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
-                                                        const struct rex_launch_config *launch,
-                                                        const struct rex_map *map)
+__attribute__((constructor(1001))) static void take_launches(void)
 {
-    struct rex_launch_config whole = rex_grid_stride(launch);
-    return rex_module_launch_map(module, &whole, map);
-}
-
-REX_NO_STACK_GUARD
-int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
-                          const struct rex_map *map)
-{
-    if (unlikely(launch == NULL))
-        return rex_fail_null("rex_launch", "launch");
-    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
-        return launch_grid_stride(module, launch, map);
-    if (launch->queue != NULL)
-        return enqueue_launch(module, launch, map);
-    return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
-                          : rex_fail_null("rex_launch", "module");
+    rex_launch_in_queue = enqueue_launch;
 }
 
 static int enqueue_copy(struct rex_queue *queue, enum rex_command_kind kind, void *host,

@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "launch/loadedimage.h"
+#include "module/loadedimage.h"
 
 #include <stdlib.h>
 
