@@ -1,5 +1,5 @@
 /*
- * driversteps.c - the driver's steps for one launch: copies, the kernel, the wait.
+ * run.c - runs the plan of a launch: copies, the kernel, the wait.
  *
  * Up to REX_STAGED_MOST bytes are staged: the processor copies the rows into one pinned buffer, and
  * the driver copies that to the arena; copies back go the same way. Larger memory, and memory that
@@ -14,7 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "launch/driversteps.h"
+#include "launch/run.h"
 
 #include <stdio.h>
 #include <string.h>
