@@ -388,3 +388,38 @@ int rex_packed_failed(const struct rex_packed *packed)
                     REX_KERNEL_NAME(packed->kernel->name), teams[0], teams[1], teams[2], threads[0],
                     threads[1], threads[2], packed->grid.dynamic_memory, rex_cuda_why());
 }
+
+/* ---- capture --------------------------------------------------------------------------------- */
+
+/*
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
+ * the capture.
+ */
+#define CAPTURE_RELAXED 2
+
+bool rex_capture_begin(void *stream)
+{
+    return REX_CUDA(cuStreamBeginCapture, stream, CAPTURE_RELAXED) == 0;
+}
+
+void *rex_capture_last_node(void *stream)
+{
+    int status = 0;
+    uint64_t id;
+    void *graph, *const *last = NULL;
+    size_t count = 0;
+    if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &graph, &last, &count) != 0 ||
+        count != 1)
+        return NULL;
+    return last[0];
+}
+
+bool rex_capture_end(void *stream, void **graph)
+{
+    return rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, graph), graph);
+}
+
+bool rex_capture_instantiate(void *graph, void **executable)
+{
+    return rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, executable, graph, 0), executable);
+}
