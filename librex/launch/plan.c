@@ -21,22 +21,13 @@
 
 /* ---- fallback reasons of a row ------------------------------------------------------------------------ */
 
-#define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
-#define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
-#define MAPPED_BITS                                                                              \
-    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
-     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
-
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], size = map->sizes[i];
-    int64_t known = type & REX_MAP_LITERAL   ? VALUE_BITS
-                    : type & REX_MAP_PRIVATE ? PRIVATE_BITS
-                                             : MAPPED_BITS;
     uintptr_t begin = (uintptr_t)map->begin[i];
     if (map->mappers != NULL && map->mappers[i] != NULL)
         return REX_REASON_MAPPER;
-    if (type & ~known)
+    if (type & ~REX_ROW_BITS(type))
         return REX_REASON_TYPE;
     if (size < 0)
         return REX_REASON_ROWS;

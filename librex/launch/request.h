@@ -27,6 +27,18 @@ struct rex_request {
     unsigned reasons;          /* fallback reasons, REX_REASON_; 0: the driver launches */
 };
 
+/*
+ * The bits that the driver knows of a row of TYPE: a value, private memory, or memory that is
+ * mapped. A row with others is for libomptarget, and rex_check_rows() reads it whole.
+ */
+#define REX_ROW_BITS(type)                                                                         \
+    ((int64_t)((type)&REX_MAP_LITERAL                                                              \
+                   ? REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK \
+               : (type)&REX_MAP_PRIVATE                                                            \
+                   ? REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT        \
+                   : REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT |   \
+                         REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD))
+
 static inline struct rex_reason rex_request_reason(const struct rex_request *request)
 {
     return (struct rex_reason){request->reasons, request->target.registration->about};
