@@ -52,25 +52,6 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* The fallback reasons before the rows are read. */
-static unsigned reasons_before_rows(const struct rex_request *request)
-{
-    const struct rex_target *target = &request->target;
-    unsigned reasons = rex_process_reasons() | target->registration->reasons;
-    uint8_t flags = rex_kernel_flags(target->kernel);
-    if (flags & REX_KERNEL_MANAGED)
-        reasons |= REX_REASON_MODE;
-    if ((flags & REX_KERNEL_MATCHED) && target->kernel->parameters == REX_PARAMETERS_UNKNOWN)
-        reasons |= REX_REASON_PARAMETERS;
-    if (request->flags & REX_FLAG_NOWAIT)
-        reasons |= REX_REASON_NOWAIT;
-    if (request->flags & ~(uint64_t)REX_FLAGS_USUAL)
-        reasons |= REX_REASON_FLAGS;
-    if (request->map->count != 0 && !rex_has_columns(request->map))
-        reasons |= REX_REASON_ROWS;
-    return reasons;
-}
-
 /*
  * An end waits for the launch. By libomptarget the launch would hold the last reference, and its
  * end would copy the rows back. libomptarget copies, because it knows attached pointers.
@@ -153,12 +134,25 @@ static int plan_until_run(struct rex_request *request, bool is_mapped)
 
 int rex_launch_by_driver(struct rex_request *request)
 {
-    request->reasons = reasons_before_rows(request);
+    const struct rex_target *target = &request->target;
+    unsigned reasons = rex_process_reasons() | target->registration->reasons;
+    uint8_t flags = rex_kernel_flags(target->kernel);
+    if (flags & REX_KERNEL_MANAGED)
+        reasons |= REX_REASON_MODE;
+    if ((flags & REX_KERNEL_MATCHED) && target->kernel->parameters == REX_PARAMETERS_UNKNOWN)
+        reasons |= REX_REASON_PARAMETERS;
+    if (request->flags & REX_FLAG_NOWAIT)
+        reasons |= REX_REASON_NOWAIT;
+    if (request->flags & ~(uint64_t)REX_FLAGS_USUAL)
+        reasons |= REX_REASON_FLAGS;
+    if (request->map->count != 0 && !rex_has_columns(request->map))
+        reasons |= REX_REASON_ROWS;
     /* An error of the device is left to the launch by libomptarget, which reports it. */
-    if (request->reasons == 0 && request->is_packet &&
+    if (reasons == 0 && request->is_packet &&
         rex_device_offload(request->device, &request->number) != REX_OK)
-        request->reasons = REX_REASON_DEVICE;
-    if (request->reasons != 0)
+        reasons = REX_REASON_DEVICE;
+    request->reasons = reasons;
+    if (reasons != 0)
         return REX_OK;
     return plan_until_run(request, false);
 }

@@ -242,8 +242,9 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
 static int count_parameters(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
     const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
-    bool is_unusual = false;
-    if (unlikely(map->count != 0 && !rex_has_columns(map)))
+    bool is_unusual = false, has_columns = map->base != NULL && map->begin != NULL &&
+                                           map->sizes != NULL && map->types != NULL;
+    if (unlikely(map->count < 0 || (map->count > 0 && !has_columns)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
