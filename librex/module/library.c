@@ -20,17 +20,20 @@
 /* ---- on one device --------------------------------------------------------------------------- */
 
 /* Finds the GPU that is device NUMBER; -1 if that is the host. Returns 0 or an error. */
-static int find_gpu(const struct rex_library *library, int number, const char *call, int *ordinal)
+static int find_library_gpu(const struct rex_library *library, int number, const char *call,
+                            int *ordinal)
 {
     int result = rex_device_ordinal(call, number, ordinal);
-    return result != REX_OK || *ordinal >= 0 || number == rex_device_count()
-               ? result
-               : rex_fail(REX_EUNSUPPORTED,
-                          "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
-                          library->image.path, number);
+    if (result != REX_OK)
+        return result;
+    if (*ordinal < 0 && number != rex_device_count())
+        return rex_fail(REX_EUNSUPPORTED,
+                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
+                        library->image.path, number);
+    return REX_OK;
 }
 
-static int no_context(const struct rex_library *library, int ordinal)
+static int library_context_failed(const struct rex_library *library, int ordinal)
 {
     return rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
                     rex_cuda_why());
@@ -39,16 +42,16 @@ static int no_context(const struct rex_library *library, int ordinal)
 /*
  * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
  */
-static int load_on_gpu(const struct rex_library *library, int ordinal, const char *name,
-                       void **address)
+static int load_library_on_gpu(const struct rex_library *library, int ordinal, const char *name,
+                               void **address)
 {
     struct rex_registration *registration = rex_library_registration(library);
     void *context;
     if (rex_context_retain(ordinal, &context) != 0)
-        return no_context(library, ordinal);
+        return library_context_failed(library, ordinal);
     int entered = rex_context_enter(context), result = REX_OK;
     if (entered < 0)
-        result = no_context(library, ordinal);
+        result = library_context_failed(library, ordinal);
     else if (name == NULL)
         result = rex_loaded_image_prepare(registration, ordinal, context);
     else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
@@ -58,7 +61,7 @@ static int load_on_gpu(const struct rex_library *library, int ordinal, const cha
     return result;
 }
 
-static int load_on(const struct rex_library *library, int64_t device)
+static int load_library_on(const struct rex_library *library, int64_t device)
 {
     int number = 0, ordinal, result = rex_device_resolve(device, &number);
     if (result != REX_OK || rex_runtime_disabled())
@@ -70,25 +73,28 @@ static int load_on(const struct rex_library *library, int64_t device)
         /* an empty region loads all registered images, on every release */
         return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     }
-    result = find_gpu(library, number, "rex_library_load", &ordinal);
-    return result == REX_OK && ordinal >= 0 ? load_on_gpu(library, ordinal, NULL, NULL) : result;
+    result = find_library_gpu(library, number, "rex_library_load", &ordinal);
+    if (result != REX_OK || ordinal < 0)
+        return result;
+    return load_library_on_gpu(library, ordinal, NULL, NULL);
 }
 
 /* ---- load and unload ------------------------------------------------------------------------- */
 
-static int load(struct rex_library **library, int64_t device, const void *image, size_t size,
-                const char *name)
+static int load_library(struct rex_library **library, int64_t device, const void *image,
+                        size_t size, const char *name)
 {
     struct rex_library *made = NULL;
     int result = rex_library_open(&made, image, size, name);
     if (result != REX_OK)
         return result;
-    result = load_on(made, device);
-    if (result == REX_OK)
-        *library = made;
-    else
+    result = load_library_on(made, device);
+    if (result != REX_OK) {
         rex_library_drop(&made->module);
-    return result;
+        return result;
+    }
+    *library = made;
+    return REX_OK;
 }
 
 int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
@@ -97,7 +103,7 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
     if (library == NULL || name == NULL)
         return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     rex_shelter_begin();
-    int result = load(library, device, image, size, name);
+    int result = load_library(library, device, image, size, name);
     rex_shelter_end();
     return result;
 }
@@ -118,8 +124,8 @@ int rex_library_unload(struct rex_library *library)
 /* ---- kernels and globals --------------------------------------------------------------------- */
 
 /* The entry of the kernel or global NAME; NULL with REX_ENOKERNEL. */
-static const struct __tgt_offload_entry *find_entry(const struct rex_library *library,
-                                                    const char *name, bool kernel)
+static const struct __tgt_offload_entry *find_library_entry(const struct rex_library *library,
+                                                            const char *name, bool kernel)
 {
     const struct rex_view *view = &library->image.view;
     const struct rex_image_symbol *symbol = rex_view_find(view, name);
@@ -140,7 +146,7 @@ const void *rex_library_kernel(const struct rex_library *library, const char *na
         rex_fail_null("rex_library_kernel", "name");
         return NULL;
     }
-    const struct __tgt_offload_entry *entry = find_entry(library, name, true);
+    const struct __tgt_offload_entry *entry = find_library_entry(library, name, true);
     return entry != NULL ? entry->addr : NULL;
 }
 
@@ -151,7 +157,7 @@ const struct rex_image_view *rex_library_view(const struct rex_library *library)
                : NULL;
 }
 
-static int not_there(const char *name, int number)
+static int global_not_there(const char *name, int number)
 {
     return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
                     number);
@@ -160,14 +166,14 @@ static int not_there(const char *name, int number)
 static int global_of_runtime(void **address, size_t *size, const struct rex_library *library,
                              int number, const char *name)
 {
-    const struct __tgt_offload_entry *entry = find_entry(library, name, false);
+    const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
     if (entry == NULL)
         return REX_ENOKERNEL;
     void *found = rex_runtime_disabled() || number == rex_device_count()
                       ? NULL
                       : rex_memory_address(entry->addr, number);
     if (found == NULL)
-        return not_there(name, number);
+        return global_not_there(name, number);
     *address = found;
     *size = entry->size;
     return REX_OK;
@@ -181,11 +187,12 @@ static int global_of_driver(void **address, size_t *size, const struct rex_libra
     void *found = NULL;
     if (symbol == NULL || symbol->kernel)
         return rex_table_lacks(NULL, &library->image.view, library->image.path, name, false);
-    int result = find_gpu(library, number, "rex_library_global", &ordinal);
-    if (result == REX_OK && ordinal < 0)
-        result = not_there(name, number);
-    if (result == REX_OK)
-        result = load_on_gpu(library, ordinal, name, &found);
+    int result = find_library_gpu(library, number, "rex_library_global", &ordinal);
+    if (result != REX_OK)
+        return result;
+    if (ordinal < 0)
+        return global_not_there(name, number);
+    result = load_library_on_gpu(library, ordinal, name, &found);
     if (result != REX_OK)
         return result;
     *address = found;
