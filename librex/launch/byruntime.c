@@ -24,31 +24,6 @@
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 
-/* The rule by which the release passes the caller's rows to a kernel of FORM. */
-static const struct rex_packet_rule *packet_rule_for(const struct rex_target *target,
-                                                     enum rex_kernel_form form)
-{
-    const struct rex_release *release = target->registration->release;
-    if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED)
-        return &release->host;
-    return form == REX_FORM_ENV ? &release->env : &release->plain;
-}
-
-/*
- * The dynamic memory of the packet: so much that the release asks the driver for all of the block's
- * shared memory. The host device has none, but 23 and 24 count it.
- */
-static uint32_t fit_dynamic_memory(const struct rex_target *target, uint32_t dynamic)
-{
-    uint64_t all = (uint64_t)dynamic + target->kernel->shared_memory;
-    if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED)
-        return 0;
-    if (target->registration->release->static_memory_uncounted && dynamic < REX_SHARED_MEMORY &&
-        all > REX_SHARED_MEMORY)
-        return REX_SHARED_MEMORY;
-    return dynamic;
-}
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 #define ROWS_ON_STACK 64
@@ -162,6 +137,8 @@ static int log_or_refuse_reason(const struct rex_request *request)
 int rex_launch_by_runtime(const struct rex_request *request, int *returned)
 {
     const struct rex_target *target = &request->target;
+    const struct rex_release *release = target->registration->release;
+    const struct rex_packet_rule *rule = &release->plain;
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     /* libomp may have left the thread before, and the kernel's loops would crash in it. */
@@ -171,8 +148,16 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
                                     : rex_check_parameters(request, &form);
     if (result != REX_OK)
         return result;
-    const struct rex_packet_rule *rule = packet_rule_for(target, form);
-    grid.dynamic_memory = fit_dynamic_memory(target, grid.dynamic_memory);
+    if (form == REX_FORM_ENV)
+        rule = &release->env;
+    /* So much that the release asks the driver for all of the block's shared memory. */
+    if (release->static_memory_uncounted && grid.dynamic_memory < REX_SHARED_MEMORY &&
+        (uint64_t)grid.dynamic_memory + target->kernel->shared_memory > REX_SHARED_MEMORY)
+        grid.dynamic_memory = REX_SHARED_MEMORY;
+    if (rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) {
+        rule = &release->host;
+        grid.dynamic_memory = 0; /* the host device has none, but 23 and 24 count it */
+    }
     result = rex_check_grid(target, rule, &grid);
     if (result != REX_OK)
         return result;
@@ -181,7 +166,7 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
         return result;
     struct __tgt_kernel_arguments packet = rex_request_packet(request);
     packet.Version = (int32_t)rule->version;
-    packet.Flags |= (int64_t)target->registration->release->strict_flags;
+    packet.Flags |= (int64_t)release->strict_flags;
     packet.DynCGroupMem = (int32_t)grid.dynamic_memory;
     if (rex_rows_wanted())
         rex_rows_log(target->name, request->device, &packet);

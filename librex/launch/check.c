@@ -346,12 +346,26 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     return REX_OK;
 }
 
-static int check_dynamic_memory(const struct rex_target *target, const struct rex_packet_rule *rule,
-                                uint32_t dynamic)
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct rex_grid *grid)
 {
     const struct rex_release *release = target->registration->release;
-    uint32_t fixed = target->kernel->shared_memory;
-    if (!rule->dynamic_memory)
+    const uint32_t *teams = grid->teams, *threads = grid->threads;
+    uint32_t dynamic = grid->dynamic_memory, fixed = target->kernel->shared_memory;
+    bool is_managed =
+        (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
+    /* the host device runs the kernel once for any grid */
+    if (rex_registration_on_host(target->registration))
+        return REX_OK;
+    if ((rule->dimensions == 1 || is_managed) &&
+        (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
+                        "launches one dimension only%s",
+                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
+                        threads[1], threads[2], release->number,
+                        is_managed ? " of a kernel with an environment" : "");
+    if (dynamic > 0 && !rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
@@ -361,48 +375,16 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
             REX_KERNEL_NAME(target->name), dynamic, release->number, release->most_dynamic_memory);
-    if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
+    if (dynamic > 0 && release->shared_memory_fixed &&
+        (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
             "%d launches nothing with more than %u",
             REX_KERNEL_NAME(target->name), dynamic, fixed, release->number, REX_SHARED_MEMORY);
-    return REX_OK;
-}
-
-/* Refuses a grid that the release cannot pass on to the GPU. */
-static int check_grid_of_release(const struct rex_target *target,
-                                 const struct rex_packet_rule *rule, const struct rex_grid *grid)
-{
-    const struct rex_release *release = target->registration->release;
-    const uint32_t *teams = grid->teams, *threads = grid->threads;
-    bool managed =
-        (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
-    if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
-                        "launches one dimension only%s",
-                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
-                        threads[1], threads[2], release->number,
-                        managed ? " of a kernel with an environment" : "");
-    if (grid->dynamic_memory > 0 &&
-        check_dynamic_memory(target, rule, grid->dynamic_memory) != REX_OK)
-        return REX_EUNSUPPORTED;
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",
                         REX_KERNEL_NAME(target->name), teams[0], release->number,
                         release->most_teams);
-    return REX_OK;
-}
-
-int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
-                   const struct rex_grid *grid)
-{
-    /* the host device runs the kernel once for any grid */
-    if (rex_registration_on_host(target->registration))
-        return REX_OK;
-    int result = check_grid_of_release(target, rule, grid);
-    if (result != REX_OK)
-        return result;
     return rex_check_limits(target, grid);
 }

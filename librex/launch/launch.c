@@ -32,10 +32,14 @@
 
 /* ---- every launch ---------------------------------------------------------------------------- */
 
-/* The host device calls a kernel with words of 8 bytes, also for a queue. */
-static int check_words_for_host(const struct rex_request *request)
+/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
+static int check_map_of_request(const struct rex_request *request)
 {
     const struct rex_map *map = request->map;
+    int result = rex_check_rows(map, request->purpose, request->target.name);
+    if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
+        return result;
+    /* The host device calls a kernel with words of 8 bytes, also for a queue. */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
@@ -45,15 +49,6 @@ static int check_words_for_host(const struct rex_request *request)
                             REX_KERNEL_NAME(request->target.name), i, (long long)map->sizes[i],
                             request->number);
     return REX_OK;
-}
-
-/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
-static int check_map_of_request(const struct rex_request *request)
-{
-    int result = rex_check_rows(request->map, request->purpose, request->target.name);
-    if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
-        return result;
-    return check_words_for_host(request);
 }
 
 /*

@@ -56,15 +56,6 @@ static size_t length_in_brackets(const char *text)
     return 0;
 }
 
-/* Whether a cast in front of the LENGTH bytes at TEXT applies to all of them. */
-static bool is_cast_operand(const char *text, size_t length)
-{
-    size_t i = 0;
-    while (i < length && (isalnum((unsigned char)text[i]) || strchr("_.[]()", text[i]) != NULL))
-        i++;
-    return i == length;
-}
-
 /*
  * The end of the message. For a scalar of another type it is the cast to write, ": write
  * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
@@ -82,7 +73,12 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
     }
     value = length > 0 ? value + strlen(macro) : "...";
     length = length > 0 ? length : strlen(value);
-    bool bare = is_cast_operand(value, length);
+    /* A cast in front of an operand applies to all of it. */
+    size_t operand = 0;
+    while (operand < length &&
+           (isalnum((unsigned char)value[operand]) || strchr("_.[]()", value[operand]) != NULL))
+        operand++;
+    bool bare = operand == length;
     snprintf(text, REX_ROW_TEXT + 40, ": write REX_VALUE((%s)%s%.*s%s)",
              rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
 }

@@ -119,24 +119,17 @@ static unsigned reasons_beside_empty_rows(const struct rex_plan *plan)
     return reasons;
 }
 
-/* A row that libomptarget has mapped for the launch. */
-static unsigned place_mapped_row(struct rex_plan *plan, int32_t row)
-{
-    void *begin = plan->map->begin[row];
-    void *device = rex_memory_address(begin, plan->ranges.number);
-    /* For a section of size 0 LLVM 16 and later pass the host's address. */
-    plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
-    if (device == NULL && plan->map->sizes[row] > 0)
-        return REX_REASON_UNSEEN;
-    return 0;
-}
-
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
     int32_t row = range->row;
     int64_t type = plan->map->types[row], size = plan->map->sizes[row];
-    if (plan->is_mapped) /* libomptarget's own begin has waited for copies that were not over */
-        return place_mapped_row(plan, row);
+    if (plan->is_mapped) { /* libomptarget's own begin has waited for copies that were not over */
+        void *begin = plan->map->begin[row];
+        void *device = rex_memory_address(begin, plan->ranges.number);
+        /* For a section of size 0 LLVM 16 and later pass the host's address. */
+        plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
+        return device == NULL && size > 0 ? REX_REASON_UNSEEN : 0u;
+    }
     if (range->is_loose)
         return REX_REASON_LOOSE;
     if (range->device != 0) {
@@ -167,41 +160,33 @@ static int compare_own_rows(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static bool own_rows_are_apart(const struct rex_own_row *own, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (own[i].begin < own[i - 1].end)
-            return false;
-    return true;
-}
-
 /*
- * Whether INNER shares OUTER's memory. libomptarget maps a row together with an earlier one that
- * contains it, and then copies as the earlier one says. Rows that overlap in any other way, or ask
- * for more copies, are left to libomptarget.
+ * Finds rows that lie in others. libomptarget maps a row together with an earlier one that contains
+ * it, and then copies as the earlier one says; the first of equal rows makes all copies. Rows that
+ * overlap in any other way, or ask for more copies, are left to libomptarget.
  */
-static bool own_row_lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
-{
-    return inner->end <= outer->end && inner->row > outer->row &&
-           (inner->type & ~outer->type & REX_MAP_TOFROM) == 0;
-}
-
-/* Finds rows that lie in others. The first of equal rows makes all copies. */
 static unsigned unite_own_rows(struct rex_plan *plan)
 {
     struct rex_own_row *own = plan->own;
     uint32_t outer = 0;
-    if (own_rows_are_apart(own, plan->own_count))
+    size_t i = 1;
+    while (i < plan->own_count && own[i].begin >= own[i - 1].end)
+        i++;
+    if (i >= plan->own_count) /* in order, and apart: as most are */
         return 0;
     qsort(own, plan->own_count, sizeof *own, compare_own_rows);
-    for (uint32_t i = 0; i < plan->own_count; i++) {
-        bool apart = i == 0 || own[i].begin >= own[outer].end;
-        if (!apart && own[i].begin == own[outer].begin && own[i].end == own[outer].end)
-            own[outer].type |= own[i].type & REX_MAP_TOFROM;
-        if (!apart && !own_row_lies_in(&own[i], &own[outer]))
+    for (uint32_t inner = 0; inner < plan->own_count; inner++) {
+        struct rex_own_row *row = &own[inner], *around = &own[outer];
+        if (inner == 0 || row->begin >= around->end) {
+            row->outer = outer = inner;
+            continue;
+        }
+        if (row->begin == around->begin && row->end == around->end)
+            around->type |= row->type & REX_MAP_TOFROM;
+        if (row->end > around->end || row->row <= around->row ||
+            (row->type & ~around->type & REX_MAP_TOFROM) != 0)
             return REX_REASON_OVERLAP;
-        outer = apart ? i : outer;
-        own[i].outer = outer;
+        row->outer = outer;
     }
     return 0;
 }
@@ -223,15 +208,6 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
         at = own->offset + size;
     }
     return at;
-}
-
-static void arrange_own_rows(struct rex_plan *plan)
-{
-    struct rex_staged *staged = &plan->staged;
-    staged->out_begin = give_offsets(plan, REX_MAP_TO, 0);
-    staged->in = give_offsets(plan, REX_MAP_TOFROM, staged->out_begin);
-    staged->out_end = give_offsets(plan, REX_MAP_FROM, staged->in);
-    staged->total = give_offsets(plan, 0, staged->out_end);
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -294,8 +270,13 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
     for (int32_t i = 0; has_private && i < plan->map->count && reasons == 0; i++)
         if (plan->map->types[i] & REX_MAP_PRIVATE)
             add_own_row(plan, i);
-    if (plan->own_count > 0)
-        arrange_own_rows(plan);
+    if (plan->own_count > 0) {
+        struct rex_staged *staged = &plan->staged;
+        staged->out_begin = give_offsets(plan, REX_MAP_TO, 0);
+        staged->in = give_offsets(plan, REX_MAP_TOFROM, staged->out_begin);
+        staged->out_end = give_offsets(plan, REX_MAP_FROM, staged->in);
+        staged->total = give_offsets(plan, 0, staged->out_end);
+    }
     /* Another call may have added a reason while this one waited for its memory. */
     if (reasons == 0 && !plan->is_mapped)
         reasons = rex_process_reasons();

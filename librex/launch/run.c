@@ -84,26 +84,18 @@ static size_t own_row_size(const struct rex_own_row *own)
     return own->end - own->begin;
 }
 
-/* Copies all staged rows of a direction together. */
-static int copy_staged_rows(const struct rex_plan *plan, int64_t direction)
-{
-    const struct rex_staged *staged = &plan->staged;
-    const struct rex_launch_context *context = plan->context;
-    size_t begin = 0, end = staged->in;
-    if (direction == REX_MAP_FROM) {
-        begin = staged->out_begin;
-        end = staged->out_end;
-    }
-    if (begin >= end)
-        return REX_OK;
-    return copy_in_stream(plan, context->arena + begin, (uintptr_t)context->staging + begin,
-                          end - begin, direction);
-}
-
 static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
 {
-    if (plan->is_staged)
-        return copy_staged_rows(plan, direction);
+    if (plan->is_staged) { /* all rows together */
+        const struct rex_launch_context *context = plan->context;
+        bool is_out = direction == REX_MAP_FROM;
+        size_t begin = is_out ? plan->staged.out_begin : 0;
+        size_t end = is_out ? plan->staged.out_end : plan->staged.in;
+        if (begin >= end)
+            return REX_OK;
+        return copy_in_stream(plan, context->arena + begin, (uintptr_t)context->staging + begin,
+                              end - begin, direction);
+    }
     for (size_t i = 0; i < plan->own_count; i++) {
         const struct rex_own_row *own = &plan->own[i];
         if (own->outer != i || !(own->type & direction))
@@ -228,17 +220,6 @@ static bool capture_launch(struct rex_launch_context *context, const struct rex_
                                            graph->out_end - graph->out_begin, context->stream) == 0;
 }
 
-static bool make_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
-                              struct rex_launch_graph *graph)
-{
-    if (!rex_capture_begin(context->stream))
-        return false;
-    bool is_captured = capture_launch(context, packed, graph);
-    if (!rex_capture_end(context->stream, &graph->graph) || !is_captured)
-        return false;
-    return rex_capture_instantiate(graph->graph, &graph->executable);
-}
-
 /* Sets the kernel node only if it changes, because the driver takes a microsecond. */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
@@ -246,8 +227,14 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     const struct rex_arguments *arguments = &context->arguments;
     uint32_t bytes = packed->kernel->facts->layout->bytes;
     bool is_new = graph->executable == NULL;
-    if (is_new && !make_launch_graph(context, packed, graph))
-        return false;
+    if (is_new) {
+        if (!rex_capture_begin(context->stream))
+            return false;
+        bool is_captured = capture_launch(context, packed, graph);
+        if (!rex_capture_end(context->stream, &graph->graph) || !is_captured ||
+            !rex_capture_instantiate(graph->graph, &graph->executable))
+            return false;
+    }
     bool is_set = memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&
                   bytes <= REX_STAGED_VALUES &&
                   memcmp(graph->values, arguments->values, bytes) == 0;
