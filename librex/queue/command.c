@@ -123,20 +123,6 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 /* ---- copies between device memory of the same GPU or of two ---------------------------------- */
 
-/* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
-static int hold_peer(int number, int *ordinal, void **context)
-{
-    int result = rex_device_known_ordinal(number, ordinal);
-    if (result != REX_OK)
-        return result;
-    if (*ordinal < 0)
-        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU",
-                        number);
-    if (rex_context_retain(*ordinal, context) != 0)
-        return command_failed("a copy between devices");
-    return REX_OK;
-}
-
 /*
  * Requests peer access, once for each stream and GPU. A refusal only makes copies slower: a GPU can
  * access only a few others.
@@ -169,9 +155,15 @@ static int copy_with_peer(struct rex_stream_gpu *gpu, void *stream,
 {
     int ordinal = -1;
     void *other = NULL;
-    int result = hold_peer(rex_command_other(command, gpu->number), &ordinal, &other);
+    int number = rex_command_other(command, gpu->number);
+    int result = rex_device_known_ordinal(number, &ordinal);
     if (result != REX_OK)
         return result;
+    if (ordinal < 0)
+        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU",
+                        number);
+    if (rex_context_retain(ordinal, &other) != 0)
+        return command_failed("a copy between devices");
     ask_for_peer_access(gpu, ordinal, other);
     bool is_sent = command->peer.from_device == gpu->number;
     if (REX_CUDA(cuMemcpyPeerAsync, to, is_sent ? other : gpu->context, from,

@@ -29,25 +29,20 @@ int rex_event_create(struct rex_event **event)
     return REX_OK;
 }
 
-/* The driver's event belongs to a context, which is retained until here. */
-static void drop_driver_event(struct rex_driver_event *driver)
-{
-    if (driver->forks == rex_forks()) {
-        int entered = rex_context_enter(driver->context); /* if it fails, the call may still work */
-        REX_CUDA(cuEventDestroy, driver->handle);
-        rex_context_leave(entered);
-        rex_context_drop(driver->ordinal);
-    }
-    free(driver);
-}
-
 void rex_event_destroy(struct rex_event *event)
 {
     if (event == NULL || rex_pooled_check(event, "rex_event_destroy", "event") != REX_OK)
         return;
     for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
         next = driver->next;
-        drop_driver_event(driver);
+        /* The driver's event belongs to a context, which is retained until here. */
+        if (driver->forks == rex_forks()) {
+            int entered = rex_context_enter(driver->context); /* on failure, the call may work */
+            REX_CUDA(cuEventDestroy, driver->handle);
+            rex_context_leave(entered);
+            rex_context_drop(driver->ordinal);
+        }
+        free(driver);
     }
     pthread_mutex_destroy(&event->lock);
     rex_pool_give(&pool, &event->pooled);
@@ -211,11 +206,6 @@ int rex_event_query(struct rex_event *event)
     return found == 0;
 }
 
-static double seconds_between(const struct timespec *begin, const struct timespec *end)
-{
-    return (double)(end->tv_sec - begin->tv_sec) + 1e-9 * (double)(end->tv_nsec - begin->tv_nsec);
-}
-
 int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end)
 {
     struct seen first, last;
@@ -232,7 +222,8 @@ int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event
         (first.driver != NULL && first.driver->context != last.driver->context))
         return rex_fail(REX_EINVAL, "rex_event_elapsed: the events are of different devices");
     if (first.driver == NULL) {
-        *seconds = seconds_between(&first.at, &last.at);
+        *seconds = (double)(last.at.tv_sec - first.at.tv_sec) +
+                   1e-9 * (double)(last.at.tv_nsec - first.at.tv_nsec);
         return REX_OK;
     }
     if (REX_CUDA(cuEventElapsedTime, &milliseconds, first.driver->handle, last.driver->handle) != 0)

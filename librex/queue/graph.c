@@ -177,18 +177,6 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-static void begin_capture(struct rex_graph *graph, struct rex_queue *queue)
-{
-    rex_lock(&lock);
-    graph->queue[0] = queue;
-    graph->lanes = 1;
-    graph->next = captured;
-    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
-    queue->capture = graph;
-    queue->lane = 0;
-    rex_unlock(&lock);
-}
-
 /* Ends the capture for all queues but the one that began it. */
 static void end_capture(struct rex_graph *graph)
 {
@@ -216,10 +204,18 @@ int rex_graph_begin(struct rex_queue *queue)
         goto unlock;
     }
     struct rex_graph *graph = new_graph(queue);
-    if (graph == NULL)
+    if (graph == NULL) {
         result = REX_ENOMEM;
-    else
-        begin_capture(graph, queue);
+        goto unlock;
+    }
+    rex_lock(&lock);
+    graph->queue[0] = queue;
+    graph->lanes = 1;
+    graph->next = captured;
+    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
+    queue->capture = graph;
+    queue->lane = 0;
+    rex_unlock(&lock);
 unlock:
     rex_unlock(&queue->lock);
     return result;
@@ -263,27 +259,6 @@ size_t rex_graph_launches(const struct rex_graph *graph)
 
 /* ---- launch and change ----------------------------------------------------------------------- */
 
-static int launch_commands(struct rex_graph *graph, struct rex_queue *queue)
-{
-    if (queue->capture != NULL)
-        return rex_queue_refuse_captured(queue, "rex_graph_launch");
-    if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
-            queue->name, queue->gpu.number, graph->gpu.number);
-    if (graph->count == 0)
-        return REX_OK;
-    if (!graph->immediate)
-        return rex_enqueue(queue, &(struct rex_command){.kind = REX_COMMAND_GRAPH, .graph = graph});
-    for (size_t i = 0; i < graph->count; i++) {
-        int result = rex_enqueue(queue, &graph->command[i]);
-        if (result != REX_OK)
-            return result;
-    }
-    return REX_OK;
-}
-
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
 {
     int result = rex_pooled_check(graph, "rex_graph_launch", "graph");
@@ -293,7 +268,23 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
     if (result != REX_OK)
         return result;
     rex_lock(&graph->lock);
-    result = launch_commands(graph, queue);
+    if (queue->capture != NULL) {
+        result = rex_queue_refuse_captured(queue, "rex_graph_launch");
+        goto unlock;
+    }
+    if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate) {
+        result =
+            rex_fail(REX_EINVAL,
+                     "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
+                     queue->name, queue->gpu.number, graph->gpu.number);
+        goto unlock;
+    }
+    if (graph->count > 0 && !graph->immediate)
+        result =
+            rex_enqueue(queue, &(struct rex_command){.kind = REX_COMMAND_GRAPH, .graph = graph});
+    for (size_t i = 0; graph->immediate && i < graph->count && result == REX_OK; i++)
+        result = rex_enqueue(queue, &graph->command[i]);
+unlock:
     rex_unlock(&graph->lock);
     if (result == REX_OK && (queue->gpu.flags & REX_QUEUE_BLOCKING))
         result = rex_queue_sync_locked(queue);

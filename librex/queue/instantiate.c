@@ -60,27 +60,29 @@ static int open_graph_capture(struct driver_capture *capture)
                 &capture->stream[i]))
             return graph_failed("a stream");
     capture->began[0] = true;
-    return rex_capture_begin(capture->stream[0]) ? REX_OK : graph_failed("the beginning");
+    if (!rex_capture_begin(capture->stream[0]))
+        return graph_failed("the beginning");
+    return REX_OK;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
-
-static int capture_event(struct driver_capture *capture, const struct rex_command *command)
-{
-    void *stream = capture->stream[command->lane], *event = capture->event[command->event.point];
-    if (command->kind == REX_COMMAND_RECORD)
-        return REX_CUDA(cuEventRecord, event, stream) == 0 ? REX_OK : graph_failed("an event");
-    capture->began[command->lane] = true;
-    return REX_CUDA(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : graph_failed("a wait");
-}
 
 static int capture_command(struct driver_capture *capture, const struct rex_command *command)
 {
     struct rex_driver_graph *made = &capture->graph->made;
     struct rex_loaded_kernel *kernel = NULL;
     void *stream = capture->stream[command->lane];
-    if (command->kind == REX_COMMAND_RECORD || command->kind == REX_COMMAND_WAIT)
-        return capture_event(capture, command);
+    if (command->kind == REX_COMMAND_RECORD) {
+        if (REX_CUDA(cuEventRecord, capture->event[command->event.point], stream) != 0)
+            return graph_failed("an event");
+        return REX_OK;
+    }
+    if (command->kind == REX_COMMAND_WAIT) {
+        capture->began[command->lane] = true;
+        if (REX_CUDA(cuStreamWaitEvent, stream, capture->event[command->event.point], 0) != 0)
+            return graph_failed("a wait");
+        return REX_OK;
+    }
     int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
     if (result != REX_OK || kernel == NULL)
         return result;
@@ -93,29 +95,27 @@ static int capture_command(struct driver_capture *capture, const struct rex_comm
     return REX_OK;
 }
 
-/* The first lane waits for the ends of the others. */
-static int join_lanes(struct driver_capture *capture)
-{
-    for (uint32_t i = 1; i < capture->graph->lanes; i++) {
-        void *end = capture->event[capture->graph->points + i];
-        if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
-                                  REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0))
-            return graph_failed("the end");
-    }
-    return REX_OK;
-}
-
 static int capture_commands(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
     int result = open_graph_capture(capture);
     if (result != REX_OK)
         return result;
-    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
+    for (size_t i = 0; i < graph->count; i++) {
         result = capture_command(capture, &graph->command[i]);
-    if (result == REX_OK)
-        result = join_lanes(capture);
-    /* After a failure, too: the stream is in capture. */
+        if (result != REX_OK)
+            goto end_capture;
+    }
+    /* The first lane waits for the ends of the others. */
+    for (uint32_t i = 1; i < graph->lanes; i++) {
+        void *end = capture->event[graph->points + i];
+        if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
+                                  REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0)) {
+            result = graph_failed("the end");
+            goto end_capture;
+        }
+    }
+end_capture: /* after a failure, too, because the stream is in capture */
     if (!rex_capture_end(capture->stream[0], &capture->graph->made.graph) && result == REX_OK)
         result = graph_failed("the end");
     return result;

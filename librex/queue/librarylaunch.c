@@ -23,21 +23,20 @@
 /* Most arguments of a kernel whose image does not tell its parameters. */
 #define MOST_ARGUMENTS ((size_t)UINT16_MAX)
 
-/* The bytes of argument INDEX: fewer than the parameter's slot if its type is smaller. */
-static size_t bytes_of_argument(const struct rex_library *library,
-                                const struct rex_image_symbol *kernel, size_t index)
-{
-    const struct rex_image_parameter *parameter = NULL;
-    if (kernel->parameters != REX_PARAMETERS_UNKNOWN)
-        parameter = &kernel->parameter[kernel->env + index];
-    if (parameter != NULL && parameter->width != 0)
-        return parameter->width;
-    return parameter != NULL && !library->is_registered ? parameter->size : WORD;
-}
-
-static void fill_argument(struct rex_map *map, size_t row, const void *at, size_t size)
+/* Fills ROW of MAP with the argument of KERNEL that is in the memory AT. */
+static void fill_argument(struct rex_map *map, size_t row, const void *at,
+                          const struct rex_library *library, const struct rex_image_symbol *kernel)
 {
     void *value = (void *)(uintptr_t)at;
+    size_t size = WORD;
+    if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
+        const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + row];
+        if (parameter->width !=
+            0) /* fewer bytes than the parameter's slot, if its type is smaller */
+            size = parameter->width;
+        else if (!library->is_registered)
+            size = parameter->size;
+    }
     if (size <= sizeof value) {
         value = NULL;
         memcpy(&value, at, size);
@@ -112,7 +111,7 @@ static int launch_with_arguments(struct rex_library *library,
                           .sizes = numbers,
                           .types = numbers + count};
     for (size_t i = 0; i < count; i++)
-        fill_argument(&map, i, arguments[i], bytes_of_argument(library, kernel, i));
+        fill_argument(&map, i, arguments[i], library, kernel);
     int result = rex_module_launch_map(&library->module, launch, &map);
     if (pointers != usual)
         free(pointers);

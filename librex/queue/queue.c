@@ -199,16 +199,6 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static void close_stream(struct rex_queue *queue)
-{
-    int entered = rex_context_enter(queue->gpu.context);
-    rex_queue_trace_end(queue);
-    if (!queue->is_theirs)
-        REX_CUDA(cuStreamDestroy, queue->stream);
-    rex_context_leave(entered);
-    rex_context_drop(queue->gpu.ordinal);
-}
-
 int rex_queue_destroy(struct rex_queue *queue)
 {
     if (queue == NULL)
@@ -228,8 +218,14 @@ int rex_queue_destroy(struct rex_queue *queue)
     }
     if (!queue->immediate)
         rex_unfinished_remove(&queue->unfinished);
-    if (!queue->immediate && here)
-        close_stream(queue);
+    if (!queue->immediate && here) {
+        int entered = rex_context_enter(queue->gpu.context);
+        rex_queue_trace_end(queue);
+        if (!queue->is_theirs)
+            REX_CUDA(cuStreamDestroy, queue->stream);
+        rex_context_leave(entered);
+        rex_context_drop(queue->gpu.ordinal);
+    }
     free_queue(queue);
     return result;
 }

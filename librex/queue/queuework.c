@@ -61,11 +61,6 @@ int rex_queue_check_lost(struct rex_queue *queue)
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
 
-static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
-{
-    return (struct rex_queue *)((char *)gpu - offsetof(struct rex_queue, gpu));
-}
-
 /*
  * A command that is being put in waits for the stream. Its queue is locked before and after, but
  * not meanwhile: others may ask the queue what it works with, and only commands wait for this one.
@@ -73,7 +68,7 @@ static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
-    struct rex_queue *queue = queue_of_gpu(gpu);
+    struct rex_queue *queue = (void *)((char *)gpu - offsetof(struct rex_queue, gpu));
     if (!begins)
         pthread_mutex_lock(&queue->lock);
     queue->is_waiting = begins;
@@ -188,32 +183,25 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-/*
- * On another device than its own the queue's commands use only the ranges of copies between
- * devices.
- */
-static bool queue_may_use(const struct rex_queue *queue, const void *begin, size_t size, int number)
-{
-    if (begin == NULL)
-        return true;
-    if (number == queue->gpu.number)
-        return rex_addresses_in_use(&queue->gpu.addresses, begin, size, number);
-    return rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
-}
-
-static bool queue_reaches(const struct rex_queue *queue, int number)
-{
-    return number == REX_ANY_DEVICE || number == queue->gpu.number ||
-           (queue->reached >> number % 64 & 1) != 0;
-}
-
+/* On another device than its own only the ranges of copies between devices are in use. */
 static bool queue_uses(struct rex_unfinished *unfinished, const void *begin, size_t size,
                        int number)
 {
     struct rex_queue *queue = queue_of(unfinished);
+    bool result = false;
     rex_lock(&queue->lock);
-    bool result = queue_reaches(queue, number) && may_be_at_work(queue) &&
-                  queue_may_use(queue, begin, size, number);
+    if (number != REX_ANY_DEVICE && number != queue->gpu.number &&
+        (queue->reached >> number % 64 & 1) == 0)
+        goto unlock;
+    if (!may_be_at_work(queue))
+        goto unlock;
+    if (begin == NULL)
+        result = true;
+    else if (number == queue->gpu.number)
+        result = rex_addresses_in_use(&queue->gpu.addresses, begin, size, number);
+    else
+        result = rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
+unlock:
     rex_unlock(&queue->lock);
     return result;
 }
