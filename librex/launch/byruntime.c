@@ -93,7 +93,7 @@ static int send_packet_with_row(const struct rex_request *request,
 
 /*
  * Enters the present table. The rows are checked after that, because until then another call may
- * map a part of them. What is in a packet is the program's business.
+ * map a part of them. The rows of a packet are the program's business.
  */
 static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
                           struct __tgt_kernel_arguments *packet, int *returned)

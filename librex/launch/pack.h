@@ -128,7 +128,7 @@ int rex_packed_failed(const struct rex_packed *packed);
 /*
  * Capture of a driver's graph in STREAM. After a failure, false or NULL, rex_cuda_why() says why.
  * rex_capture_last_node() is the node of the command put last, on which the stream's next one would
- * depend. What rex_capture_end() and rex_capture_instantiate() could not make is NULL.
+ * depend. A graph or executable that could not be made is NULL.
  */
 bool rex_capture_begin(void *stream);
 void *rex_capture_last_node(void *stream);
