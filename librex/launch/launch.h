@@ -17,8 +17,8 @@ extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_la
                                   const struct rex_map *map);
 
 /*
- * As rex_module_launch_map() without a queue; only MAP may be NULL. PURPOSE selects the rules for the rows:
- * REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
+ * As rex_module_launch_map() without a queue; only MAP may be NULL. PURPOSE selects the rules for
+ * the rows: REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
  */
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose);

@@ -19,7 +19,7 @@
 #include "omp/device.h"
 #include "omp/presentcalls.h"
 
-/* ---- fallback reasons of a row ------------------------------------------------------------------------ */
+/* ---- fallback reasons of a row --------------------------------------------------------------- */
 
 unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 {

@@ -60,9 +60,9 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
 
 /*
  * Pin the rows, and find the device address of each or plan its memory. Nothing is pinned if
- * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the program's
- * function are held back, as by rex_log_hold(), until rex_plan_end(): the function may launch, and
- * would wait for a launch that waits for it.
+ * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the
+ * program's function are held back, as by rex_log_hold(), until rex_plan_end(): the function may
+ * launch, and would wait for a launch that waits for it.
  */
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
 void rex_plan_end(struct rex_plan *plan);

@@ -166,7 +166,7 @@ static int take_row_blocks(struct rex_plan *plan)
                     rex_cuda_why());
 }
 
-/* ---- a launch as a graph --------------------------------------------------------------------------------- */
+/* ---- a launch as a graph --------------------------------------------------------------------- */
 
 /* Most bytes of small rows that go with the kernel as one graph. */
 #define GRAPH_MOST ((size_t)128 << 10)
