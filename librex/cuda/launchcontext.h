@@ -27,7 +27,7 @@ struct rex_arguments {
 };
 void rex_arguments_free(struct rex_arguments *arguments);
 
-/* A launch as a graph: copy in, kernel, copy out. launch/driversteps.c makes it. */
+/* A launch as a graph: copy in, kernel, copy out. launch/run.c makes it. */
 struct rex_launch_graph {
     const struct rex_loaded_kernel *kernel;  /* NULL: the place is free */
     size_t in, out_begin, out_end;           /* bytes in; begin and end of bytes out */

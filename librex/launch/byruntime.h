@@ -9,11 +9,9 @@
 #include "launch/request.h"
 
 /*
- * Check REQUEST and let libomptarget launch it for its fallback reasons. The rows of a map have
- * been checked, and looked up on the device. If libomptarget cannot launch the kernel, and the
- * reasons are of its rows, libomptarget maps the rows and the driver launches: no reason is left
- * then. Returns 0 and libomptarget's result in *RETURNED, or an error.
+ * Check REQUEST and let libomptarget launch it, for its fallback reasons. The rows of a map have
+ * been checked. Returns 0 and libomptarget's result in *RETURNED, or an error.
  */
-int rex_launch_by_runtime(struct rex_request *request, int *returned);
+int rex_launch_by_runtime(const struct rex_request *request, int *returned);
 
 #endif

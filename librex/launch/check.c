@@ -44,7 +44,8 @@ static int32_t first_misfit(const struct rex_layout *layout, const struct rex_ma
 }
 
 /* Names the parameters as the signature tells them, and the first that has no row which fits. */
-static int wrong_count(const struct rex_target *target, uint32_t rows, const struct rex_map *map)
+static int fail_parameter_count(const struct rex_target *target, uint32_t rows,
+                                const struct rex_map *map)
 {
     static const char *const forms[] = {[REX_FORM_UNKNOWN] = "",
                                         [REX_FORM_PLAIN] = ", none of them the runtime's",
@@ -75,9 +76,9 @@ static int check_signature(const struct rex_request *request)
     if (layout == NULL || !layout->has_kinds)
         return REX_OK;
     int32_t row = first_misfit(layout, map, &index);
-    return row == map->count && index == layout->count
-               ? REX_OK
-               : rex_wrong_argument(request->target.name, layout, index, map, row);
+    if (row == map->count && index == layout->count)
+        return REX_OK;
+    return rex_wrong_argument(request->target.name, layout, index, map, row);
 }
 
 /*
@@ -106,7 +107,7 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, const struct 
         (!__atomic_compare_exchange_n(&kernel->form, &known, found, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED) &&
          known != found))
-        return wrong_count(target, rows, map);
+        return fail_parameter_count(target, rows, map);
     *form = (enum rex_kernel_form)found;
     return REX_OK;
 }
@@ -120,15 +121,12 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
     return rex_check_form(target, parameters, map, form);
 }
 
-/*
- * Refuses RETURN_PARAM, because LLVM 14 to 22 overwrite the column of bases for such a row, and the
- * kernel gets a wild pointer.
- */
-static int check_types(const struct rex_request *request, uint32_t *arguments)
+static int check_argument_types(const struct rex_request *request, uint32_t *arguments)
 {
     const struct rex_map *map = request->map;
     *arguments = 0;
     for (int32_t i = 0; i < map->count; i++) {
+        /* LLVM 14 to 22 overwrite such a row's base, and the kernel gets a wild pointer. */
         if (map->types[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
                             "kernel \"%.*s\": map row %d asks for its device address, which only a "
@@ -142,7 +140,7 @@ static int check_types(const struct rex_request *request, uint32_t *arguments)
 }
 
 /* Why the driver does not launch. */
-static void write_reason(const struct rex_request *request, char why[REX_REASON_MAX])
+static void write_fallback_reason(const struct rex_request *request, char why[REX_REASON_MAX])
 {
     struct rex_reason reason = rex_request_reason(request);
     if (reason.mask == 0)
@@ -150,14 +148,14 @@ static void write_reason(const struct rex_request *request, char why[REX_REASON_
     rex_reason_text(reason, why);
 }
 
-static int check_widths(const struct rex_request *request)
+static int check_slot_widths(const struct rex_request *request)
 {
     const struct rex_registration *registration = request->target.registration;
     struct rex_misfit misfit = request->target.kernel->misfit;
     char why[REX_REASON_MAX];
     if (misfit.size == 0)
         return REX_OK;
-    write_reason(request, why);
+    write_fallback_reason(request, why);
     return rex_fail(
         REX_EPARAMS,
         "kernel \"%.*s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte "
@@ -167,40 +165,31 @@ static int check_widths(const struct rex_request *request)
         registration->release->number, why);
 }
 
-static bool ends_in_tor(const char *name)
-{
-    size_t length = strlen(name);
-    return length >= 3 && strcmp(name + length - 3, "tor") == 0;
-}
-
-/* If offloading is disabled or the device is wrong, a later check reports it. */
-static int refuse_plain(const struct rex_request *request)
-{
-    char why[REX_REASON_MAX];
-    int number;
-    if (rex_device_offload(request->device, &number) != REX_OK)
-        return REX_OK;
-    write_reason(request, why);
-    return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%.*s\" is plain, and LLVM %d passes every kernel a leading parameter "
-                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
-                    "not launched by the CUDA driver: %s",
-                    REX_KERNEL_NAME(request->target.name),
-                    request->target.registration->release->number, why);
-}
-
+/* Refuses a name, or a plain kernel, that the release cannot launch. */
 static int check_release(const struct rex_request *request, enum rex_kernel_form form)
 {
     const struct rex_target *target = &request->target;
     const struct rex_release *release = target->registration->release;
-    if (release->names_in_tor_crash && ends_in_tor(target->name))
+    size_t length = strlen(target->name);
+    char why[REX_REASON_MAX];
+    int number;
+    if (release->names_in_tor_crash && length >= 3 && strcmp(target->name + length - 3, "tor") == 0)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%.*s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
                         "constructor or destructor, and gives it no arguments: rename it",
                         REX_KERNEL_NAME(target->name), release->number);
-    bool called = rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED;
-    return called || form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK
-                                                                       : refuse_plain(request);
+    if ((rex_kernel_flags(target->kernel) & REX_KERNEL_CALLED) || form != REX_FORM_PLAIN ||
+        !release->plain.refused)
+        return REX_OK;
+    /* If offloading is disabled or the device is wrong, a later check reports it. */
+    if (rex_device_offload(request->device, &number) != REX_OK)
+        return REX_OK;
+    write_fallback_reason(request, why);
+    return rex_fail(REX_EUNSUPPORTED,
+                    "kernel \"%.*s\" is plain, and LLVM %d passes every kernel a leading parameter "
+                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
+                    "not launched by the CUDA driver: %s",
+                    REX_KERNEL_NAME(target->name), release->number, why);
 }
 
 int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form *form)
@@ -210,53 +199,53 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     int result = REX_OK;
     if (!(rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED))
         result = rex_registration_match(target->registration, target->kernel);
-    if (result == REX_OK)
-        result = check_widths(request);
-    if (result == REX_OK)
-        result = check_types(request, &arguments);
-    if (result == REX_OK)
-        result = rex_check_form(target, arguments, request->map, form);
-    if (result == REX_OK)
-        result = check_signature(request);
-    if (result == REX_OK)
-        result = check_release(request, *form);
-    if (result == REX_OK && request->device == -1)
-        result = rex_device_check_default();
     if (result != REX_OK)
         return result;
+    result = check_slot_widths(request);
+    if (result != REX_OK)
+        return result;
+    result = check_argument_types(request, &arguments);
+    if (result != REX_OK)
+        return result;
+    result = rex_check_form(target, arguments, request->map, form);
+    if (result != REX_OK)
+        return result;
+    result = check_signature(request);
+    if (result != REX_OK)
+        return result;
+    result = check_release(request, *form);
+    if (result != REX_OK)
+        return result;
+    if (request->device == -1) {
+        result = rex_device_check_default();
+        if (result != REX_OK)
+            return result;
+    }
     __atomic_store_n(&target->kernel->checked, count + 1, __ATOMIC_RELEASE);
     rex_device_used();
     return REX_OK;
 }
 
-/* An unknown bit may change how the release reads the rows. */
-static int check_flags(const struct rex_request *request)
-{
-    const struct rex_release *release = request->target.registration->release;
-    uint64_t unknown = request->flags & ~release->packet_flags;
-    return unknown == 0
-               ? REX_OK
-               : rex_fail(
-                     REX_EINVAL,
-                     "kernel \"%.*s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
-                     "not know: 0x%llx",
-                     REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
-                     release->number, (unsigned long long)unknown);
-}
-
 int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *form)
 {
     const struct rex_kernel *kernel = request->target.kernel;
+    const struct rex_release *release = request->target.registration->release;
     const struct rex_map *map = request->map;
+    uint64_t unknown = request->flags & ~release->packet_flags;
     if (map->count < 0)
         return rex_fail(REX_EINVAL, "kernel \"%.*s\": a negative number of rows, %d",
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
         return rex_fail_null_column(request->target.name, map->base, map->begin, map->sizes,
                                     map->types, map->count);
-    int result = check_flags(request);
-    if (result == REX_OK)
-        result = rex_device_check(request->device);
+    /* An unknown bit may change how the release reads the rows. */
+    if (unknown != 0)
+        return rex_fail(REX_EINVAL,
+                        "kernel \"%.*s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
+                        "not know: 0x%llx",
+                        REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
+                        release->number, (unsigned long long)unknown);
+    int result = rex_device_check(request->device);
     if (result != REX_OK)
         return result;
     uint32_t checked = __atomic_load_n(&kernel->checked, __ATOMIC_ACQUIRE);
@@ -285,10 +274,10 @@ int rex_grid_complete(struct rex_grid *grid, uint64_t trip_count, const char *ke
         teams[i] += teams[i] == 0;
         threads[i] += threads[i] == 0;
     }
-    return (teams[0] | threads[0]) > INT32_MAX && kernel != NULL
-               ? rex_fail(REX_EINVAL, "kernel \"%.*s\": a grid of %u teams of %u threads",
-                          REX_KERNEL_NAME(kernel), teams[0], threads[0])
-               : REX_OK;
+    if ((teams[0] | threads[0]) > INT32_MAX && kernel != NULL)
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": a grid of %u teams of %u threads",
+                        REX_KERNEL_NAME(kernel), teams[0], threads[0]);
+    return REX_OK;
 }
 
 struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
@@ -313,22 +302,9 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
 int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 {
     bool is_open = launch->teams[0] == 0 || launch->threads[0] == 0;
-    return is_open && (launch->flags & REX_LAUNCH_STRICT)
-               ? rex_fail(REX_EINVAL, "%.*s: a strict launch of %u teams of %u threads",
-                          REX_KERNEL_NAME(what), launch->teams[0], launch->threads[0])
-               : REX_OK;
-}
-
-/* LLVM 22 aborts if the driver refuses more. */
-static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
-{
-    uint32_t fixed = target->kernel->shared_memory;
-    uint64_t most = rex_gpu_most(REX_GPU_SHARED_MEMORY);
-    if (most > 0 && (uint64_t)dynamic + fixed > most)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; a "
-                        "block of the GPU has at most %llu",
-                        REX_KERNEL_NAME(target->name), dynamic, fixed, (unsigned long long)most);
+    if (is_open && (launch->flags & REX_LAUNCH_STRICT))
+        return rex_fail(REX_EINVAL, "%.*s: a strict launch of %u teams of %u threads",
+                        REX_KERNEL_NAME(what), launch->teams[0], launch->threads[0]);
     return REX_OK;
 }
 
@@ -338,8 +314,17 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     const uint32_t *teams = grid->teams, *threads = grid->threads;
     uint64_t most = target->kernel->most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
-    if (grid->dynamic_memory > 0 && check_block_memory(target, grid->dynamic_memory) != REX_OK)
-        return REX_EUNSUPPORTED;
+    if (grid->dynamic_memory > 0) {
+        uint64_t most_memory = rex_gpu_most(REX_GPU_SHARED_MEMORY);
+        uint32_t fixed = target->kernel->shared_memory;
+        if (most_memory > 0 && (uint64_t)grid->dynamic_memory + fixed > most_memory)
+            return rex_fail(
+                REX_EUNSUPPORTED,
+                "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; a "
+                "block of the GPU has at most %llu",
+                REX_KERNEL_NAME(target->name), grid->dynamic_memory, fixed,
+                (unsigned long long)most_memory);
+    }
     if (teams[1] > MOST_TEAMS_IN_Y_AND_Z || teams[2] > MOST_TEAMS_IN_Y_AND_Z)
         return rex_fail(
             REX_EINVAL,
@@ -361,12 +346,26 @@ int rex_check_limits(const struct rex_target *target, const struct rex_grid *gri
     return REX_OK;
 }
 
-static int check_dynamic_memory(const struct rex_target *target, const struct rex_packet_rule *rule,
-                                uint32_t dynamic)
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct rex_grid *grid)
 {
     const struct rex_release *release = target->registration->release;
-    uint32_t fixed = target->kernel->shared_memory;
-    if (!rule->dynamic_memory)
+    const uint32_t *teams = grid->teams, *threads = grid->threads;
+    uint32_t dynamic = grid->dynamic_memory, fixed = target->kernel->shared_memory;
+    bool is_managed =
+        (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
+    /* the host device runs the kernel once for any grid */
+    if (rex_registration_on_host(target->registration))
+        return REX_OK;
+    if ((rule->dimensions == 1 || is_managed) &&
+        (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
+                        "launches one dimension only%s",
+                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
+                        threads[1], threads[2], release->number,
+                        is_managed ? " of a kernel with an environment" : "");
+    if (dynamic > 0 && !rule->dynamic_memory)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on",
@@ -376,46 +375,16 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u",
             REX_KERNEL_NAME(target->name), dynamic, release->number, release->most_dynamic_memory);
-    if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
+    if (dynamic > 0 && release->shared_memory_fixed &&
+        (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(
             REX_EUNSUPPORTED,
             "kernel \"%.*s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
             "%d launches nothing with more than %u",
             REX_KERNEL_NAME(target->name), dynamic, fixed, release->number, REX_SHARED_MEMORY);
-    return REX_OK;
-}
-
-/* Refuses a grid that the release cannot pass on to the GPU. */
-static int check_grid_of_release(const struct rex_target *target,
-                                 const struct rex_packet_rule *rule, const struct rex_grid *grid)
-{
-    const struct rex_release *release = target->registration->release;
-    const uint32_t *teams = grid->teams, *threads = grid->threads;
-    bool managed =
-        (rex_kernel_flags(target->kernel) & REX_KERNEL_MANAGED) && release->strict_flags == 0;
-    if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%.*s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "
-                        "launches one dimension only%s",
-                        REX_KERNEL_NAME(target->name), teams[0], teams[1], teams[2], threads[0],
-                        threads[1], threads[2], release->number,
-                        managed ? " of a kernel with an environment" : "");
-    if (grid->dynamic_memory > 0 &&
-        check_dynamic_memory(target, rule, grid->dynamic_memory) != REX_OK)
-        return REX_EUNSUPPORTED;
-    return release->most_teams > 0 && teams[0] > release->most_teams
-               ? rex_fail(
-                     REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",
-                     REX_KERNEL_NAME(target->name), teams[0], release->number, release->most_teams)
-               : REX_OK;
-}
-
-int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
-                   const struct rex_grid *grid)
-{
-    /* the host device runs the kernel once for any grid */
-    if (rex_registration_on_host(target->registration))
-        return REX_OK;
-    int result = check_grid_of_release(target, rule, grid);
-    return result == REX_OK ? rex_check_limits(target, grid) : result;
+    if (release->most_teams > 0 && teams[0] > release->most_teams)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%.*s\": %u teams; LLVM %d launches at most %u",
+                        REX_KERNEL_NAME(target->name), teams[0], release->number,
+                        release->most_teams);
+    return rex_check_limits(target, grid);
 }

@@ -18,9 +18,9 @@
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"
-#include "launch/loadedimage.h"
 #include "memory/rowlookup.h"
 #include "memory/unite.h"
+#include "module/loadedimage.h"
 #include "module/registry.h"
 #include "omp/calls.h"
 #include "omp/device.h"
@@ -28,12 +28,18 @@
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
 /* ---- every launch ---------------------------------------------------------------------------- */
 
-/* The host device calls a kernel with words of 8 bytes, also for a queue. */
-static int check_words(const struct rex_request *request)
+/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
+static int check_map_of_request(const struct rex_request *request)
 {
     const struct rex_map *map = request->map;
+    int result = rex_check_rows(map, request->purpose, request->target.name);
+    if (result != REX_OK || request->purpose != REX_FOR_QUEUE)
+        return result;
+    /* The host device calls a kernel with words of 8 bytes, also for a queue. */
     for (int32_t i = 0; i < map->count; i++)
         if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
             (map->types[i] & REX_MAP_TARGET_PARAM))
@@ -45,50 +51,44 @@ static int check_words(const struct rex_request *request)
     return REX_OK;
 }
 
-/* Checks a map for a launch by libomptarget, but not what of it is mapped. */
-static int check_map(const struct rex_request *request)
-{
-    int result = rex_check_rows(request->map, request->purpose, request->target.name);
-    return result == REX_OK && request->purpose == REX_FOR_QUEUE ? check_words(request) : result;
-}
-
 /*
- * libomptarget launches, with rows whose copies are united. Returns 0 and libomptarget's result in
- * *RETURNED, or an error.
+ * The driver launches if it can, else libomptarget. A launch of a queue that comes here is left to
+ * libomptarget. Returns 0, an error, or REX_EHOST, with no message, if nothing was launched.
  */
-static int launch_united(struct rex_request *request, int *returned)
+static int launch_somewhere(struct rex_request *request)
 {
     const struct rex_map *given = request->map;
-    struct rex_map rows = *given;
     int64_t *types = NULL;
-    int result = REX_OK;
-    if (request->purpose == REX_FOR_LAUNCH) /* a queue maps nothing */
+    int result = REX_OK, returned = 0;
+    request->reasons = REX_REASON_DEVICE;
+    if (request->purpose == REX_FOR_LAUNCH) {
+        result = rex_launch_by_driver(request);
+        if (request->reasons == 0)
+            return result;
+    }
+    struct rex_map rows = *given;
+    if (request->purpose == REX_FOR_LAUNCH) { /* a queue maps nothing */
         result =
             rex_rows_unite(&rows, REX_FOR_LAUNCH, request->device, request->target.name, &types);
+        if (result != REX_OK)
+            return result;
+    }
     request->map = &rows;
     /* A packet is checked by rex_launch_by_runtime(). */
-    if (result == REX_OK && !request->is_packet)
-        result = check_map(request);
-    if (result == REX_OK)
-        result = rex_launch_by_runtime(request, returned);
+    if (!request->is_packet) {
+        result = check_map_of_request(request);
+        if (result != REX_OK)
+            goto put_back;
+    }
+    result = rex_launch_with_mapping(request);
+    if (result == REX_OK && request->reasons != 0)
+        result = rex_launch_by_runtime(request, &returned);
+    if (result == REX_OK && returned != 0)
+        result = REX_EHOST;
+put_back:
     request->map = given;
     free(types);
     return result;
-}
-
-/*
- * The driver launches if possible, else libomptarget. A launch of a queue that comes here is left
- * to libomptarget. Returns 0, an error, or REX_EHOST, with no message, if nothing was launched.
- */
-static int launch(struct rex_request *request)
-{
-    int result = REX_OK, returned = 0;
-    request->reasons = REX_REASON_DEVICE;
-    if (request->purpose == REX_FOR_LAUNCH)
-        result = rex_launch_by_driver(request, false);
-    if (request->reasons != 0)
-        result = launch_united(request, &returned);
-    return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 
 /* ---- a packet -------------------------------------------------------------------------------- */
@@ -102,11 +102,14 @@ int rex_launch_packet(struct rex_module *module, const void *key, struct rex_req
         return rex_fail(REX_EINVAL, "kernel \"%.*s\": the packet is NULL",
                         REX_KERNEL_NAME(request->target.name));
     result = rex_grid_complete(&request->grid, request->trip_count, request->target.name);
-    return result == REX_OK ? launch(request) : result;
+    if (result != REX_OK)
+        return result;
+    return launch_somewhere(request);
 }
 
-static int launch_args(struct rex_module *module, int64_t device, int32_t num_teams,
-                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
+static int launch_arguments(struct rex_module *module, int64_t device, int32_t num_teams,
+                            int32_t thread_limit, void *host_key,
+                            struct __tgt_kernel_arguments *args)
 {
     struct rex_request request = {.device = device, .is_packet = true, .purpose = REX_FOR_LAUNCH};
     if (args == NULL)
@@ -133,7 +136,7 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_module_launch");
     if (result != REX_OK)
         return result;
-    result = launch_args(module, device, num_teams, thread_limit, host_key, args);
+    result = launch_arguments(module, device, num_teams, thread_limit, host_key, args);
     rex_gate_leave();
     return result;
 }
@@ -142,12 +145,12 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
  * A file without rex_kmp.h may have a module of its own, and call the wrappers of another file of
  * its binary, which pass the module of the header.
  */
-static struct rex_module *find_module(struct rex_module *module, const void *key)
+static struct rex_module *module_with_key(struct rex_module *module, const void *key)
 {
-    const struct rex_registration *registration =
-        module != NULL ? rex_registration_of(module) : NULL;
-    if (module == NULL ||
-        (registration != NULL && rex_table_find(&registration->table, key) != NULL))
+    if (module == NULL)
+        return NULL;
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration != NULL && rex_table_find(&registration->table, key) != NULL)
         return module;
     struct rex_module *other = rex_modules_find(key);
     return other != NULL ? other : module;
@@ -157,11 +160,11 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
                              int32_t thread_limit, void *host_key,
                              struct __tgt_kernel_arguments *args)
 {
-    module = find_module(module, host_key);
+    module = module_with_key(module, host_key);
     int result = rex_module_enter(module, REX_NEED_MODULE_OR_HOST, "rex_module_target_kernel");
     if (result != REX_OK)
         return result;
-    result = launch_args(module, device, num_teams, thread_limit, host_key, args);
+    result = launch_arguments(module, device, num_teams, thread_limit, host_key, args);
     rex_gate_leave();
     return result;
 }
@@ -172,8 +175,8 @@ int rex_module_target_kernel(struct rex_module *module, int64_t device, int32_t 
  * Makes the request and finds kernel and device. Returns 0, an error, or REX_EHOST, without a
  * message, if the device is the host.
  */
-static int resolve(struct rex_module *module, const struct rex_launch_config *config,
-                   struct rex_request *request)
+static int resolve_description(struct rex_module *module, const struct rex_launch_config *config,
+                               struct rex_request *request)
 {
     request->device = config->device;
     request->grid.dynamic_memory = config->dynamic_memory;
@@ -183,15 +186,20 @@ static int resolve(struct rex_module *module, const struct rex_launch_config *co
     request->flags = (config->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
                      (config->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
     int result = rex_device_offload(config->device, &request->number);
-    if (result == REX_OK)
-        result = rex_resolve(module, config->key, &request->target);
-    if (result == REX_OK)
-        result = rex_device_lost(request->number, request->target.name);
-    if (result == REX_OK && (config->flags & REX_LAUNCH_STRICT))
+    if (result != REX_OK)
+        return result;
+    result = rex_resolve(module, config->key, &request->target);
+    if (result != REX_OK)
+        return result;
+    result = rex_device_lost(request->number, request->target.name);
+    if (result != REX_OK)
+        return result;
+    if (config->flags & REX_LAUNCH_STRICT) {
         result = rex_check_strict(config, request->target.name);
-    return result == REX_OK
-               ? rex_grid_complete(&request->grid, request->trip_count, request->target.name)
-               : result;
+        if (result != REX_OK)
+            return result;
+    }
+    return rex_grid_complete(&request->grid, request->trip_count, request->target.name);
 }
 
 int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
@@ -202,16 +210,21 @@ int rex_launch_check(struct rex_module *module, const struct rex_launch_config *
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (result != REX_OK)
         return result;
-    result = resolve(module, launch, &request);
-    if (result == REX_OK)
-        result = check_map(&request);
-    if (result == REX_OK)
-        result = rex_check_presence(map, purpose, request.number, request.target.name, NULL);
+    result = resolve_description(module, launch, &request);
+    if (result != REX_OK)
+        goto leave;
+    result = check_map_of_request(&request);
+    if (result != REX_OK)
+        goto leave;
+    result = rex_check_presence(map, purpose, request.number, request.target.name, NULL);
     if (result == REX_OK)
         result = rex_check_parameters(&request, &form);
+leave:
     rex_gate_leave();
     /* Without a device the rows are checked all the same, because a graph may keep them. */
-    return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
+    if (result == REX_EHOST)
+        return rex_check_rows(map, purpose, "a launch");
+    return result;
 }
 
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *config,
@@ -222,14 +235,44 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
     if (result != REX_OK)
         return result;
-    result = resolve(module, config, &request);
+    result = resolve_description(module, config, &request);
     const char *why = "nothing was launched: offloading is disabled, or the device is the host";
     if (result == REX_OK) {
-        result = launch(&request);
+        result = launch_somewhere(&request);
         why = "nothing was launched: libomptarget launched nothing";
     }
     rex_gate_leave();
-    return result == REX_EHOST ? rex_fail_again(REX_EHOST, why) : result;
+    if (result == REX_EHOST)
+        return rex_fail_again(REX_EHOST, why);
+    return result;
+}
+
+/* ---- the door: rex_launch() ------------------------------------------------------------------ */
+
+int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
+                           const struct rex_map *map);
+
+static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
+                                                        const struct rex_launch_config *launch,
+                                                        const struct rex_map *map)
+{
+    struct rex_launch_config whole = rex_grid_stride(launch);
+    return rex_module_launch_map(module, &whole, map);
+}
+
+REX_NO_STACK_GUARD
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
+                          const struct rex_map *map)
+{
+    if (unlikely(launch == NULL))
+        return rex_fail_null("rex_launch", "launch");
+    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
+        return launch_grid_stride(module, launch, map);
+    if (launch->queue != NULL)
+        return rex_launch_in_queue(module, launch, map);
+    if (unlikely(module == NULL))
+        return rex_fail_null("rex_launch", "module");
+    return rex_launch_map(module, launch, map, REX_FOR_LAUNCH);
 }
 
 /* ---- preparation before the first launch ----------------------------------------------------- */
@@ -238,21 +281,22 @@ int rex_launch_map(struct rex_module *module, const struct rex_launch_config *co
  * Loads everything that the first launch needs. Errors are ignored, because that launch reports
  * them.
  */
-static void prepare(struct rex_registration *registration)
+static void prepare_first_launch(struct rex_registration *registration)
 {
     int number, ordinal, entered;
     struct rex_launch_context *context = NULL;
     if ((rex_process_reasons() | registration->reasons) != 0 ||
         rex_device_offload(-1, &number) != REX_OK || rex_gate_enter() != REX_OK)
         return;
-    bool is_registered = rex_registration_of(registration->module) != NULL;
-    if (is_registered && rex_device_known_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
-        rex_launch_context_take(ordinal, registration->image_path, &context, &entered);
-    if (context != NULL) {
-        if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
-            rex_launch_context_make_room(context, 1, registration->image_path);
-        rex_launch_context_give(context, entered);
-    }
+    if (rex_registration_of(registration->module) == NULL ||
+        rex_device_known_ordinal(number, &ordinal) != REX_OK || ordinal < 0)
+        goto leave;
+    if (rex_launch_context_take(ordinal, registration->image_path, &context, &entered) != REX_OK)
+        goto leave;
+    if (rex_loaded_image_prepare(registration, context->ordinal, context->cuda) == REX_OK)
+        rex_launch_context_make_room(context, 1, registration->image_path);
+    rex_launch_context_give(context, entered);
+leave:
     rex_gate_leave();
 }
 
@@ -261,8 +305,11 @@ int rex_module_init(struct rex_module *module)
     int result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
-    if ((result = rex_device_check_default()) != REX_OK ||
-        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
+    result = rex_device_check_default();
+    if (result != REX_OK)
+        return result;
+    result = rex_device_lost(rex_openmp_default_device(), "the load of an image");
+    if (result != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();
     rex_device_used();
@@ -272,7 +319,7 @@ int rex_module_init(struct rex_module *module)
     if (result == REX_OK) {
         struct rex_kept_error last;
         rex_error_keep(&last);
-        prepare(module->registration);
+        prepare_first_launch(module->registration);
         rex_error_restore(&last); /* the first launch reports the error again */
     }
     rex_shelter_end();

@@ -10,8 +10,15 @@
 #include "rex/launch.h"
 
 /*
- * As rex_module_launch_map(); only MAP may be NULL. PURPOSE selects the rules for the rows:
- * REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
+ * The hook that puts a launch, whose `queue` is not NULL, in its queue; MAP may be NULL. Returns 0
+ * or an error. queue/enqueue.c sets it before main().
+ */
+extern int (*rex_launch_in_queue)(struct rex_module *module, const struct rex_launch_config *launch,
+                                  const struct rex_map *map);
+
+/*
+ * As rex_module_launch_map() without a queue; only MAP may be NULL. PURPOSE selects the rules for
+ * the rows: REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
  */
 int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose);

@@ -17,9 +17,6 @@
 #include "memory/rowlookup.h"
 #include "omp/grid.h"
 
-#define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
-/* Bits that change nothing for memory that is mapped already. */
-#define CHANGES_NOTHING (REX_ROW_MAPPED & ~(REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM))
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
@@ -59,21 +56,12 @@ static size_t length_in_brackets(const char *text)
     return 0;
 }
 
-/* Whether a cast in front of the LENGTH bytes at TEXT applies to all of them. */
-static bool is_operand(const char *text, size_t length)
-{
-    size_t i = 0;
-    while (i < length && (isalnum((unsigned char)text[i]) || strchr("_.[]()", text[i]) != NULL))
-        i++;
-    return i == length;
-}
-
 /*
  * The end of the message. For a scalar of another type it is the cast to write, ": write
  * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
  */
-static void advise(const struct rex_image_parameter *parameter, const struct rex_map *map,
-                   int32_t row, char text[REX_ROW_TEXT + 40])
+static void write_advice(const struct rex_image_parameter *parameter, const struct rex_map *map,
+                         int32_t row, char text[REX_ROW_TEXT + 40])
 {
     static const char macro[] = "REX_VALUE(";
     char written[REX_ROW_TEXT];
@@ -85,7 +73,12 @@ static void advise(const struct rex_image_parameter *parameter, const struct rex
     }
     value = length > 0 ? value + strlen(macro) : "...";
     length = length > 0 ? length : strlen(value);
-    bool bare = is_operand(value, length);
+    /* A cast in front of an operand applies to all of it. */
+    size_t operand = 0;
+    while (operand < length &&
+           (isalnum((unsigned char)value[operand]) || strchr("_.[]()", value[operand]) != NULL))
+        operand++;
+    bool bare = operand == length;
     snprintf(text, REX_ROW_TEXT + 40, ": write REX_VALUE((%s)%s%.*s%s)",
              rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
 }
@@ -107,7 +100,7 @@ void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const str
                  article, wanted);
         return;
     }
-    advise(parameter, map, row, advice);
+    write_advice(parameter, map, row, advice);
     snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row,
              name_argument(parameter, map, row, given), index - layout->env, article, wanted,
              advice);
@@ -155,8 +148,8 @@ static int open_arguments(struct rex_arguments *arguments, const struct rex_layo
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t parameter, int64_t size,
-                       const char *what)
+static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter, int64_t size,
+                      const char *what)
 {
     return rex_fail(
         REX_EPARAMS,
@@ -164,14 +157,6 @@ static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t paramete
         "it",
         REX_KERNEL_NAME(kernel->name), parameter, kernel->facts->layout->parameter[parameter].size,
         what, (long long)size);
-}
-
-static int absent(const struct rex_stream_gpu *gpu, const char *name, const struct rex_map *map,
-                  int32_t row)
-{
-    return rex_fail_absent(
-        REX_FOR_QUEUE, name, map, row, map->begin[row], map->sizes[row],
-        rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number), gpu->number);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -184,17 +169,17 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
     if (!rex_argument_fits(&layout->parameter[parameter], map, row))
         return rex_wrong_argument(kernel->name, layout, parameter, map, row);
     size_t width = layout->parameter[parameter].size, size = (size_t)map->sizes[row];
-    if (!(map->types[row] & REX_MAP_LITERAL))
-        return width == sizeof(void *)
-                   ? REX_OK
-                   : wrong_width(kernel, parameter, sizeof(void *), "an address");
+    if (!(map->types[row] & REX_MAP_LITERAL)) {
+        if (width != sizeof(void *))
+            return fail_width(kernel, parameter, sizeof(void *), "an address");
+        return REX_OK;
+    }
     if (size > width || (size < width && width != sizeof(void *)))
-        return wrong_width(kernel, parameter, map->sizes[row], "a value");
-    return width <= sizeof(void *) || map->begin[row] != NULL
-               ? REX_OK
-               : rex_fail(REX_EINVAL,
-                          "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
-                          REX_KERNEL_NAME(kernel->name), row, width);
+        return fail_width(kernel, parameter, map->sizes[row], "a value");
+    if (width > sizeof(void *) && map->begin[row] == NULL)
+        return rex_fail(REX_EINVAL, "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
+                        REX_KERNEL_NAME(kernel->name), row, width);
+    return REX_OK;
 }
 
 /* Packs ROW, an argument of WORD, after a check. */
@@ -250,20 +235,20 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
  * Counts the rows that are PARAMETERS. rex_check_rows() checks a map with rows that are neither a
  * value nor plain mapped memory.
  */
-static int check_rows(const struct rex_map *map, const char *name, uint32_t *parameters)
+static int count_parameters(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
-    bool unusual = false, columns = map->base != NULL && map->begin != NULL && map->sizes != NULL &&
-                                    map->types != NULL;
-    if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
+    const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
+    bool is_unusual = false, has_columns = map->base != NULL && map->begin != NULL &&
+                                           map->sizes != NULL && map->types != NULL;
+    if (unlikely(map->count < 0 || (map->count > 0 && !has_columns)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
-        bool is_usual = (type & ~REX_MAP_KIND_MASK) == VALUE ||
-                        (type & ~CHANGES_NOTHING) == REX_MAP_TARGET_PARAM;
-        unusual |= !is_usual | (map->sizes[i] < 0);
+        is_unusual |= (type & unusual_bits) != REX_MAP_TARGET_PARAM || map->sizes[i] < 0;
+        is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    return unlikely(unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
+    return unlikely(is_unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
@@ -280,7 +265,9 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
             /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
             if (unlikely(device == 0)) {
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
-                    return absent(gpu, kernel->name, map, i);
+                    return rex_fail_absent(
+                        REX_FOR_QUEUE, kernel->name, map, i, map->begin[i], size,
+                        rex_memory_presence(map->begin[i], (size_t)size, gpu->number), gpu->number);
                 device = release->empty_is_null ? 0 : (uintptr_t)map->begin[i];
             }
         }
@@ -307,15 +294,6 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int refuse_globals(const char *name)
-{
-    return rex_fail(REX_EUNSUPPORTED,
-                    "kernel \"%.*s\": its module has device globals, and a queue would use a "
-                    "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
-                    "what they hold as arguments",
-                    REX_KERNEL_NAME(name));
-}
-
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed)
@@ -331,15 +309,23 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     if (unlikely(packed->kernel == NULL))
         return rex_last_error_code();
     if (unlikely(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
-        return refuse_globals(target.name);
-    if (description->flags & REX_LAUNCH_STRICT)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%.*s\": its module has device globals, and a queue would use a "
+                        "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
+                        "what they hold as arguments",
+                        REX_KERNEL_NAME(target.name));
+    if (description->flags & REX_LAUNCH_STRICT) {
         result = rex_check_strict(description, target.name);
-    if (result == REX_OK)
-        result = check_rows(map, target.name, &parameters);
-    if (result == REX_OK)
-        result = rex_check_form(&target, parameters, map, &form);
-    if (result == REX_OK)
-        result = open_arguments(&gpu->arguments, target.kernel->layout, form);
+        if (result != REX_OK)
+            return result;
+    }
+    result = count_parameters(map, target.name, &parameters);
+    if (unlikely(result != REX_OK))
+        return result;
+    result = rex_check_form(&target, parameters, map, &form);
+    if (unlikely(result != REX_OK))
+        return result;
+    result = open_arguments(&gpu->arguments, target.kernel->layout, form);
     if (unlikely(result != REX_OK))
         return result;
     packed->grid.dynamic_memory = description->dynamic_memory;
@@ -386,4 +372,39 @@ int rex_packed_failed(const struct rex_packed *packed)
                     "dynamic shared memory: %s",
                     REX_KERNEL_NAME(packed->kernel->name), teams[0], teams[1], teams[2], threads[0],
                     threads[1], threads[2], packed->grid.dynamic_memory, rex_cuda_why());
+}
+
+/* ---- capture --------------------------------------------------------------------------------- */
+
+/*
+ * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
+ * the capture.
+ */
+#define CAPTURE_RELAXED 2
+
+bool rex_capture_begin(void *stream)
+{
+    return REX_CUDA(cuStreamBeginCapture, stream, CAPTURE_RELAXED) == 0;
+}
+
+void *rex_capture_last_node(void *stream)
+{
+    int status = 0;
+    uint64_t id;
+    void *graph, *const *last = NULL;
+    size_t count = 0;
+    if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &graph, &last, &count) != 0 ||
+        count != 1)
+        return NULL;
+    return last[0];
+}
+
+bool rex_capture_end(void *stream, void **graph)
+{
+    return rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, graph), graph);
+}
+
+bool rex_capture_instantiate(void *graph, void **executable)
+{
+    return rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, executable, graph, 0), executable);
 }

@@ -9,7 +9,7 @@
 
 #include "cuda/launchcontext.h"
 #include "image/view.h"
-#include "launch/loadedimage.h"
+#include "module/loadedimage.h"
 #include "memory/addresses.h"
 #include "memory/rowcheck.h"
 #include "omp/grid.h"
@@ -124,5 +124,15 @@ int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *
 
 /* REX_ECUDA, after rex_packed_put() has failed. */
 int rex_packed_failed(const struct rex_packed *packed);
+
+/*
+ * Capture of a driver's graph in STREAM. After a failure, false or NULL, rex_cuda_why() says why.
+ * rex_capture_last_node() is the node of the command put last, on which the stream's next one would
+ * depend. A graph or executable that could not be made is NULL.
+ */
+bool rex_capture_begin(void *stream);
+void *rex_capture_last_node(void *stream);
+bool rex_capture_end(void *stream, void **graph);
+bool rex_capture_instantiate(void *graph, void **executable);
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef REX_INTERNAL_REQUEST_H
 #define REX_INTERNAL_REQUEST_H
 
+#include "omp/columns.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
 #include "omp/grid.h"
@@ -26,6 +27,15 @@ struct rex_request {
     enum rex_purpose purpose;  /* REX_FOR_LAUNCH or REX_FOR_QUEUE */
     unsigned reasons;          /* fallback reasons, REX_REASON_; 0: the driver launches */
 };
+
+/*
+ * The bits that the driver knows of a row of TYPE: a value, private memory, or memory that is
+ * mapped. A row with others is for libomptarget, and rex_check_rows() reads it whole.
+ */
+#define REX_ROW_BITS(type)                      \
+    ((type)&REX_MAP_LITERAL   ? REX_ROW_VALUE   \
+     : (type)&REX_MAP_PRIVATE ? REX_ROW_PRIVATE \
+                              : REX_ROW_MAPPED)
 
 static inline struct rex_reason rex_request_reason(const struct rex_request *request)
 {

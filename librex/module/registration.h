@@ -43,7 +43,7 @@ struct rex_registration {
     unsigned reasons; /* fallback reasons of all its launches; ABOUT: their subject */
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: in a launch by the driver each row has its own allocation */
-    /* librex's own load of the image on each GPU, or NULL: launch/loadedimage.c; atomic */
+    /* librex's own load of the image on each GPU, or NULL: module/loadedimage.c; atomic */
     struct rex_loaded_image *loaded_image[REX_CUDA_DEVICES_MAX];
     /* unloads them; NULL while there are none */
     void (*unload)(struct rex_registration *registration);

@@ -29,7 +29,7 @@
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int failed(const char *what)
+static int command_failed(const char *what)
 {
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
@@ -59,11 +59,12 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
         rex_packet_set_grid(&packet, &packed.grid);
         rex_rows_log(packed.kernel->name, gpu->number, &packet);
     }
-    return rex_packed_put(&packed, &gpu->arguments, stream) == 0 ? REX_OK
-                                                                 : rex_packed_failed(&packed);
+    if (rex_packed_put(&packed, &gpu->arguments, stream) != 0)
+        return rex_packed_failed(&packed);
+    return REX_OK;
 }
 
-static int not_mapped(const struct rex_command *command, int number)
+static int copy_not_mapped(const struct rex_command *command, int number)
 {
     return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d",
                     command->copy.size, command->copy.host, number);
@@ -87,7 +88,7 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
     else
         device = rex_addresses_find(&gpu->addresses, host, size, gpu->number);
     if (device == 0)
-        return not_mapped(command, gpu->number);
+        return copy_not_mapped(command, gpu->number);
     struct rex_copy copy = {.host = host, .device = device, .size = size, .to_host = to_host};
     if (gpu->waits != NULL)
         gpu->waits(gpu, true);
@@ -107,46 +108,38 @@ static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct re
     rex_addresses_use_range(&gpu->addresses, to, command->fill.size);
     uint32_t value = command->fill.value;
     size_t count = command->fill.size / command->fill.width;
-    int result = count == 0 ? 0
-                 : command->fill.width == 1
-                     ? REX_CUDA(cuMemsetD8Async, to, (unsigned char)value, count, stream)
-                 : command->fill.width == 2
-                     ? REX_CUDA(cuMemsetD16Async, to, (unsigned short)value, count, stream)
-                     : REX_CUDA(cuMemsetD32Async, to, value, count, stream);
-    return result == 0 ? REX_OK : failed("a fill");
+    int found = 0;
+    if (count == 0)
+        return REX_OK;
+    switch (command->fill.width) {
+    case 1: found = REX_CUDA(cuMemsetD8Async, to, (unsigned char)value, count, stream); break;
+    case 2: found = REX_CUDA(cuMemsetD16Async, to, (unsigned short)value, count, stream); break;
+    default: found = REX_CUDA(cuMemsetD32Async, to, value, count, stream); break;
+    }
+    if (found != 0)
+        return command_failed("a fill");
+    return REX_OK;
 }
 
 /* ---- copies between device memory of the same GPU or of two ---------------------------------- */
-
-/* Finds the GPU of device NUMBER and retains its context; the caller drops it. */
-static int hold_other(int number, int *ordinal, void **context)
-{
-    int result = rex_device_known_ordinal(number, ordinal);
-    if (result == REX_OK && *ordinal < 0)
-        result =
-            rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU", number);
-    if (result != REX_OK)
-        return result;
-    return rex_context_retain(*ordinal, context) == 0 ? REX_OK : failed("a copy between devices");
-}
 
 /*
  * Requests peer access, once for each stream and GPU. A refusal only makes copies slower: a GPU can
  * access only a few others.
  */
-static void ask_for_access(struct rex_stream_gpu *gpu, int ordinal, void *context)
+static void ask_for_peer_access(struct rex_stream_gpu *gpu, int ordinal, void *context)
 {
     int own = 0, other = 0, can = 0;
     uint64_t bit = UINT64_C(1) << ordinal % 64;
     if (gpu->peers & bit)
         return;
     gpu->peers |= bit;
-    int result = REX_CUDA(cuDeviceGet, &own, gpu->ordinal) != 0 ||
-                         REX_CUDA(cuDeviceGet, &other, ordinal) != 0 ||
-                         REX_CUDA(cuDeviceCanAccessPeer, &can, own, other) != 0
-                     ? -1
-                     : 0;
-    if (result == 0 && can)
+    int result = 0;
+    if (REX_CUDA(cuDeviceGet, &own, gpu->ordinal) != 0 ||
+        REX_CUDA(cuDeviceGet, &other, ordinal) != 0 ||
+        REX_CUDA(cuDeviceCanAccessPeer, &can, own, other) != 0)
+        result = -1;
+    else if (can)
         result = rex_driver.cuCtxEnablePeerAccess(context, 0);
     if (result > 0 && result != REX_CUDA_PEER_ACCESS_ALREADY_ENABLED)
         rex_cuda_note(result, "cuCtxEnablePeerAccess");
@@ -157,15 +150,21 @@ static void ask_for_access(struct rex_stream_gpu *gpu, int ordinal, void *contex
             has_failed ? rex_cuda_why() : "");
 }
 
-static int copy_to_other(struct rex_stream_gpu *gpu, void *stream,
-                         const struct rex_command *command, uint64_t to, uint64_t from)
+static int copy_with_peer(struct rex_stream_gpu *gpu, void *stream,
+                          const struct rex_command *command, uint64_t to, uint64_t from)
 {
     int ordinal = -1;
     void *other = NULL;
-    int result = hold_other(rex_command_other(command, gpu->number), &ordinal, &other);
+    int number = rex_command_other(command, gpu->number);
+    int result = rex_device_known_ordinal(number, &ordinal);
     if (result != REX_OK)
         return result;
-    ask_for_access(gpu, ordinal, other);
+    if (ordinal < 0)
+        return rex_fail(REX_ENODEVICE, "a copy between devices: device %d is no NVIDIA GPU",
+                        number);
+    if (rex_context_retain(ordinal, &other) != 0)
+        return command_failed("a copy between devices");
+    ask_for_peer_access(gpu, ordinal, other);
     bool is_sent = command->peer.from_device == gpu->number;
     if (REX_CUDA(cuMemcpyPeerAsync, to, is_sent ? other : gpu->context, from,
                  is_sent ? gpu->context : other, command->peer.size, stream) != 0)
@@ -183,11 +182,11 @@ static int submit_peer_copy(struct rex_stream_gpu *gpu, void *stream,
     rex_addresses_use_range(&gpu->addresses, to, command->peer.size);
     rex_addresses_use_range(&gpu->addresses, from, command->peer.size);
     if (rex_command_other(command, gpu->number) != gpu->number)
-        return copy_to_other(gpu, stream, command, to, from);
-    return REX_CUDA(cuMemcpyDtoDAsync, to, from, command->peer.size, stream) == 0
-               ? REX_OK
-               : copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
-                             command->peer.size);
+        return copy_with_peer(gpu, stream, command, to, from);
+    if (REX_CUDA(cuMemcpyDtoDAsync, to, from, command->peer.size, stream) != 0)
+        return copy_failed(gpu, "a copy between devices", command->peer.to, command->peer.from,
+                           command->peer.size);
+    return REX_OK;
 }
 
 /* ---- all kinds in a stream ------------------------------------------------------------------- */
@@ -213,18 +212,17 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_WAIT: return rex_event_wait(command->event.event, false, stream);
     case REX_COMMAND_GRAPH: return submit_graph(gpu, stream, command->graph);
     default:
-        return REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) ==
-                       0
-                   ? REX_OK
-                   : failed("a call from a queue");
+        if (REX_CUDA(cuLaunchHostFunc, stream, command->call.function, command->call.argument) != 0)
+            return command_failed("a call from a queue");
+        return REX_OK;
     }
 }
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
 /* LAUNCH is rex_launch_map() or rex_launch_check(). */
-static int launch_by(__typeof__(rex_launch_map) *launch, int number,
-                     const struct rex_command *command)
+static int launch_on_device(__typeof__(rex_launch_map) *launch, int number,
+                            const struct rex_command *command)
 {
     struct rex_launch_config description = command->launch.description;
     description.device = number;
@@ -237,36 +235,36 @@ bool rex_is_nowhere(int number)
 }
 
 /* Whether the command is an update on the host. */
-static bool is_nothing(int number, const struct rex_command *command)
+static bool is_update_of_host(int number, const struct rex_command *command)
 {
     return command->copy.device == NULL && rex_is_nowhere(number);
 }
 
-static int check_copy(int number, const struct rex_command *command)
+static int check_copy_at_once(int number, const struct rex_command *command)
 {
-    return command->copy.device != NULL || is_nothing(number, command) ||
-                   rex_memory_presence(command->copy.host, command->copy.size, number) ==
-                       REX_PRESENT_WHOLE
-               ? REX_OK
-               : not_mapped(command, number);
+    if (command->copy.device != NULL || is_update_of_host(number, command))
+        return REX_OK;
+    if (rex_memory_presence(command->copy.host, command->copy.size, number) != REX_PRESENT_WHOLE)
+        return copy_not_mapped(command, number);
+    return REX_OK;
 }
 
-static int copy(int number, const struct rex_command *command)
+static int copy_at_once(int number, const struct rex_command *command)
 {
     void *host = command->copy.host, *device = command->copy.device;
-    int result = check_copy(number, command);
-    if (result != REX_OK || is_nothing(number, command))
+    int result = check_copy_at_once(number, command);
+    if (result != REX_OK || is_update_of_host(number, command))
         return result;
     if (device == NULL)
         device = rex_mapped_ptr(host, number);
-    return command->kind == REX_COMMAND_COPY_TO
-               ? rex_device_copy_to(device, host, command->copy.size, number)
-               : rex_device_copy_from(host, device, command->copy.size, number);
+    if (command->kind == REX_COMMAND_COPY_TO)
+        return rex_device_copy_to(device, host, command->copy.size, number);
+    return rex_device_copy_from(host, device, command->copy.size, number);
 }
 
 #define FILL_BYTES 65536 /* per copy; a multiple of each pattern's width */
 
-static int fill(int number, const struct rex_command *command)
+static int fill_at_once(int number, const struct rex_command *command)
 {
     size_t most = command->fill.size < FILL_BYTES ? command->fill.size : FILL_BYTES;
     unsigned char *pattern = malloc(most > 0 ? most : 1);
@@ -287,34 +285,35 @@ REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
     switch (command->kind) {
-    case REX_COMMAND_LAUNCH: return launch_by(rex_launch_map, number, command);
+    case REX_COMMAND_LAUNCH: return launch_on_device(rex_launch_map, number, command);
     case REX_COMMAND_COPY_TO:
-    case REX_COMMAND_COPY_FROM: return copy(number, command);
+    case REX_COMMAND_COPY_FROM: return copy_at_once(number, command);
     case REX_COMMAND_COPY_PEER:
         return rex_device_copy_peer(command->peer.to, command->peer.to_device, command->peer.from,
                                     command->peer.from_device, command->peer.size);
-    case REX_COMMAND_FILL: return fill(number, command);
+    case REX_COMMAND_FILL: return fill_at_once(number, command);
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     case REX_COMMAND_RECORD:
         if (command->event.event != NULL)
             rex_event_record_time(command->event.event);
         return REX_OK;
     default: /* a wait */
-        return command->event.event != NULL ? rex_event_wait(command->event.event, true, NULL)
-                                            : REX_OK;
+        if (command->event.event == NULL)
+            return REX_OK;
+        return rex_event_wait(command->event.event, true, NULL);
     }
 }
 
 /* ---- commands of a graph --------------------------------------------------------------------- */
 
-static int check_launch(struct rex_stream_gpu *gpu, const struct rex_command *command)
+static int check_graph_launch(struct rex_stream_gpu *gpu, const struct rex_command *command)
 {
     struct rex_packed packed;
     int entered = rex_context_enter(gpu->context);
-    int result = entered >= 0
-                     ? rex_pack_launch(gpu, command->launch.module, &command->launch.description,
-                                       &command->launch.map, &packed)
-                     : failed("a graph");
+    if (entered < 0)
+        return command_failed("a graph");
+    int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
+                                 &command->launch.map, &packed);
     rex_context_leave(entered);
     return result;
 }
@@ -322,23 +321,23 @@ static int check_launch(struct rex_stream_gpu *gpu, const struct rex_command *co
 int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct rex_command *command)
 {
     if (command->kind == REX_COMMAND_LAUNCH)
-        return immediate ? launch_by(rex_launch_check, gpu->number, command)
-                         : check_launch(gpu, command);
+        return immediate ? launch_on_device(rex_launch_check, gpu->number, command)
+                         : check_graph_launch(gpu, command);
     if (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM)
-        return immediate ? check_copy(gpu->number, command) : REX_OK;
+        return immediate ? check_copy_at_once(gpu->number, command) : REX_OK;
     if (immediate || command->kind != REX_COMMAND_COPY_PEER)
         return REX_OK;
     int other = rex_command_other(command, gpu->number);
-    return other == gpu->number
-               ? REX_OK
-               : rex_fail(REX_EUNSUPPORTED,
-                          "rex_queue_copy_peer: a graph is of device %d alone, and the copy of "
-                          "device %d as well",
-                          gpu->number, other);
+    if (other != gpu->number)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "rex_queue_copy_peer: a graph is of device %d alone, and the copy of "
+                        "device %d as well",
+                        gpu->number, other);
+    return REX_OK;
 }
 
 /* The bytes of the value that ROW of MAP points to; 0: it points to none. */
-static size_t size_of_value(const struct rex_map *map, size_t row)
+static size_t wide_value_size(const struct rex_map *map, size_t row)
 {
     bool is_wide = (map->types[row] & REX_MAP_LITERAL) && map->sizes[row] > (int64_t)sizeof(void *);
     return is_wide ? (size_t)map->sizes[row] : 0;
@@ -350,7 +349,7 @@ int rex_command_own_map(struct rex_command *command)
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
     size_t size = columns + 1;
     for (size_t i = 0; i < rows; i++)
-        size += size_of_value(map, i);
+        size += wide_value_size(map, i);
     char *memory = malloc(size);
     if (memory == NULL)
         return rex_fail_memory(size, "a launch in a graph");
@@ -361,7 +360,7 @@ int rex_command_own_map(struct rex_command *command)
     own.sizes = (int64_t *)(void *)(own.begin + rows);
     own.types = own.sizes + rows;
     for (size_t i = 0; i < rows; i++) {
-        size_t value = size_of_value(map, i);
+        size_t value = wide_value_size(map, i);
         own.base[i] = map->base[i];
         own.begin[i] = map->begin[i];
         own.sizes[i] = map->sizes[i];

@@ -1,7 +1,7 @@
 /*
  * enqueue.c - puts commands in queues.
  *
- * It has the functions of rex/queue.h, and rex_module_launch_map(), for launches in a queue or not.
+ * It has the functions of rex/queue.h. A launch comes from launch/launch.c, by a hook.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/context.h"
-#include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
@@ -26,11 +25,12 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 {
     if (unlikely(queue == NULL))
         return rex_pooled_check(NULL, call, "queue");
-    if (unlikely(queue->pooled.forks != rex_forks() && !queue->immediate))
-        return rex_has_ended(queue)
-                   ? rex_pooled_check(queue, call, "queue")
-                   : rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
-                              queue->name);
+    if (unlikely(queue->pooled.forks != rex_forks() && !queue->immediate)) {
+        if (rex_has_ended(queue))
+            return rex_pooled_check(queue, call, "queue");
+        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
+                        queue->name);
+    }
     rex_lock(&queue->lock);
     return REX_OK;
 }
@@ -38,9 +38,11 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 int rex_queue_enter_with(struct rex_queue *queue, const char *call)
 {
     int result = rex_queue_enter(queue, call);
-    while (unlikely(result == REX_OK && queue->is_waiting))
+    if (unlikely(result != REX_OK))
+        return result;
+    while (unlikely(queue->is_waiting))
         pthread_cond_wait(&queue->put, &queue->lock);
-    return result;
+    return REX_OK;
 }
 
 int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
@@ -48,39 +50,35 @@ int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
 }
 
-/* Puts COMMAND in the stream, in whose context the driver is called. */
-static int submit(struct rex_queue *queue, const struct rex_command *command,
-                  struct rex_loaded_kernel **kernel)
-{
-    int entered = rex_context_enter(queue->gpu.context);
-    if (unlikely(entered < 0))
-        return command->kind == REX_COMMAND_GRAPH
-                   ? rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why())
-                   : rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
-    int result =
-        unlikely(command->kind == REX_COMMAND_GRAPH) ? rex_graph_refresh(command->graph) : REX_OK;
-    if (result == REX_OK)
-        result = unlikely(queue->trace != NULL)
-                     ? rex_queue_trace_submit(queue, command, kernel)
-                     : rex_command_submit(&queue->gpu, queue->stream, command, kernel);
-    if (unlikely(result == REX_ECUDA))
-        result = rex_queue_check_lost(queue);
-    rex_context_leave(entered);
-    return result;
-}
-
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_loaded_kernel *kernel = NULL;
+    int result = REX_OK;
     if (unlikely(queue->capture != NULL))
         return rex_capture_add(queue, command);
-    if (unlikely(queue->immediate))
-        return queue->trace != NULL ? rex_queue_trace_do(queue, command)
-                                    : rex_command_do(queue->gpu.number, command);
+    if (unlikely(queue->immediate)) {
+        if (queue->trace != NULL)
+            return rex_queue_trace_do(queue, command);
+        return rex_command_do(queue->gpu.number, command);
+    }
     if (unlikely(queue->lost[0] != '\0'))
         return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
                         queue->gpu.number, queue->lost);
-    int result = submit(queue, command, &kernel);
+    int entered = rex_context_enter(queue->gpu.context);
+    if (unlikely(entered < 0)) {
+        if (command->kind == REX_COMMAND_GRAPH)
+            return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
+        return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+    }
+    if (unlikely(command->kind == REX_COMMAND_GRAPH))
+        result = rex_graph_refresh(command->graph);
+    if (result == REX_OK)
+        result = unlikely(queue->trace != NULL)
+                     ? rex_queue_trace_submit(queue, command, &kernel)
+                     : rex_command_submit(&queue->gpu, queue->stream, command, &kernel);
+    if (unlikely(result == REX_ECUDA))
+        result = rex_queue_check_lost(queue);
+    rex_context_leave(entered);
     if (unlikely(result != REX_OK))
         return result;
     queue->busy = true;
@@ -91,7 +89,9 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
         return REX_OK; /* the caller waits when it has unlocked the graph */
     }
-    return unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING) ? rex_queue_sync_locked(queue) : REX_OK;
+    if (unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING))
+        return rex_queue_sync_locked(queue);
+    return REX_OK;
 }
 
 static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *command,
@@ -127,26 +127,9 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
     return result;
 }
 
-static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
-                                                        const struct rex_launch_config *launch,
-                                                        const struct rex_map *map)
+__attribute__((constructor(1001))) static void take_launches(void)
 {
-    struct rex_launch_config whole = rex_grid_stride(launch);
-    return rex_module_launch_map(module, &whole, map);
-}
-
-REX_NO_STACK_GUARD
-int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
-                          const struct rex_map *map)
-{
-    if (unlikely(launch == NULL))
-        return rex_fail_null("rex_launch", "launch");
-    if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
-        return launch_grid_stride(module, launch, map);
-    if (launch->queue != NULL)
-        return enqueue_launch(module, launch, map);
-    return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
-                          : rex_fail_null("rex_launch", "module");
+    rex_launch_in_queue = enqueue_launch;
 }
 
 static int enqueue_copy(struct rex_queue *queue, enum rex_command_kind kind, void *host,
@@ -156,7 +139,9 @@ static int enqueue_copy(struct rex_queue *queue, enum rex_command_kind kind, voi
     if (size > 0 && (host == NULL || device == NULL))
         return rex_fail(REX_EINVAL, "%s: the %s memory is NULL", call,
                         host == NULL ? "host's" : "device's");
-    return size > 0 || queue == NULL ? enter_and_enqueue(queue, &command, call) : REX_OK;
+    if (size == 0 && queue != NULL)
+        return REX_OK;
+    return enter_and_enqueue(queue, &command, call);
 }
 
 int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size)
@@ -183,18 +168,22 @@ static int check_and_note_peer(struct rex_queue *queue, const struct rex_command
             "%d to device %d",
             queue->name, number, from, to);
     int result = rex_device_lost(other, "rex_queue_copy_peer");
-    if (result == REX_OK && command->peer.size > 0 && other != number)
+    if (result != REX_OK)
+        return result;
+    if (command->peer.size > 0 && other != number)
         queue->reached |= UINT64_C(1) << other % 64;
-    return result;
+    return REX_OK;
 }
 
-static int resolve_peer(struct rex_command *command, int64_t to_device, int64_t from_device)
+static int resolve_peer_copy(struct rex_command *command, int64_t to_device, int64_t from_device)
 {
     if (command->peer.size > 0 && (command->peer.to == NULL || command->peer.from == NULL))
         return rex_fail(REX_EINVAL, "rex_queue_copy_peer: the %s is NULL",
                         command->peer.to == NULL ? "destination" : "source");
     int result = rex_device_resolve(to_device, &command->peer.to_device);
-    return result == REX_OK ? rex_device_resolve(from_device, &command->peer.from_device) : result;
+    if (result != REX_OK)
+        return result;
+    return rex_device_resolve(from_device, &command->peer.from_device);
 }
 
 int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, const void *from,
@@ -204,7 +193,7 @@ int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, co
     int result = rex_queue_enter_with(queue, "rex_queue_copy_peer");
     if (result != REX_OK)
         return result;
-    result = resolve_peer(&command, to_device, from_device);
+    result = resolve_peer_copy(&command, to_device, from_device);
     if (result == REX_OK)
         result = check_and_note_peer(queue, &command);
     if (result == REX_OK && size > 0)
@@ -243,40 +232,43 @@ int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-static bool is_copied(const struct rex_map *map, int32_t row)
+static bool is_row_copied(const struct rex_map *map, int32_t row)
 {
     return (map->types[row] & REX_MAP_TOFROM) != 0 && map->sizes[row] > 0;
 }
 
-static int check_update(struct rex_queue *queue, const struct rex_map *map)
+static int check_queue_update(struct rex_queue *queue, const struct rex_map *map)
 {
+    struct rex_stream_gpu *gpu = &queue->gpu;
     char text[REX_ROW_TEXT];
-    int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
-                             : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
-    bool nowhere = queue->immediate && rex_is_nowhere(queue->gpu.number);
-    rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
-    for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
-        if (is_copied(map, i) && rex_addresses_find(&queue->gpu.addresses, map->begin[i],
-                                                    (size_t)map->sizes[i], queue->gpu.number) == 0)
-            result = rex_fail(
+    if (map == NULL)
+        return rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
+    int result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
+    if (result != REX_OK || (queue->immediate && rex_is_nowhere(gpu->number)))
+        return result;
+    for (int32_t i = 0; i < map->count; i++)
+        if (is_row_copied(map, i) && rex_addresses_find(&gpu->addresses, map->begin[i],
+                                                        (size_t)map->sizes[i], gpu->number) == 0)
+            return rex_fail(
                 REX_EABSENT,
                 "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
-                (long long)map->sizes[i], map->begin[i], queue->gpu.number,
-                rex_row_text(map, i, text));
-    return result;
+                (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
+    return REX_OK;
 }
 
-static int enqueue_update(struct rex_queue *queue, const struct rex_map *map, int64_t direction)
+static int enqueue_rows(struct rex_queue *queue, const struct rex_map *map, int64_t direction)
 {
-    int result = REX_OK;
-    for (int32_t i = 0; result == REX_OK && i < map->count; i++) {
+    for (int32_t i = 0; i < map->count; i++) {
         struct rex_command command = {.kind = direction == REX_MAP_TO ? REX_COMMAND_COPY_TO
                                                                       : REX_COMMAND_COPY_FROM,
                                       .copy = {map->begin[i], NULL, (size_t)map->sizes[i]}};
-        if (is_copied(map, i) && (map->types[i] & direction))
-            result = rex_enqueue(queue, &command);
+        if (!is_row_copied(map, i) || !(map->types[i] & direction))
+            continue;
+        int result = rex_enqueue(queue, &command);
+        if (result != REX_OK)
+            return result;
     }
-    return result;
+    return REX_OK;
 }
 
 int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
@@ -284,16 +276,18 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     int result = rex_queue_enter_with(queue, "rex_queue_update");
     if (result != REX_OK)
         return result;
-    result = check_update(queue, map);
+    rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
+    result = check_queue_update(queue, map);
     /* A graph's update uses the memory when the graph is launched, and a refused one never. */
     if (result != REX_OK || queue->capture != NULL)
         rex_addresses_undo(&queue->gpu.addresses);
+    if (result != REX_OK)
+        goto unlock;
+    rex_map_log("queue update", queue->gpu.number, map);
+    result = enqueue_rows(queue, map, REX_MAP_TO);
     if (result == REX_OK)
-        rex_map_log("queue update", queue->gpu.number, map);
-    if (result == REX_OK)
-        result = enqueue_update(queue, map, REX_MAP_TO);
-    if (result == REX_OK)
-        result = enqueue_update(queue, map, REX_MAP_FROM);
+        result = enqueue_rows(queue, map, REX_MAP_FROM);
+unlock:
     rex_unlock(&queue->lock);
     return result;
 }
@@ -304,15 +298,18 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
 {
     struct rex_command command = {.kind = REX_COMMAND_RECORD, .event = {.event = event}};
     int result = rex_pooled_check(event, "rex_event_record", "event");
-    return result == REX_OK ? enter_and_enqueue(queue, &command, "rex_event_record") : result;
+    if (result != REX_OK)
+        return result;
+    return enter_and_enqueue(queue, &command, "rex_event_record");
 }
 
 int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
 {
     struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};
     int result = rex_pooled_check(event, "rex_queue_wait_event", "event");
-    if (result == REX_OK)
-        result = rex_queue_enter_with(queue, "rex_queue_wait_event");
+    if (result != REX_OK)
+        return result;
+    result = rex_queue_enter_with(queue, "rex_queue_wait_event");
     if (result != REX_OK)
         return result;
     bool captured = rex_capture_wait(queue, event, &result);

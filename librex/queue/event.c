@@ -29,25 +29,20 @@ int rex_event_create(struct rex_event **event)
     return REX_OK;
 }
 
-/* The driver's event belongs to a context, which is retained until here. */
-static void drop_driver_event(struct rex_driver_event *driver)
-{
-    if (driver->forks == rex_forks()) {
-        int entered = rex_context_enter(driver->context); /* if it fails, the call may still work */
-        REX_CUDA(cuEventDestroy, driver->handle);
-        rex_context_leave(entered);
-        rex_context_drop(driver->ordinal);
-    }
-    free(driver);
-}
-
 void rex_event_destroy(struct rex_event *event)
 {
     if (event == NULL || rex_pooled_check(event, "rex_event_destroy", "event") != REX_OK)
         return;
     for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
         next = driver->next;
-        drop_driver_event(driver);
+        /* The driver's event belongs to a context, which is retained until here. */
+        if (driver->forks == rex_forks()) {
+            int entered = rex_context_enter(driver->context); /* on failure, the call may work */
+            REX_CUDA(cuEventDestroy, driver->handle);
+            rex_context_leave(entered);
+            rex_context_drop(driver->ordinal);
+        }
+        free(driver);
     }
     pthread_mutex_destroy(&event->lock);
     rex_pool_give(&pool, &event->pooled);
@@ -67,13 +62,15 @@ static int make_driver_event(struct rex_event *event, const struct rex_stream_gp
                                         .ordinal = gpu->ordinal,
                                         .number = gpu->number,
                                         .forks = rex_forks()};
-    if (rex_context_retain(gpu->ordinal, &context) == 0) {
-        if (REX_CUDA(cuEventCreate, &driver->handle, 0) == 0) {
-            *made = event->drivers = driver;
-            return REX_OK;
-        }
-        rex_context_drop(gpu->ordinal);
-    }
+    if (rex_context_retain(gpu->ordinal, &context) != 0)
+        goto free_driver;
+    if (REX_CUDA(cuEventCreate, &driver->handle, 0) != 0)
+        goto drop_context;
+    *made = event->drivers = driver;
+    return REX_OK;
+drop_context:
+    rex_context_drop(gpu->ordinal);
+free_driver:
     free(driver);
     return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
 }
@@ -84,13 +81,18 @@ int rex_event_submit(struct rex_event *event, const struct rex_stream_gpu *gpu, 
     struct rex_driver_event *driver = event->drivers;
     while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
         driver = driver->next;
-    int result = driver != NULL ? REX_OK : make_driver_event(event, gpu, &driver);
-    if (result == REX_OK && REX_CUDA(cuEventRecord, driver->handle, stream) != 0)
+    int result = REX_OK;
+    if (driver == NULL)
+        result = make_driver_event(event, gpu, &driver);
+    if (result != REX_OK)
+        goto unlock;
+    if (REX_CUDA(cuEventRecord, driver->handle, stream) != 0) {
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
-    if (result == REX_OK) {
-        event->state = REX_EVENT_DRIVER;
-        event->driver = driver;
+        goto unlock;
     }
+    event->state = REX_EVENT_DRIVER;
+    event->driver = driver;
+unlock:
     rex_unlock(&event->lock);
     return result;
 }
@@ -110,7 +112,7 @@ struct seen {
     const struct rex_driver_event *driver; /* NULL: nothing to wait for */
 };
 
-static struct seen see(struct rex_event *event)
+static struct seen see_event(struct rex_event *event)
 {
     rex_lock(&event->lock);
     struct seen seen = {event->state, event->at,
@@ -126,7 +128,7 @@ static int never_recorded(const char *call)
 
 int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
 {
-    struct seen seen = see(event);
+    struct seen seen = see_event(event);
     if (seen.state == REX_EVENT_NEW)
         return never_recorded("rex_queue_wait_event");
     if (seen.state == REX_EVENT_GRAPH)
@@ -137,20 +139,20 @@ int rex_event_wait(struct rex_event *event, bool immediate, void *stream)
         return REX_OK;
     if (immediate)
         return rex_event_sync(event);
-    return REX_CUDA(cuStreamWaitEvent, stream, seen.driver->handle, 0) == 0
-               ? REX_OK
-               : rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
+    if (REX_CUDA(cuStreamWaitEvent, stream, seen.driver->handle, 0) != 0)
+        return rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
+    return REX_OK;
 }
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
 /* Copies the state of EVENT to *SEEN, if the calling thread can wait for the event. */
-static int look_at(struct rex_event *event, const char *call, struct seen *seen)
+static int look_at_event(struct rex_event *event, const char *call, struct seen *seen)
 {
     int result = rex_pooled_check(event, call, "event");
     if (result != REX_OK)
         return result;
-    *seen = see(event);
+    *seen = see_event(event);
     if (seen->state == REX_EVENT_NEW)
         return never_recorded(call);
     if (seen->state == REX_EVENT_GRAPH)
@@ -166,7 +168,7 @@ static int look_at(struct rex_event *event, const char *call, struct seen *seen)
  * Reports a failed call of the driver. A kernel may have failed: then the device is lost, and the
  * message has the kernels of its queues.
  */
-static int failed(const struct rex_driver_event *driver, const char *call)
+static int event_failed(const struct rex_driver_event *driver, const char *call)
 {
     struct rex_kernel_list list = {.count = 0};
     char why[256], kernels[REX_KERNEL_LIST_TEXT];
@@ -180,52 +182,52 @@ static int failed(const struct rex_driver_event *driver, const char *call)
 int rex_event_sync(struct rex_event *event)
 {
     struct seen seen;
-    int result = look_at(event, "rex_event_sync", &seen);
-    if (result == REX_OK && seen.driver != NULL &&
-        REX_CUDA(cuEventSynchronize, seen.driver->handle) != 0)
-        result = failed(seen.driver, "rex_event_sync");
-    return result;
+    int result = look_at_event(event, "rex_event_sync", &seen);
+    if (result != REX_OK || seen.driver == NULL)
+        return result;
+    if (REX_CUDA(cuEventSynchronize, seen.driver->handle) != 0)
+        return event_failed(seen.driver, "rex_event_sync");
+    return REX_OK;
 }
 
 int rex_event_query(struct rex_event *event)
 {
     struct seen seen;
-    int result = look_at(event, "rex_event_query", &seen);
-    if (result != REX_OK || seen.driver == NULL)
-        return result == REX_OK ? 1 : result;
+    int result = look_at_event(event, "rex_event_query", &seen);
+    if (result != REX_OK)
+        return result;
+    if (seen.driver == NULL)
+        return 1;
     int found = rex_driver.cuEventQuery(seen.driver->handle);
     if (found != 0 && found != REX_CUDA_NOT_READY) {
         rex_cuda_note(found, "cuEventQuery");
-        return failed(seen.driver, "rex_event_query");
+        return event_failed(seen.driver, "rex_event_query");
     }
     return found == 0;
-}
-
-static double seconds_between(const struct timespec *begin, const struct timespec *end)
-{
-    return (double)(end->tv_sec - begin->tv_sec) + 1e-9 * (double)(end->tv_nsec - begin->tv_nsec);
 }
 
 int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end)
 {
     struct seen first, last;
     float milliseconds;
-    int result = seconds != NULL
-                     ? look_at(begin, "rex_event_elapsed", &first)
-                     : rex_fail(REX_EINVAL, "rex_event_elapsed: there is no place for the result");
-    if (result == REX_OK)
-        result = look_at(end, "rex_event_elapsed", &last);
+    if (seconds == NULL)
+        return rex_fail(REX_EINVAL, "rex_event_elapsed: there is no place for the result");
+    int result = look_at_event(begin, "rex_event_elapsed", &first);
+    if (result != REX_OK)
+        return result;
+    result = look_at_event(end, "rex_event_elapsed", &last);
     if (result != REX_OK)
         return result;
     if ((first.driver == NULL) != (last.driver == NULL) ||
         (first.driver != NULL && first.driver->context != last.driver->context))
         return rex_fail(REX_EINVAL, "rex_event_elapsed: the events are of different devices");
-    if (first.driver == NULL)
-        *seconds = seconds_between(&first.at, &last.at);
-    else if (REX_CUDA(cuEventElapsedTime, &milliseconds, first.driver->handle,
-                      last.driver->handle) != 0)
-        return failed(first.driver, "rex_event_elapsed");
-    else
-        *seconds = milliseconds / 1000.0;
+    if (first.driver == NULL) {
+        *seconds = (double)(last.at.tv_sec - first.at.tv_sec) +
+                   1e-9 * (double)(last.at.tv_nsec - first.at.tv_nsec);
+        return REX_OK;
+    }
+    if (REX_CUDA(cuEventElapsedTime, &milliseconds, first.driver->handle, last.driver->handle) != 0)
+        return event_failed(first.driver, "rex_event_elapsed");
+    *seconds = milliseconds / 1000.0;
     return REX_OK;
 }

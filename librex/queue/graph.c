@@ -59,7 +59,7 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
 
 /* ---- capture --------------------------------------------------------------------------------- */
 
-static int grow(struct rex_graph *graph)
+static int grow_commands(struct rex_graph *graph)
 {
     size_t room = graph->room > 0 ? 2 * graph->room : 64;
     if (graph->count < graph->room)
@@ -76,14 +76,15 @@ static int grow(struct rex_graph *graph)
     return REX_OK;
 }
 
-static int append(struct rex_graph *graph, struct rex_command command)
+static int append_command(struct rex_graph *graph, struct rex_command command)
 {
-    int result = grow(graph);
-    if (result == REX_OK && command.kind == REX_COMMAND_LAUNCH)
-        result = rex_command_own_map(&command);
+    int result = grow_commands(graph);
     if (result != REX_OK)
         return result;
     if (command.kind == REX_COMMAND_LAUNCH) {
+        result = rex_command_own_map(&command);
+        if (result != REX_OK)
+            return result;
         graph->launch[graph->launches++] = graph->count;
         rex_library_hold(command.launch.module);
     }
@@ -102,8 +103,9 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command)
         own.event.point = graph->points;
     }
     int result = rex_command_check(&graph->gpu, graph->immediate, command);
-    if (result == REX_OK)
-        result = append(graph, own);
+    if (result != REX_OK)
+        goto unlock;
+    result = append_command(graph, own);
     if (result == REX_OK && command->kind == REX_COMMAND_RECORD) {
         struct rex_event *event = command->event.event;
         rex_lock(&event->lock);
@@ -112,6 +114,7 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command)
         event->point = graph->points++;
         rex_unlock(&event->lock);
     }
+unlock:
     rex_unlock(&graph->lock);
     return result;
 }
@@ -120,7 +123,7 @@ int rex_capture_add(struct rex_queue *queue, const struct rex_command *command)
  * The graph in which EVENT was recorded, if its capture goes on. The caller holds the lock of the
  * list.
  */
-static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
+static struct rex_graph *capture_of_event(struct rex_event *event, uint32_t *point)
 {
     struct rex_graph *graph = captured;
     rex_lock(&event->lock);
@@ -132,7 +135,7 @@ static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
 }
 
 /* Adds QUEUE to the capture of GRAPH. The caller holds the lock of the list. */
-static int join(struct rex_queue *queue, struct rex_graph *graph)
+static int join_capture(struct rex_queue *queue, struct rex_graph *graph)
 {
     if (queue->capture == graph)
         return REX_OK;
@@ -154,18 +157,18 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 {
     uint32_t point = 0;
     rex_lock(&lock);
-    struct rex_graph *graph = graph_of(event, &point);
+    struct rex_graph *graph = capture_of_event(event, &point);
     if (queue->capture != NULL && queue->capture != graph)
         *result =
             rex_fail(REX_EINVAL,
                      "rex_queue_wait_event: queue \"%s\" is being captured, and the event was "
                      "not recorded in the same graph",
                      queue->name);
-    else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
+    else if (graph != NULL && (*result = join_capture(queue, graph)) == REX_OK) {
         rex_lock(&graph->lock);
-        *result = append(graph, (struct rex_command){.kind = REX_COMMAND_WAIT,
-                                                     .lane = queue->lane,
-                                                     .event = {NULL, point}});
+        *result = append_command(graph, (struct rex_command){.kind = REX_COMMAND_WAIT,
+                                                             .lane = queue->lane,
+                                                             .event = {NULL, point}});
         rex_unlock(&graph->lock);
     }
     rex_unlock(&lock);
@@ -173,18 +176,6 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
-
-static void begin_capture(struct rex_graph *graph, struct rex_queue *queue)
-{
-    rex_lock(&lock);
-    graph->queue[0] = queue;
-    graph->lanes = 1;
-    graph->next = captured;
-    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
-    queue->capture = graph;
-    queue->lane = 0;
-    rex_unlock(&lock);
-}
 
 /* Ends the capture for all queues but the one that began it. */
 static void end_capture(struct rex_graph *graph)
@@ -207,23 +198,34 @@ int rex_graph_begin(struct rex_queue *queue)
     int result = rex_queue_enter_with(queue, "rex_graph_begin");
     if (result != REX_OK)
         return result;
-    struct rex_graph *graph = NULL;
-    if (queue->capture != NULL)
+    if (queue->capture != NULL) {
         result = rex_fail(REX_EINVAL, "rex_graph_begin: queue \"%s\" is being captured already",
                           queue->name);
-    else if ((graph = new_graph(queue)) == NULL)
+        goto unlock;
+    }
+    struct rex_graph *graph = new_graph(queue);
+    if (graph == NULL) {
         result = REX_ENOMEM;
-    if (graph != NULL)
-        begin_capture(graph, queue);
+        goto unlock;
+    }
+    rex_lock(&lock);
+    graph->queue[0] = queue;
+    graph->lanes = 1;
+    graph->next = captured;
+    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
+    queue->capture = graph;
+    queue->lane = 0;
+    rex_unlock(&lock);
+unlock:
     rex_unlock(&queue->lock);
     return result;
 }
 
 int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
 {
-    int result = graph != NULL
-                     ? rex_queue_enter(queue, "rex_graph_end")
-                     : rex_fail(REX_EINVAL, "rex_graph_end: there is no place for the graph");
+    if (graph == NULL)
+        return rex_fail(REX_EINVAL, "rex_graph_end: there is no place for the graph");
+    int result = rex_queue_enter(queue, "rex_graph_end");
     if (result != REX_OK)
         return result;
     struct rex_graph *made = queue->capture;
@@ -257,34 +259,32 @@ size_t rex_graph_launches(const struct rex_graph *graph)
 
 /* ---- launch and change ----------------------------------------------------------------------- */
 
-static int launch(struct rex_graph *graph, struct rex_queue *queue)
-{
-    if (queue->capture != NULL)
-        return rex_queue_refuse_captured(queue, "rex_graph_launch");
-    if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
-            queue->name, queue->gpu.number, graph->gpu.number);
-    if (graph->count == 0)
-        return REX_OK;
-    if (!graph->immediate)
-        return rex_enqueue(queue, &(struct rex_command){.kind = REX_COMMAND_GRAPH, .graph = graph});
-    int result = REX_OK;
-    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
-        result = rex_enqueue(queue, &graph->command[i]);
-    return result;
-}
-
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
 {
     int result = rex_pooled_check(graph, "rex_graph_launch", "graph");
-    if (result == REX_OK)
-        result = rex_queue_enter_with(queue, "rex_graph_launch");
+    if (result != REX_OK)
+        return result;
+    result = rex_queue_enter_with(queue, "rex_graph_launch");
     if (result != REX_OK)
         return result;
     rex_lock(&graph->lock);
-    result = launch(graph, queue);
+    if (queue->capture != NULL) {
+        result = rex_queue_refuse_captured(queue, "rex_graph_launch");
+        goto unlock;
+    }
+    if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate) {
+        result =
+            rex_fail(REX_EINVAL,
+                     "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
+                     queue->name, queue->gpu.number, graph->gpu.number);
+        goto unlock;
+    }
+    if (graph->count > 0 && !graph->immediate)
+        result =
+            rex_enqueue(queue, &(struct rex_command){.kind = REX_COMMAND_GRAPH, .graph = graph});
+    for (size_t i = 0; graph->immediate && i < graph->count && result == REX_OK; i++)
+        result = rex_enqueue(queue, &graph->command[i]);
+unlock:
     rex_unlock(&graph->lock);
     if (result == REX_OK && (queue->gpu.flags & REX_QUEUE_BLOCKING))
         result = rex_queue_sync_locked(queue);
@@ -292,21 +292,26 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
     return result;
 }
 
-static int set_arguments(struct rex_graph *graph, size_t number, const struct rex_map *map)
+static int set_launch_arguments(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     struct rex_command *old = &graph->command[graph->launch[number]], command = *old;
     command.launch.map = *map;
     int result = rex_command_check(&graph->gpu, graph->immediate, &command);
-    if (result == REX_OK)
-        result = rex_command_own_map(&command);
     if (result != REX_OK)
         return result;
-    if (!graph->immediate)
+    result = rex_command_own_map(&command);
+    if (result != REX_OK)
+        return result;
+    if (!graph->immediate) {
         result = rex_graph_change(graph, number, &command);
-    free(result == REX_OK ? old->launch.memory : command.launch.memory);
-    if (result == REX_OK)
-        *old = command;
-    return result;
+        if (result != REX_OK) {
+            free(command.launch.memory);
+            return result;
+        }
+    }
+    free(old->launch.memory);
+    *old = command;
+    return REX_OK;
 }
 
 int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)
@@ -322,7 +327,7 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
         return rex_fail(REX_EFORK,
                         "rex_graph_set_args: the graph was made in this process's parent");
     rex_lock(&graph->lock);
-    result = set_arguments(graph, number, map != NULL ? map : &nothing);
+    result = set_launch_arguments(graph, number, map != NULL ? map : &nothing);
     rex_unlock(&graph->lock);
     return result;
 }

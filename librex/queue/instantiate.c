@@ -13,11 +13,6 @@
 #include "omp/present.h"
 
 #define EVENT_DISABLE_TIMING 0x2
-/*
- * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
- * the capture.
- */
-#define CAPTURE_RELAXED 2
 
 /*
  * The resources of a capture: a stream for each lane, an event for each recorded event and for each
@@ -31,12 +26,12 @@ struct driver_capture {
     size_t events;
 };
 
-static int failed(const char *what)
+static int graph_failed(const char *what)
 {
     return rex_fail(REX_ECUDA, "%s of a graph: %s", what, rex_cuda_why());
 }
 
-static void close_capture(struct driver_capture *capture)
+static void close_graph_capture(struct driver_capture *capture)
 {
     for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
         if (capture->stream[i] != NULL)
@@ -47,7 +42,7 @@ static void close_capture(struct driver_capture *capture)
     free(capture->event);
 }
 
-static int open_capture(struct driver_capture *capture)
+static int open_graph_capture(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
     size_t events = (size_t)graph->points + graph->lanes;
@@ -58,103 +53,88 @@ static int open_capture(struct driver_capture *capture)
     for (size_t i = 0; i < capture->events; i++)
         if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING),
                                &capture->event[i]))
-            return failed("an event");
+            return graph_failed("an event");
     for (uint32_t i = 0; i < graph->lanes; i++)
         if (!rex_cuda_has_made(
                 REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING),
                 &capture->stream[i]))
-            return failed("a stream");
+            return graph_failed("a stream");
     capture->began[0] = true;
-    return REX_CUDA(cuStreamBeginCapture, capture->stream[0], CAPTURE_RELAXED) == 0
-               ? REX_OK
-               : failed("the beginning");
+    if (!rex_capture_begin(capture->stream[0]))
+        return graph_failed("the beginning");
+    return REX_OK;
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-/* Takes the node of the launch captured last: the stream's next command would depend on it. */
-static int add_node(struct driver_capture *capture, void *stream,
-                    const struct rex_loaded_kernel *kernel)
+static int capture_command(struct driver_capture *capture, const struct rex_command *command)
 {
     struct rex_driver_graph *made = &capture->graph->made;
-    int status = 0;
-    uint64_t id;
-    void *driver_graph, *const *last = NULL;
-    size_t count = 0;
-    if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) != 0 ||
-        count != 1)
-        return failed("a launch");
-    made->launch[made->launches++] = (struct rex_driver_launch){last[0], kernel->image};
+    struct rex_loaded_kernel *kernel = NULL;
+    void *stream = capture->stream[command->lane];
+    if (command->kind == REX_COMMAND_RECORD) {
+        if (REX_CUDA(cuEventRecord, capture->event[command->event.point], stream) != 0)
+            return graph_failed("an event");
+        return REX_OK;
+    }
+    if (command->kind == REX_COMMAND_WAIT) {
+        capture->began[command->lane] = true;
+        if (REX_CUDA(cuStreamWaitEvent, stream, capture->event[command->event.point], 0) != 0)
+            return graph_failed("a wait");
+        return REX_OK;
+    }
+    int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
+    if (result != REX_OK || kernel == NULL)
+        return result;
+    void *node = rex_capture_last_node(stream);
+    if (node == NULL)
+        return graph_failed("a launch");
+    made->launch[made->launches++] = (struct rex_driver_launch){node, kernel->image};
     rex_loaded_image_hold(kernel->image);
     rex_kernel_list_add(&made->kernels, kernel->name, kernel->image->registration);
     return REX_OK;
 }
 
-static int capture_event(struct driver_capture *capture, const struct rex_command *command)
-{
-    void *stream = capture->stream[command->lane], *event = capture->event[command->event.point];
-    if (command->kind == REX_COMMAND_RECORD)
-        return REX_CUDA(cuEventRecord, event, stream) == 0 ? REX_OK : failed("an event");
-    capture->began[command->lane] = true;
-    return REX_CUDA(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
-}
-
-static int capture_command(struct driver_capture *capture, const struct rex_command *command)
-{
-    struct rex_loaded_kernel *kernel = NULL;
-    void *stream = capture->stream[command->lane];
-    if (command->kind == REX_COMMAND_RECORD || command->kind == REX_COMMAND_WAIT)
-        return capture_event(capture, command);
-    int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
-    return result == REX_OK && kernel != NULL ? add_node(capture, stream, kernel) : result;
-}
-
-/* The first lane waits for the ends of the others. */
-static int join_lanes(struct driver_capture *capture)
-{
-    for (uint32_t i = 1; i < capture->graph->lanes; i++) {
-        void *end = capture->event[capture->graph->points + i];
-        if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
-                                  REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0))
-            return failed("the end");
-    }
-    return REX_OK;
-}
-
-static int capture_all(struct driver_capture *capture)
+static int capture_commands(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
-    void **made = &capture->graph->made.graph;
-    int result = open_capture(capture);
+    int result = open_graph_capture(capture);
     if (result != REX_OK)
         return result;
-    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
+    for (size_t i = 0; i < graph->count; i++) {
         result = capture_command(capture, &graph->command[i]);
-    if (result == REX_OK)
-        result = join_lanes(capture);
-    if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, capture->stream[0], made), made) &&
-        result == REX_OK)
-        result = failed("the end");
+        if (result != REX_OK)
+            goto end_capture;
+    }
+    /* The first lane waits for the ends of the others. */
+    for (uint32_t i = 1; i < graph->lanes; i++) {
+        void *end = capture->event[graph->points + i];
+        if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
+                                  REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0)) {
+            result = graph_failed("the end");
+            goto end_capture;
+        }
+    }
+end_capture: /* after a failure, too, because the stream is in capture */
+    if (!rex_capture_end(capture->stream[0], &capture->graph->made.graph) && result == REX_OK)
+        result = graph_failed("the end");
     return result;
 }
 
 /* ---- the driver's graph ---------------------------------------------------------------------- */
 
-/*
- * Instantiates the graph. The context is retained as long as the graph is. The nodes are uploaded
- * in STREAM now, not at the first launch: for 4 000 launches that takes some milliseconds.
- */
-static int instantiate(struct rex_graph *graph, void *stream)
+/* Instantiates the graph. The context is retained as long as the graph is. */
+static int instantiate_graph(struct rex_graph *graph, void *stream)
 {
     struct rex_driver_graph *made = &graph->made;
     void *context;
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0)
-        return failed("the context");
-    if (REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0) != 0)
-        made->executable = NULL;
-    else if (REX_CUDA(cuGraphUpload, made->executable, stream) == 0)
+        return graph_failed("the context");
+    /* The nodes are uploaded now, not at the first launch: for 4 000 launches some milliseconds. */
+    if (rex_capture_instantiate(made->graph, &made->executable) &&
+        REX_CUDA(cuGraphUpload, made->executable, stream) == 0)
         return REX_OK;
-    int result = failed("the nodes");
+    int result = graph_failed("the nodes");
     if (made->executable != NULL)
         REX_CUDA(cuGraphExecDestroy, made->executable);
     made->executable = NULL;
@@ -167,17 +147,17 @@ static int capture_and_instantiate(struct rex_graph *graph)
     struct driver_capture capture = {.graph = graph};
     int entered = rex_context_enter(graph->gpu.context);
     if (entered < 0)
-        return failed("the context");
-    int result = capture_all(&capture);
+        return graph_failed("the context");
+    int result = capture_commands(&capture);
     if (result == REX_OK)
-        result = instantiate(graph, capture.stream[0]);
-    close_capture(&capture);
+        result = instantiate_graph(graph, capture.stream[0]);
+    close_graph_capture(&capture);
     rex_context_leave(entered);
     return result;
 }
 
 /* Destroys MADE, which may be incomplete. A child of fork has nothing of the driver. */
-static void discard(const struct rex_graph *graph, struct rex_driver_graph *made)
+static void discard_driver_graph(const struct rex_graph *graph, struct rex_driver_graph *made)
 {
     if (made->graph != NULL && graph->pooled.forks == rex_forks()) {
         int entered = rex_context_enter(graph->gpu.context); /* on failure, calls may still work */
@@ -204,7 +184,7 @@ int rex_graph_build(struct rex_graph *graph)
     int result = graph->made.launch != NULL ? capture_and_instantiate(graph)
                                             : rex_fail_memory(size, "a graph");
     graph->stale = result != REX_OK;
-    discard(graph, result == REX_OK ? &old : &graph->made);
+    discard_driver_graph(graph, result == REX_OK ? &old : &graph->made);
     if (result != REX_OK)
         graph->made = old;
     return result;
@@ -212,7 +192,7 @@ int rex_graph_build(struct rex_graph *graph)
 
 void rex_graph_unbuild(struct rex_graph *graph)
 {
-    discard(graph, &graph->made);
+    discard_driver_graph(graph, &graph->made);
 }
 
 int rex_graph_refresh(struct rex_graph *graph)
@@ -233,10 +213,10 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
 {
     struct rex_packed packed;
     int entered = rex_context_enter(graph->gpu.context);
-    int result = entered >= 0
-                     ? rex_pack_launch(&graph->gpu, command->launch.module,
-                                       &command->launch.description, &command->launch.map, &packed)
-                     : failed("the context");
+    if (entered < 0)
+        return graph_failed("the context");
+    int result = rex_pack_launch(&graph->gpu, command->launch.module, &command->launch.description,
+                                 &command->launch.map, &packed);
     if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
                                            graph->made.launch[number].node) != 0)
         result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",

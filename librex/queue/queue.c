@@ -29,26 +29,26 @@
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-static int failed(const struct rex_queue *queue)
+static int queue_failed(const struct rex_queue *queue)
 {
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-static void share(struct rex_queue *queue)
+static void share_stream(struct rex_queue *queue)
 {
     queue->is_shared = true;
     queue->busy = true;
 }
 
 /* The stream must be in the primary context, like librex's load of the module and mapped memory. */
-static int take_theirs(struct rex_queue *queue, void *stream)
+static int take_stream(struct rex_queue *queue, void *stream)
 {
     void *context = NULL;
     if (stream == DEFAULT_STREAM_OF_THREAD)
         return rex_fail(REX_EINVAL,
                         "rex_queue_from_stream: the default stream of each thread is several");
     if (REX_CUDA(cuStreamGetCtx, stream, &context) != 0)
-        return failed(queue);
+        return queue_failed(queue);
     if (context != queue->gpu.context)
         return rex_fail(
             REX_EINVAL,
@@ -56,7 +56,7 @@ static int take_theirs(struct rex_queue *queue, void *stream)
             queue->gpu.number);
     queue->stream = stream;
     queue->is_theirs = true;
-    share(queue);
+    share_stream(queue);
     return REX_OK;
 }
 
@@ -65,16 +65,21 @@ static int open_stream(struct rex_queue *queue, struct rex_module *module, void 
 {
     int ordinal = queue->gpu.ordinal;
     if (rex_context_retain(ordinal, &queue->gpu.context) != 0)
-        return failed(queue);
+        return queue_failed(queue);
     int entered = rex_context_enter(queue->gpu.context);
-    int result = entered < 0 ? failed(queue)
-                             : rex_loaded_image_prepare(rex_registration_of(module), ordinal,
-                                                        queue->gpu.context);
-    if (result == REX_OK && stream != NULL)
-        result = take_theirs(queue, *stream);
-    else if (result == REX_OK &&
-             REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
-        result = failed(queue);
+    int result = REX_OK;
+    if (entered < 0) {
+        result = queue_failed(queue);
+        goto leave;
+    }
+    result = rex_loaded_image_prepare(rex_registration_of(module), ordinal, queue->gpu.context);
+    if (result != REX_OK)
+        goto leave;
+    if (stream != NULL)
+        result = take_stream(queue, *stream);
+    else if (REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
+        result = queue_failed(queue);
+leave:
     rex_context_leave(entered);
     if (result != REX_OK)
         rex_context_drop(ordinal);
@@ -89,11 +94,11 @@ static int open_immediate(const struct rex_queue *queue, void *const *stream)
     if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU",
                 queue->gpu.number);
-    return stream == NULL || *stream == NULL
-               ? REX_OK
-               : rex_fail(REX_ENODEVICE,
-                          "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU",
-                          queue->gpu.number);
+    if (stream != NULL && *stream != NULL)
+        return rex_fail(REX_ENODEVICE,
+                        "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU",
+                        queue->gpu.number);
+    return REX_OK;
 }
 
 static int open_queue(struct rex_queue *queue, struct rex_module *module, void *const *stream)
@@ -105,9 +110,10 @@ static int open_queue(struct rex_queue *queue, struct rex_module *module, void *
     if (queue->immediate)
         return open_immediate(queue, stream);
     result = open_stream(queue, module, stream);
-    if (result == REX_OK)
-        rex_unfinished_add(&queue->unfinished);
-    return result;
+    if (result != REX_OK)
+        return result;
+    rex_unfinished_add(&queue->unfinished);
+    return REX_OK;
 }
 
 static struct rex_pool pool = {.size = sizeof(struct rex_queue), .what = "a queue"};
@@ -144,8 +150,8 @@ static void free_queue(struct rex_queue *queue)
     rex_pool_give(&pool, &queue->pooled);
 }
 
-static int create(struct rex_queue **queue, struct rex_module *module, int64_t device,
-                  const char *name, unsigned flags, void *const *stream)
+static int create_queue(struct rex_queue **queue, struct rex_module *module, int64_t device,
+                        const char *name, unsigned flags, void *const *stream)
 {
     int number = 0, result = rex_device_resolve(device, &number);
     if (result != REX_OK)
@@ -154,13 +160,14 @@ static int create(struct rex_queue **queue, struct rex_module *module, int64_t d
     if (made == NULL)
         return REX_ENOMEM;
     result = open_queue(made, module, stream);
-    if (result == REX_OK && rex_trace_on())
-        rex_queue_trace_begin(made);
-    if (result == REX_OK)
-        *queue = made;
-    else
+    if (result != REX_OK) {
         free_queue(made);
-    return result;
+        return result;
+    }
+    if (rex_trace_on())
+        rex_queue_trace_begin(made);
+    *queue = made;
+    return REX_OK;
 }
 
 int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
@@ -174,27 +181,19 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
     int result = rex_module_enter(module, REX_NEED_DEVICES_OR_MODULE, call);
     if (result != REX_OK)
         return result;
-    result = create(queue, module, device, name, flags, stream);
+    result = create_queue(queue, module, device, name, flags, stream);
     rex_gate_leave();
     return result;
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static void close_stream(struct rex_queue *queue)
-{
-    int entered = rex_context_enter(queue->gpu.context);
-    rex_queue_trace_end(queue);
-    if (!queue->is_theirs)
-        REX_CUDA(cuStreamDestroy, queue->stream);
-    rex_context_leave(entered);
-    rex_context_drop(queue->gpu.ordinal);
-}
-
 int rex_queue_destroy(struct rex_queue *queue)
 {
-    int result = queue != NULL ? rex_pooled_check(queue, "rex_queue_destroy", "queue") : REX_OK;
-    if (queue == NULL || result != REX_OK)
+    if (queue == NULL)
+        return REX_OK;
+    int result = rex_pooled_check(queue, "rex_queue_destroy", "queue");
+    if (result != REX_OK)
         return result;
     bool here = queue->immediate || queue->pooled.forks == rex_forks();
     if (here) {
@@ -208,8 +207,14 @@ int rex_queue_destroy(struct rex_queue *queue)
     }
     if (!queue->immediate)
         rex_unfinished_remove(&queue->unfinished);
-    if (!queue->immediate && here)
-        close_stream(queue);
+    if (!queue->immediate && here) {
+        int entered = rex_context_enter(queue->gpu.context);
+        rex_queue_trace_end(queue);
+        if (!queue->is_theirs)
+            REX_CUDA(cuStreamDestroy, queue->stream);
+        rex_context_leave(entered);
+        rex_context_drop(queue->gpu.ordinal);
+    }
     free_queue(queue);
     return result;
 }
@@ -219,7 +224,9 @@ int rex_queue_destroy(struct rex_queue *queue)
 int rex_queue_device(const struct rex_queue *queue)
 {
     int result = rex_pooled_check(queue, "rex_queue_device", "queue");
-    return result == REX_OK ? queue->gpu.number : result;
+    if (result != REX_OK)
+        return result;
+    return queue->gpu.number;
 }
 
 bool rex_queue_is_synchronous(const struct rex_queue *queue)
@@ -228,14 +235,14 @@ bool rex_queue_is_synchronous(const struct rex_queue *queue)
            queue->immediate;
 }
 
-static int lend(struct rex_queue *queue, void **stream, void **context)
+static int lend_stream(struct rex_queue *queue, void **stream, void **context)
 {
     if (queue->immediate)
         return rex_fail_again(REX_ENODEVICE, "rex_queue_stream: the queue has no stream, because "
                                              "its device is no NVIDIA GPU");
     if (queue->capture != NULL)
         return rex_queue_refuse_captured(queue, "rex_queue_stream");
-    share(queue);
+    share_stream(queue);
     *stream = queue->stream;
     if (context != NULL)
         *context = queue->gpu.context;
@@ -244,12 +251,12 @@ static int lend(struct rex_queue *queue, void **stream, void **context)
 
 int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
 {
-    int result = stream != NULL
-                     ? rex_queue_enter(queue, "rex_queue_stream")
-                     : rex_fail(REX_EINVAL, "rex_queue_stream: there is no place for the stream");
+    if (stream == NULL)
+        return rex_fail(REX_EINVAL, "rex_queue_stream: there is no place for the stream");
+    int result = rex_queue_enter(queue, "rex_queue_stream");
     if (result != REX_OK)
         return result;
-    result = lend(queue, stream, context);
+    result = lend_stream(queue, stream, context);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -263,7 +270,7 @@ static void *global_address(struct rex_registration *registration, const char *n
         return rex_mapped_ptr(variable, queue->gpu.number);
     int entered = rex_context_enter(queue->gpu.context);
     if (entered < 0) {
-        failed(queue);
+        queue_failed(queue);
         return NULL;
     }
     void *address =

@@ -43,31 +43,31 @@ struct rex_queue_trace {
 /* ---- events: a failure here only fails the trace, with no message and no result -------------- */
 
 /* Whether *MADE is an event of the driver; makes one if it is NULL. */
-static bool make_event(void **made)
+static bool make_trace_event(void **made)
 {
     if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
         *made = NULL;
     return *made != NULL;
 }
 
-static void destroy_event(void *made)
+static void destroy_trace_event(void *made)
 {
     if (made != NULL)
         rex_driver.cuEventDestroy(made);
 }
 
 /* Compares the clocks while the stream is empty. The context is current. */
-static void anchor(struct rex_queue *queue)
+static void anchor_clocks(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
-    trace->blind = trace->blind || !make_event(&trace->base) ||
+    trace->blind = trace->blind || !make_trace_event(&trace->base) ||
                    rex_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
                    rex_driver.cuEventSynchronize(trace->base) != 0;
     trace->base_at = trace->anchored = rex_trace_clock();
 }
 
 /* Nanoseconds from one event to another, at least 0. False if they cannot be compared. */
-static bool between(void *begin, void *end, uint64_t *nanoseconds)
+static bool time_between(void *begin, void *end, uint64_t *nanoseconds)
 {
     float milliseconds;
     if (rex_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
@@ -88,7 +88,8 @@ static void write_oldest(struct rex_queue_trace *trace)
     uint64_t waited = 0, took = 0;
     char graph[48];
     snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
-    if (between(trace->base, timed->begin, &waited) && between(timed->begin, timed->end, &took)) {
+    if (time_between(trace->base, timed->begin, &waited) &&
+        time_between(timed->begin, timed->end, &took)) {
         slice.track = &trace->track;
         slice.begin = trace->base_at + waited;
         slice.end = slice.begin + took;
@@ -106,7 +107,7 @@ static void write_oldest(struct rex_queue_trace *trace)
 }
 
 /* Waits for the oldest command if the ring is full. */
-static void make_room(struct rex_queue *queue)
+static void make_ring_room(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
     if (trace->count < TIMED_MOST)
@@ -127,12 +128,12 @@ static struct timed *begin_timed(struct rex_queue *queue)
     struct rex_queue_trace *trace = queue->trace;
     if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE) {
         queue->gpu.waits(&queue->gpu, true);
-        anchor(queue);
+        anchor_clocks(queue);
         queue->gpu.waits(&queue->gpu, false);
     }
-    make_room(queue);
+    make_ring_room(queue);
     struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
-    if (trace->blind || !make_event(&timed->begin) || !make_event(&timed->end) ||
+    if (trace->blind || !make_trace_event(&timed->begin) || !make_trace_event(&timed->end) ||
         rex_driver.cuEventRecord(timed->begin, queue->stream) != 0)
         return NULL;
     return timed;
@@ -141,7 +142,8 @@ static struct timed *begin_timed(struct rex_queue *queue)
 /* ---- the call, on the thread's track --------------------------------------------------------- */
 
 /* Sets the name of COMMAND, and where it is counted. */
-static void describe(struct rex_slice *slice, const struct rex_command *command, const char *kernel)
+static void describe_command(struct rex_slice *slice, const struct rex_command *command,
+                             const char *kernel)
 {
     static const struct {
         const char *name, *category;
@@ -171,7 +173,7 @@ struct call {
     const char *kernel;
 };
 
-static void write_details(struct rex_line *line, const void *context)
+static void write_queue_details(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
     const struct rex_launch_config *launch = &call->command->launch.description;
@@ -186,17 +188,17 @@ static void write_details(struct rex_line *line, const void *context)
 }
 
 /* Writes the call that put COMMAND in, from time BEGAN on; DONE is the device's work for it. */
-static void write_call(const struct rex_queue *queue, const struct rex_command *command,
-                       const struct rex_slice *done, uint64_t began)
+static void write_queue_call(const struct rex_queue *queue, const struct rex_command *command,
+                             const struct rex_slice *done, uint64_t began)
 {
     struct call call = {queue, command, done->name};
-    struct rex_slice slice = {.name =
-                                  command->kind == REX_COMMAND_LAUNCH ? "queue launch" : done->name,
-                              .category = "queue",
-                              .begin = began,
-                              .end = rex_trace_clock(),
-                              .details = command->kind != REX_COMMAND_GRAPH ? write_details : NULL,
-                              .context = &call};
+    struct rex_slice slice = {
+        .name = command->kind == REX_COMMAND_LAUNCH ? "queue launch" : done->name,
+        .category = "queue",
+        .begin = began,
+        .end = rex_trace_clock(),
+        .details = command->kind != REX_COMMAND_GRAPH ? write_queue_details : NULL,
+        .context = &call};
     rex_trace_slice(&slice);
 }
 
@@ -211,7 +213,7 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
     int result = rex_command_submit(&queue->gpu, queue->stream, command, kernel);
     if (result != REX_OK)
         return result;
-    describe(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
+    describe_command(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
     if (timed != NULL && command->kind != REX_COMMAND_RECORD) {
         timed->slice = slice;
         if (command->kind == REX_COMMAND_GRAPH) {
@@ -221,7 +223,7 @@ int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *co
         if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
             queue->trace->count++;
     }
-    write_call(queue, command, &slice, began);
+    write_queue_call(queue, command, &slice, began);
     return REX_OK;
 }
 
@@ -236,12 +238,13 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
     slice.end = rex_trace_clock();
     if (result != REX_OK || rex_trace_depth > 0)
         return result;
-    describe(&slice, command,
-             command->kind == REX_COMMAND_LAUNCH ? rex_trace_name(command->launch.description.key)
-                                                 : NULL);
+    describe_command(&slice, command,
+                     command->kind == REX_COMMAND_LAUNCH
+                         ? rex_trace_name(command->launch.description.key)
+                         : NULL);
     slice.by = command->kind == REX_COMMAND_LAUNCH ? REX_TRACE_RUNTIME : NULL;
     rex_trace_slice(&slice);
-    write_call(queue, command, &slice, slice.begin);
+    write_queue_call(queue, command, &slice, slice.begin);
     return REX_OK;
 }
 
@@ -259,7 +262,7 @@ void rex_queue_trace_begin(struct rex_queue *queue)
     queue->trace = trace;
     int entered = queue->immediate ? -1 : rex_context_enter(queue->gpu.context);
     if (entered >= 0)
-        anchor(queue);
+        anchor_clocks(queue);
     rex_context_leave(entered);
 }
 
@@ -278,9 +281,9 @@ void rex_queue_trace_end(struct rex_queue *queue)
     struct rex_queue_trace *trace = queue->trace;
     if (trace == NULL)
         return;
-    destroy_event(trace->base);
+    destroy_trace_event(trace->base);
     for (size_t i = 0; i < TIMED_MOST; i++) {
-        destroy_event(trace->ring[i].begin);
-        destroy_event(trace->ring[i].end);
+        destroy_trace_event(trace->ring[i].begin);
+        destroy_trace_event(trace->ring[i].end);
     }
 }

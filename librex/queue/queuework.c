@@ -32,7 +32,7 @@ static void mark_lost(struct rex_queue *queue, const char *why)
 }
 
 /* Reports FOUND, an error of the driver that rex_cuda_why() has. */
-static int failed(struct rex_queue *queue, int found)
+static int queue_work_failed(struct rex_queue *queue, int found)
 {
     char kernels[REX_KERNEL_LIST_TEXT];
     if (!tells_of_loss(found))
@@ -53,18 +53,13 @@ int rex_queue_check_lost(struct rex_queue *queue)
         rex_cuda_note(found, "cuStreamQuery");
     }
     if (queue->busy)
-        return failed(queue, found);
+        return queue_work_failed(queue, found);
     /* the queue's own work is done: another queue's work failed, and that queue will report it */
     mark_lost(queue, rex_cuda_why());
     return REX_ECUDA;
 }
 
 /* ---- busy and idle --------------------------------------------------------------------------- */
-
-static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
-{
-    return (struct rex_queue *)((char *)gpu - offsetof(struct rex_queue, gpu));
-}
 
 /*
  * A command that is being put in waits for the stream. Its queue is locked before and after, but
@@ -73,7 +68,7 @@ static struct rex_queue *queue_of_gpu(struct rex_stream_gpu *gpu)
  */
 static void wait_unlocked(struct rex_stream_gpu *gpu, bool begins)
 {
-    struct rex_queue *queue = queue_of_gpu(gpu);
+    struct rex_queue *queue = (void *)((char *)gpu - offsetof(struct rex_queue, gpu));
     if (!begins)
         pthread_mutex_lock(&queue->lock);
     queue->is_waiting = begins;
@@ -109,7 +104,7 @@ int rex_queue_sync_locked(struct rex_queue *queue)
     rex_context_leave(entered);
     rex_lock(&queue->lock);
     if (result != 0)
-        return failed(queue, result);
+        return queue_work_failed(queue, result);
     if (serial == queue->serial)
         become_idle(queue);
     return REX_OK;
@@ -131,7 +126,7 @@ static int query_stream(const struct rex_queue *queue)
  * 1 if the locked queue has no pending work, 0 if it has, or an error. The driver may keep a query
  * waiting for another thread's call.
  */
-static int query(struct rex_queue *queue)
+static int query_queue(struct rex_queue *queue)
 {
     uint64_t serial = queue->serial;
     if (!queue->busy)
@@ -144,7 +139,7 @@ static int query(struct rex_queue *queue)
     if (found > 0 && found != REX_CUDA_NOT_READY)
         rex_cuda_note(found, "cuStreamQuery");
     if (found != 0 && found != REX_CUDA_NOT_READY)
-        return failed(queue, found);
+        return queue_work_failed(queue, found);
     bool is_idle = found == 0 && serial == queue->serial;
     if (is_idle)
         become_idle(queue);
@@ -154,7 +149,8 @@ static int query(struct rex_queue *queue)
 /* ---- the calling thread ---------------------------------------------------------------------- */
 
 /* Calls QUESTION, unless the queue is being captured. */
-static int ask(struct rex_queue *queue, const char *call, int (*question)(struct rex_queue *queue))
+static int ask_queue(struct rex_queue *queue, const char *call,
+                     int (*question)(struct rex_queue *queue))
 {
     int result = rex_queue_enter(queue, call);
     if (result != REX_OK)
@@ -166,12 +162,12 @@ static int ask(struct rex_queue *queue, const char *call, int (*question)(struct
 
 int rex_queue_sync(struct rex_queue *queue)
 {
-    return ask(queue, "rex_queue_sync", rex_queue_sync_locked);
+    return ask_queue(queue, "rex_queue_sync", rex_queue_sync_locked);
 }
 
 int rex_queue_query(struct rex_queue *queue)
 {
-    return ask(queue, "rex_queue_query", query);
+    return ask_queue(queue, "rex_queue_query", query_queue);
 }
 
 /* ---- questions by mappings and modules ------------------------------------------------------- */
@@ -179,7 +175,7 @@ int rex_queue_query(struct rex_queue *queue)
 /* True also if the driver cannot tell. A lost device does no more work. */
 static bool may_be_at_work(struct rex_queue *queue)
 {
-    return query(queue) != 1 && queue->lost[0] == '\0';
+    return query_queue(queue) != 1 && queue->lost[0] == '\0';
 }
 
 static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
@@ -187,36 +183,31 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-/*
- * On another device than its own the queue's commands use only the ranges of copies between
- * devices.
- */
-static bool may_use(const struct rex_queue *queue, const void *begin, size_t size, int number)
-{
-    if (begin == NULL)
-        return true;
-    if (number == queue->gpu.number)
-        return rex_addresses_in_use(&queue->gpu.addresses, begin, size, number);
-    return rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
-}
-
-static bool reaches(const struct rex_queue *queue, int number)
-{
-    return number == REX_ANY_DEVICE || number == queue->gpu.number ||
-           (queue->reached >> number % 64 & 1) != 0;
-}
-
-static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t size, int number)
+/* On another device than its own only the ranges of copies between devices are in use. */
+static bool queue_uses(struct rex_unfinished *unfinished, const void *begin, size_t size,
+                       int number)
 {
     struct rex_queue *queue = queue_of(unfinished);
+    bool result = false;
     rex_lock(&queue->lock);
-    bool result =
-        reaches(queue, number) && may_be_at_work(queue) && may_use(queue, begin, size, number);
+    if (number != REX_ANY_DEVICE && number != queue->gpu.number &&
+        (queue->reached >> number % 64 & 1) == 0)
+        goto unlock;
+    if (!may_be_at_work(queue))
+        goto unlock;
+    if (begin == NULL)
+        result = true;
+    else if (number == queue->gpu.number)
+        result = rex_addresses_in_use(&queue->gpu.addresses, begin, size, number);
+    else
+        result = rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
+unlock:
     rex_unlock(&queue->lock);
     return result;
 }
 
-static bool runs(struct rex_unfinished *unfinished, const struct rex_registration *registration)
+static bool queue_runs(struct rex_unfinished *unfinished,
+                       const struct rex_registration *registration)
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
@@ -227,7 +218,8 @@ static bool runs(struct rex_unfinished *unfinished, const struct rex_registratio
     return result && found;
 }
 
-static void forget(struct rex_unfinished *unfinished, const struct rex_registration *registration)
+static void queue_forgets(struct rex_unfinished *unfinished,
+                          const struct rex_registration *registration)
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
@@ -235,7 +227,7 @@ static void forget(struct rex_unfinished *unfinished, const struct rex_registrat
     rex_unlock(&queue->lock);
 }
 
-static int sync_with(struct rex_unfinished *unfinished)
+static int queue_sync(struct rex_unfinished *unfinished)
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
@@ -245,8 +237,8 @@ static int sync_with(struct rex_unfinished *unfinished)
 }
 
 /* Every stream of a context returns a lasting error, even a stream without work. */
-static bool is_lost(struct rex_unfinished *unfinished, const char *why,
-                    struct rex_kernel_list *kernels)
+static bool queue_is_lost(struct rex_unfinished *unfinished, const char *why,
+                          struct rex_kernel_list *kernels)
 {
     struct rex_queue *queue = queue_of(unfinished);
     bool lost = tells_of_loss(query_stream(queue));
@@ -264,9 +256,9 @@ void rex_queue_set_functions(struct rex_queue *queue)
     queue->gpu.waits = wait_unlocked;
     queue->unfinished = (struct rex_unfinished){.name = queue->name,
                                                 .number = queue->gpu.number,
-                                                .uses = uses,
-                                                .runs = runs,
-                                                .sync = sync_with,
-                                                .forget = forget,
-                                                .is_lost = is_lost};
+                                                .uses = queue_uses,
+                                                .runs = queue_runs,
+                                                .sync = queue_sync,
+                                                .forget = queue_forgets,
+                                                .is_lost = queue_is_lost};
 }

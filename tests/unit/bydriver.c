@@ -10,7 +10,7 @@
 #include "computing.h"
 
 #include "inqueue.h"
-#include "launch/driversteps.h"
+#include "launch/run.h"
 #include "module/trialload.h"
 #include "rex_kmp.h"
 #include "rex/launch.h"

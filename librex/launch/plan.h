@@ -1,12 +1,13 @@
 /*
- * driversteps.h - the driver's steps for one launch: copies, the kernel, the wait.
+ * plan.h - the plan of a launch by the driver: its rows are read, pinned and placed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_DRIVERSTEPS_H
-#define REX_INTERNAL_DRIVERSTEPS_H
+#ifndef REX_INTERNAL_PLAN_H
+#define REX_INTERNAL_PLAN_H
 
 #include "launch/pack.h"
+#include "launch/request.h"
 #include "omp/present.h"
 
 /*
@@ -16,10 +17,6 @@
 struct rex_staged {
     size_t total, in, out_begin, out_end;
 };
-
-/* Launches by single calls before a graph is made: with copies, and of a kernel alone. */
-#define REX_GRAPH_PAYS 16
-#define REX_GRAPH_PAYS_ALONE 64
 
 /* A row that has device memory for the time of the launch. */
 struct rex_own_row {
@@ -52,7 +49,22 @@ struct rex_plan {
     bool is_staged;   /* the own rows are staged; set as the plan runs */
 };
 
-/* Launch as PLAN says, and wait: 0 or an error. */
-int rex_plan_run(struct rex_plan *plan);
+/* The fallback reasons of row I of MAP alone. */
+unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i);
+
+/*
+ * Check the launch and begin PLAN; the grid of REQUEST is complete. No row is pinned. Returns 0,
+ * maybe with fallback reasons in REQUEST, or an error.
+ */
+int rex_plan_check(struct rex_request *request, struct rex_plan *plan);
+
+/*
+ * Pin the rows, and find the device address of each or plan its memory. Nothing is pinned if
+ * REQUEST has fallback reasons then, or if the launch has to wait. Otherwise lines for the
+ * program's function are held back, as by rex_log_hold(), until rex_plan_end(): the function may
+ * launch, and would wait for a launch that waits for it.
+ */
+void rex_plan_place(struct rex_request *request, struct rex_plan *plan);
+void rex_plan_end(struct rex_plan *plan);
 
 #endif

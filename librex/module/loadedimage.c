@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "launch/loadedimage.h"
+#include "module/loadedimage.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@
 
 /* ---- unloading ------------------------------------------------------------------------------- */
 
-static void discard(struct rex_loaded_image *image)
+static void discard_loaded_image(struct rex_loaded_image *image)
 {
     if (image->module != NULL) {
         int entered = rex_context_enter(image->context); /* if it fails, the calls may still work */
@@ -50,11 +50,11 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
     bool last = --image->holders == 0;
     rex_load_unlock();
     if (last)
-        discard(image);
+        discard_loaded_image(image);
 }
 
 /* Called when the registration ends; no launch is at work. */
-static void unload(struct rex_registration *registration)
+static void unload_everywhere(struct rex_registration *registration)
 {
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
         struct rex_loaded_image *image =
@@ -74,7 +74,7 @@ static void unload(struct rex_registration *registration)
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Returns NULL on failure; rex_cuda_why() says why. */
-static void *load_function(const struct rex_loaded_kernel *kernel)
+static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
 {
     void *function;
     if (REX_CUDA(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
@@ -83,9 +83,9 @@ static void *load_function(const struct rex_loaded_kernel *kernel)
     return function;
 }
 
-static int find_function(struct rex_loaded_kernel *kernel)
+static int find_kernel_function(struct rex_loaded_kernel *kernel)
 {
-    void *function = load_function(kernel);
+    void *function = load_kernel_function(kernel);
     if (function == NULL)
         return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
                         rex_cuda_why());
@@ -94,15 +94,17 @@ static int find_function(struct rex_loaded_kernel *kernel)
 }
 
 /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
-static int check_facts(const struct rex_target *target)
+static int match_kernel_facts(const struct rex_target *target)
 {
     struct rex_kernel *kernel = target->kernel;
     int result = rex_registration_match(target->registration, kernel);
-    return result != REX_OK || kernel->layout != NULL
-               ? result
-               : rex_fail(REX_ENOKERNEL,
-                          "device image %s does not say what parameters kernel \"%.*s\" has",
-                          target->registration->image_path, REX_KERNEL_NAME(target->name));
+    if (result != REX_OK)
+        return result;
+    if (kernel->layout == NULL)
+        return rex_fail(REX_ENOKERNEL,
+                        "device image %s does not say what parameters kernel \"%.*s\" has",
+                        target->registration->image_path, REX_KERNEL_NAME(target->name));
+    return REX_OK;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -113,7 +115,7 @@ static int check_facts(const struct rex_target *target)
  * waits for this launch. A kernel that fails here is loaded again at its launch, which reports the
  * error.
  */
-static int load(struct rex_loaded_image *image)
+static int load_with_kernels(struct rex_loaded_image *image)
 {
     const struct rex_registration *registration = image->registration;
     const struct rex_table *table = &registration->table;
@@ -136,15 +138,15 @@ static int load(struct rex_loaded_image *image)
             .image = image, .facts = &table->kernels[i], .name = table->entries[i].name};
         image->has_globals |= is_global;
         if (!is_global)
-            kernel->function = load_function(kernel);
+            kernel->function = load_kernel_function(kernel);
     }
     rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, image->ordinal,
             registration->library == NULL ? " a second time" : "");
     return REX_OK;
 }
 
-static struct rex_loaded_image *new_image(struct rex_registration *registration, int ordinal,
-                                          void *context)
+static struct rex_loaded_image *new_loaded_image(struct rex_registration *registration, int ordinal,
+                                                 void *context)
 {
     size_t size = sizeof(struct rex_loaded_image) +
                   registration->table.count * sizeof(struct rex_loaded_kernel);
@@ -157,26 +159,26 @@ static struct rex_loaded_image *new_image(struct rex_registration *registration,
     image->ordinal = ordinal;
     image->context = context;
     image->holders = 1;
-    if (load(image) == REX_OK)
+    if (load_with_kernels(image) == REX_OK)
         return image;
-    discard(image);
+    discard_loaded_image(image);
     return NULL;
 }
 
-static struct rex_loaded_image *find_or_load(struct rex_registration *registration, int ordinal,
-                                             void *context)
+static struct rex_loaded_image *find_or_load_image(struct rex_registration *registration,
+                                                   int ordinal, void *context)
 {
     rex_load_lock();
     struct rex_loaded_image *image = registration->loaded_image[ordinal];
-    if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
-        registration->unload = unload;
+    if (image == NULL && (image = new_loaded_image(registration, ordinal, context)) != NULL) {
+        registration->unload = unload_everywhere;
         __atomic_store_n(&registration->loaded_image[ordinal], image, __ATOMIC_RELEASE);
     }
     rex_load_unlock();
     return image;
 }
 
-static bool is_for(const struct rex_registration *registration, int ordinal)
+static bool image_suits_gpu(const struct rex_registration *registration, int ordinal)
 {
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
@@ -188,14 +190,15 @@ static bool is_for(const struct rex_registration *registration, int ordinal)
 
 int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context)
 {
-    if (registration == NULL || !is_for(registration, ordinal) ||
-        find_or_load(registration, ordinal, context) != NULL)
+    if (registration == NULL || !image_suits_gpu(registration, ordinal))
         return REX_OK;
-    return rex_last_error_code();
+    if (find_or_load_image(registration, ordinal, context) == NULL)
+        return rex_last_error_code();
+    return REX_OK;
 }
 
 /* The driver keeps the last value that was set, and it must be the largest. */
-static int allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
+static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
     rex_load_lock();
@@ -220,18 +223,18 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
     struct rex_registration *registration = target->registration;
     struct rex_loaded_image *image =
         __atomic_load_n(&registration->loaded_image[ordinal], __ATOMIC_ACQUIRE);
-    if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
+    if (image == NULL && (image = find_or_load_image(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
     bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
-    if ((!is_matched || target->kernel->layout == NULL) && check_facts(target) != REX_OK)
+    if ((!is_matched || target->kernel->layout == NULL) && match_kernel_facts(target) != REX_OK)
         return NULL;
     if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
-        find_function(kernel) != REX_OK)
+        find_kernel_function(kernel) != REX_OK)
         return NULL;
     if (dynamic_memory + (uint64_t)target->kernel->shared_memory > REX_SHARED_MEMORY &&
         dynamic_memory > __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE) &&
-        allow(kernel, dynamic_memory) != REX_OK)
+        allow_dynamic_memory(kernel, dynamic_memory) != REX_OK)
         return NULL;
     return kernel;
 }
@@ -239,7 +242,7 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
 void *rex_loaded_global_address(struct rex_registration *registration, const char *name,
                                 int ordinal, void *context)
 {
-    struct rex_loaded_image *image = find_or_load(registration, ordinal, context);
+    struct rex_loaded_image *image = find_or_load_image(registration, ordinal, context);
     uint64_t address;
     size_t size;
     if (image == NULL)

@@ -1,0 +1,219 @@
+/*
+ * library.c - libraries: loaded, queried, unloaded.
+ *
+ * The functions are those of rex/library.h; queue/librarylaunch.c launches their kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/error.h"
+#include "base/process.h"
+#include "cuda/context.h"
+#include "module/librarymodule.h"
+#include "module/loadedimage.h"
+#include "module/table.h"
+#include "omp/calls.h"
+#include "omp/device.h"
+#include "omp/present.h"
+#include "omp/runtime.h"
+#include "rex/library.h"
+
+/* ---- on one device --------------------------------------------------------------------------- */
+
+/* Finds the GPU that is device NUMBER; -1 if that is the host. Returns 0 or an error. */
+static int find_library_gpu(const struct rex_library *library, int number, const char *call,
+                            int *ordinal)
+{
+    int result = rex_device_ordinal(call, number, ordinal);
+    if (result != REX_OK)
+        return result;
+    if (*ordinal < 0 && number != rex_device_count())
+        return rex_fail(REX_EUNSUPPORTED,
+                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
+                        library->image.path, number);
+    return REX_OK;
+}
+
+static int library_context_failed(const struct rex_library *library, int ordinal)
+{
+    return rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
+                    rex_cuda_why());
+}
+
+/*
+ * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
+ */
+static int load_library_on_gpu(const struct rex_library *library, int ordinal, const char *name,
+                               void **address)
+{
+    struct rex_registration *registration = rex_library_registration(library);
+    void *context;
+    if (rex_context_retain(ordinal, &context) != 0)
+        return library_context_failed(library, ordinal);
+    int entered = rex_context_enter(context), result = REX_OK;
+    if (entered < 0)
+        result = library_context_failed(library, ordinal);
+    else if (name == NULL)
+        result = rex_loaded_image_prepare(registration, ordinal, context);
+    else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
+        result = rex_last_error_code();
+    rex_context_leave(entered);
+    rex_context_drop(ordinal);
+    return result;
+}
+
+static int load_library_on(const struct rex_library *library, int64_t device)
+{
+    int number = 0, ordinal, result = rex_device_resolve(device, &number);
+    if (result != REX_OK || rex_runtime_disabled())
+        return result;
+    if (library->is_registered && number == rex_device_count())
+        return REX_OK;
+    if (library->is_registered) {
+        rex_device_used();
+        /* an empty region loads all registered images, on every release */
+        return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+    }
+    result = find_library_gpu(library, number, "rex_library_load", &ordinal);
+    if (result != REX_OK || ordinal < 0)
+        return result;
+    return load_library_on_gpu(library, ordinal, NULL, NULL);
+}
+
+/* ---- load and unload ------------------------------------------------------------------------- */
+
+static int load_library(struct rex_library **library, int64_t device, const void *image,
+                        size_t size, const char *name)
+{
+    struct rex_library *made = NULL;
+    int result = rex_library_open(&made, image, size, name);
+    if (result != REX_OK)
+        return result;
+    result = load_library_on(made, device);
+    if (result != REX_OK) {
+        rex_library_drop(&made->module);
+        return result;
+    }
+    *library = made;
+    return REX_OK;
+}
+
+int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
+                     const char *name)
+{
+    if (library == NULL || name == NULL)
+        return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
+    rex_shelter_begin();
+    int result = load_library(library, device, image, size, name);
+    rex_shelter_end();
+    return result;
+}
+
+int rex_library_unload(struct rex_library *library)
+{
+    if (library == NULL)
+        return REX_OK;
+    int result = rex_pooled_check(library, "rex_library_unload", "library");
+    if (result != REX_OK)
+        return result;
+    rex_shelter_begin();
+    result = rex_library_close(library);
+    rex_shelter_end();
+    return result;
+}
+
+/* ---- kernels and globals --------------------------------------------------------------------- */
+
+/* The entry of the kernel or global NAME; NULL with REX_ENOKERNEL. */
+static const struct __tgt_offload_entry *find_library_entry(const struct rex_library *library,
+                                                            const char *name, bool kernel)
+{
+    const struct rex_view *view = &library->image.view;
+    const struct rex_image_symbol *symbol = rex_view_find(view, name);
+    const struct __tgt_offload_entry *begin = library->module.entries_begin;
+    ptrdiff_t count = library->module.entries_end - begin;
+    for (ptrdiff_t i = 0; symbol != NULL && symbol->kernel == kernel && i < count; i++)
+        if (&view->symbols[library->symbol[i]] == symbol)
+            return &begin[i];
+    rex_table_lacks(NULL, view, library->image.path, name, kernel);
+    return NULL;
+}
+
+const void *rex_library_kernel(const struct rex_library *library, const char *name)
+{
+    if (rex_pooled_check(library, "rex_library_kernel", "library") != REX_OK)
+        return NULL;
+    if (name == NULL) {
+        rex_fail_null("rex_library_kernel", "name");
+        return NULL;
+    }
+    const struct __tgt_offload_entry *entry = find_library_entry(library, name, true);
+    return entry != NULL ? entry->addr : NULL;
+}
+
+const struct rex_image_view *rex_library_view(const struct rex_library *library)
+{
+    return rex_pooled_check(library, "rex_library_view", "library") == REX_OK
+               ? &library->image.view.shown
+               : NULL;
+}
+
+static int global_not_there(const char *name, int number)
+{
+    return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
+                    number);
+}
+
+static int global_of_runtime(void **address, size_t *size, const struct rex_library *library,
+                             int number, const char *name)
+{
+    const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
+    if (entry == NULL)
+        return REX_ENOKERNEL;
+    void *found = rex_runtime_disabled() || number == rex_device_count()
+                      ? NULL
+                      : rex_memory_address(entry->addr, number);
+    if (found == NULL)
+        return global_not_there(name, number);
+    *address = found;
+    *size = entry->size;
+    return REX_OK;
+}
+
+static int global_of_driver(void **address, size_t *size, const struct rex_library *library,
+                            int number, const char *name)
+{
+    const struct rex_image_symbol *symbol = rex_view_find(&library->image.view, name);
+    int ordinal;
+    void *found = NULL;
+    if (symbol == NULL || symbol->kernel)
+        return rex_table_lacks(NULL, &library->image.view, library->image.path, name, false);
+    int result = find_library_gpu(library, number, "rex_library_global", &ordinal);
+    if (result != REX_OK)
+        return result;
+    if (ordinal < 0)
+        return global_not_there(name, number);
+    result = load_library_on_gpu(library, ordinal, name, &found);
+    if (result != REX_OK)
+        return result;
+    *address = found;
+    *size = symbol->size;
+    return REX_OK;
+}
+
+int rex_library_global(void **address, size_t *size, struct rex_library *library, int64_t device,
+                       const char *name)
+{
+    int number = 0;
+    int result = rex_pooled_check(library, "rex_library_global", "library");
+    if (result != REX_OK)
+        return result;
+    if (address == NULL || size == NULL || name == NULL)
+        return rex_fail_null("rex_library_global", address == NULL ? "address"
+                                                   : size == NULL  ? "size"
+                                                                   : "name");
+    result = rex_device_resolve(device, &number);
+    if (result != REX_OK)
+        return result;
+    return library->is_registered ? global_of_runtime(address, size, library, number, name)
+                                  : global_of_driver(address, size, library, number, name);
+}

@@ -1,0 +1,144 @@
+/*
+ * librarylaunch.c - launches of kernels of libraries, in a queue.
+ *
+ * The function is rex_library_launch() of rex/library.h. A launch has its arguments by address:
+ * they become the rows of a map, and the launch goes on like any other.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "module/librarymodule.h"
+#include "module/table.h"
+#include "omp/device.h"
+#include "queue/queue.h"
+#include "rex/library.h"
+
+/* Number of arguments without an allocation. */
+#define USUAL_ARGUMENTS 32
+/* Bytes of each argument on the host device. */
+#define WORD 8u
+/* Most arguments of a kernel whose image does not tell its parameters. */
+#define MOST_ARGUMENTS ((size_t)UINT16_MAX)
+
+/* Fills ROW of MAP with the argument of KERNEL that is in the memory AT. */
+static void fill_argument(struct rex_map *map, size_t row, const void *at,
+                          const struct rex_library *library, const struct rex_image_symbol *kernel)
+{
+    void *value = (void *)(uintptr_t)at;
+    size_t size = WORD;
+    if (kernel->parameters != REX_PARAMETERS_UNKNOWN) {
+        const struct rex_image_parameter *parameter = &kernel->parameter[kernel->env + row];
+        if (parameter->width !=
+            0) /* fewer bytes than the parameter's slot, if its type is smaller */
+            size = parameter->width;
+        else if (!library->is_registered)
+            size = parameter->size;
+    }
+    if (size <= sizeof value) {
+        value = NULL;
+        memcpy(&value, at, size);
+    }
+    map->base[row] = map->begin[row] = value;
+    map->sizes[row] = (int64_t)size;
+    map->types[row] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
+}
+
+/* A library that libomptarget does not know runs on GPUs alone. */
+static int check_library_queue(const struct rex_library *library, const struct rex_queue *queue)
+{
+    if (library->is_registered || !queue->immediate)
+        return REX_OK;
+    if (queue->gpu.number != rex_device_count())
+        return rex_fail(REX_EDEVICE,
+                        "device image %s is for a GPU, and queue \"%s\" is of device %d",
+                        library->image.path, queue->name, queue->gpu.number);
+    return rex_fail_again(
+        REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+}
+
+static int find_library_kernel(const struct rex_library *library, const void *key,
+                               const struct rex_image_symbol **kernel)
+{
+    const struct rex_registration *registration = rex_library_registration(library);
+    const struct rex_kernel *found = rex_table_find(&registration->table, key);
+    if (found == NULL || found->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s", key,
+                        library->image.path);
+    uint32_t symbol = library->symbol[found - registration->table.kernels];
+    *kernel = &rex_library_view(library)->symbols[symbol];
+    return REX_OK;
+}
+
+static int check_library_arguments(const struct rex_image_symbol *kernel, void *const *arguments,
+                                   size_t count)
+{
+    size_t wanted = kernel->parameters != REX_PARAMETERS_UNKNOWN
+                        ? (size_t)kernel->parameters - kernel->env
+                    : count < MOST_ARGUMENTS ? count
+                                             : MOST_ARGUMENTS;
+    if (count != wanted)
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%.*s\" has %zu parameters, and the launch %zu arguments",
+                        REX_KERNEL_NAME(kernel->name), wanted, count);
+    for (size_t i = 0; i < count; i++)
+        if (arguments[i] == NULL)
+            return rex_fail(REX_EINVAL, "kernel \"%.*s\": argument %zu is at NULL",
+                            REX_KERNEL_NAME(kernel->name), i);
+    return REX_OK;
+}
+
+/* Launches KERNEL with a map of its arguments. */
+static int launch_with_arguments(struct rex_library *library,
+                                 const struct rex_launch_config *launch,
+                                 const struct rex_image_symbol *kernel, void *const *arguments,
+                                 size_t count)
+{
+    void *usual[2 * USUAL_ARGUMENTS], **pointers = usual;
+    int64_t usual_numbers[2 * USUAL_ARGUMENTS], *numbers = usual_numbers;
+    size_t size = 2 * count * (sizeof *pointers + sizeof *numbers);
+    if (count > USUAL_ARGUMENTS) {
+        pointers = malloc(size);
+        if (pointers == NULL)
+            return rex_fail_memory(size, "a kernel's arguments");
+        numbers = (int64_t *)(void *)(pointers + 2 * count);
+    }
+    struct rex_map map = {.count = (int32_t)count,
+                          .base = pointers,
+                          .begin = pointers + count,
+                          .sizes = numbers,
+                          .types = numbers + count};
+    for (size_t i = 0; i < count; i++)
+        fill_argument(&map, i, arguments[i], library, kernel);
+    int result = rex_module_launch_map(&library->module, launch, &map);
+    if (pointers != usual)
+        free(pointers);
+    return result;
+}
+
+int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
+                       void *const *arguments, size_t count)
+{
+    const struct rex_image_symbol *kernel = NULL;
+    int result = rex_pooled_check(library, "rex_library_launch", "library");
+    if (result != REX_OK)
+        return result;
+    if (launch == NULL)
+        return rex_fail_null("rex_library_launch", "launch");
+    if (launch->queue == NULL)
+        return rex_fail_null("rex_library_launch", "launch's queue");
+    if (arguments == NULL && count > 0)
+        return rex_fail_null("rex_library_launch", "array of arguments");
+    result = check_library_queue(library, launch->queue);
+    if (result != REX_OK)
+        return result;
+    result = find_library_kernel(library, launch->key, &kernel);
+    if (result != REX_OK)
+        return result;
+    result = check_library_arguments(kernel, arguments, count);
+    if (result != REX_OK)
+        return result;
+    return launch_with_arguments(library, launch, kernel, arguments, count);
+}
