@@ -18,16 +18,17 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "cuda/pinned.h"
 #include "launch/check.h"
 #include "launch/driversteps.h"
 #include "memory/presence.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "omp/presentcalls.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
 #include "trace/trace.h"
 
 /* ---- fallback reasons ------------------------------------------------------------------------ */

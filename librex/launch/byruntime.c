@@ -15,14 +15,14 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/data.h"
 #include "memory/presence.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
 #include "omp/device.h"
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #define REX_INTERNAL_DRIVERSTEPS_H
 
 #include "launch/pack.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 /*
  * Bytes of the rows that one launch stages: of all rows; the end of those copied to the device;

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/calls.h"
 #include "cuda/launchcontext.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
@@ -22,7 +23,6 @@
 #include "memory/presence.h"
 #include "memory/unite.h"
 #include "module/modules.h"
-#include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"

@@ -10,7 +10,8 @@
 #include "memory/addresses.h"
 
 #include "memory/presence.h"
-#include "omp/present.h"
+#include "present/lookup.h"
+#include "present/present.h"
 
 #define NEVER (UINT64_C(1) << 63)
 

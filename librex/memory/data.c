@@ -9,18 +9,19 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "memory/presence.h"
 #include "memory/rowcopies.h"
 #include "memory/unite.h"
 #include "module/modules.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/gate.h"
-#include "omp/presentcalls.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
+#include "present/unfinished.h"
 #include "rex/launch.h"
 
 /* One data call while it is made. */

@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_DATA_H
 #define REX_INTERNAL_DATA_H
 
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/map.h"
 #include "rex/offload.h"
 

@@ -23,14 +23,15 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "calls/calls.h"
+#include "calls/forward.h"
 #include "cuda/launchcontext.h"
 #include "module/modules.h"
-#include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "omp/present.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/present.h"
+#include "present/unfinished.h"
 #include "trace/trace.h"
 
 /* ---- the state ------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "image/view.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "omp/release.h"
 #include "rex/offload.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/map.h"
 
 /* Rows with one of these bits name no memory that is looked up. */

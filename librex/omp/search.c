@@ -23,7 +23,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "image/elf.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/offload.h"
 
 /* ---- whose work a file is -------------------------------------------------------------------- */

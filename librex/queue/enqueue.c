@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/callreport.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/modules.h"
-#include "omp/callreport.h"
 #include "omp/gate.h"
 #include "queue/instantiate.h"
 #include "queue/queuetrace.h"

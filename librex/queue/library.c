@@ -11,11 +11,11 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "launch/loadedimage.h"
 #include "module/librarymodule.h"
 #include "module/table.h"
-#include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 #include "queue/queue.h"

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/callreport.h"
+#include "calls/callreport.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * mappings.h - the entries of the present table, for present.c alone.
+ * mappings.h - the entries of the present table, for the files of this room alone.
  *
  * Each device has a table of its own. Its entries are in the order of addresses, and none overlap.
  *
@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "cuda/driver.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
@@ -62,6 +62,9 @@ struct rex_present_table {
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
 struct rex_present_table *rex_present_table(int number);
+
+/* Copies the first entry that has one of these bytes; false: there is none. */
+bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
 /* The caller holds the lock of TABLE for all of these. */
 

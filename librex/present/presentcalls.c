@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@
 #include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/device.h"
-#include "omp/mappings.h"
+#include "present/lookup.h"
+#include "present/mappings.h"
 
 /* ---- pointers that are attached -------------------------------------------------------------- */
 

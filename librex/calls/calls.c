@@ -8,21 +8,22 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/calls.h"
+#include "calls/calls.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/process.h"
+#include "calls/callreport.h"
 #include "cuda/context.h"
-#include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/grid.h"
-#include "omp/presentcalls.h"
 #include "omp/runtime.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
 #include "trace/trace.h"
 
 /* Written when libomptarget is bound. */

@@ -23,7 +23,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/present.h"
+#include "present/present.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,8 +34,9 @@
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "omp/mappings.h"
-#include "omp/presentcalls.h"
+#include "present/lookup.h"
+#include "present/mappings.h"
+#include "present/presentcalls.h"
 
 /*
  * Whether the driver may use mappings, or does at the moment. Otherwise only libomptarget does, and
