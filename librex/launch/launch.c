@@ -1,6 +1,6 @@
 /*
- * launch.c - the ways in: a packet with a host key, or a description with a map (rex/offload.h,
- * rex/launch.h). Also rex_module_init() of rex/offload.h.
+ * launch.c - the ways in: a packet with a host key, or a description with a map (rex/module.h,
+ * rex/launch.h). Also rex_module_init() of rex/module.h.
  *
  * Every way in makes one struct rex_request. The driver launches it, unless there are fallback
  * reasons; then libomptarget does.

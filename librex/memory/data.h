@@ -8,7 +8,7 @@
 
 #include "omp/entrypoints.h"
 #include "rex/map.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 /*
  * As rex_module_data_enter() and its end, with the rows of a launch. Rows larger than their mapping

@@ -2,7 +2,7 @@
  * module.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
- * Implements the functions rex_module_* of rex/offload.h.
+ * Implements the functions rex_module_* of rex/module.h.
  *
  * The state of a module:
  *

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "image/list.h"
 #include "omp/release.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 /* A file, or bytes in memory, with the images in it. */
 struct rex_source {

@@ -12,7 +12,7 @@
 #include "image/view.h"
 #include "omp/entrypoints.h"
 #include "omp/release.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 #define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
 

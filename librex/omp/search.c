@@ -24,7 +24,7 @@
 #include "base/log.h"
 #include "image/elf.h"
 #include "omp/entrypoints.h"
-#include "rex/offload.h"
+#include "rex/error.h"
 
 /* ---- whose work a file is -------------------------------------------------------------------- */
 
