@@ -210,6 +210,22 @@ void rex_entries_clean(struct rex_present_table *table)
         clean_attached(table);
 }
 
+/* ---- counts of an entry ----------------------------------------------------------------------- */
+
+void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range)
+{
+    struct rex_entry *entry;
+    REX_EACH_ENTRY(table, entry, range)
+    entry->refs = REX_REFS_UNKNOWN;
+}
+
+void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range)
+{
+    size_t at = rex_entries_behind(table, range->begin);
+    for (size_t i = at > 0 ? at - 1 : 0; i <= at + 1 && i < table->count; i++)
+        table->entries[i].refs = REX_REFS_UNKNOWN;
+}
+
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)

@@ -123,6 +123,35 @@ void rex_attached_add(struct rex_present_table *table, uintptr_t address);
 /* Take out the entries that are gone and that no call uses, and their attached pointers. */
 void rex_entries_clean(struct rex_present_table *table);
 
+/* The counts of all entries that RANGE touches are not known any more. */
+void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range);
+
+/*
+ * A row of no length may change the count of the mapping that it lies in, or of one beside it: LLVM
+ * 15 to 24 search from each mapping's base, which need not lie in the mapping.
+ */
+void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
+
+/* The call RANGES becomes a user of ENTRY, by RANGE, or leaves it. */
+static inline void rex_entry_add_user(struct rex_entry *entry, const struct rex_range_lock *ranges,
+                                      struct rex_range *range)
+{
+    entry->users++;
+    entry->updates += ranges->call == REX_CALL_UPDATES;
+    entry->attaching += range->attaches;
+    range->generation = entry->generation;
+}
+
+static inline void rex_entry_remove_user(struct rex_entry *entry,
+                                         const struct rex_range_lock *ranges,
+                                         const struct rex_range *range)
+{
+    entry->users--;
+    entry->updates -= ranges->call == REX_CALL_UPDATES;
+    entry->attaching -= range->attaches;
+    entry->older -= range->generation < entry->generation;
+}
+
 /* A call that may have ended a mapping leaves. */
 void rex_mapping_next_generation(void);
 

@@ -2,7 +2,7 @@
  * present.pml - a Spin model of the present table of one device: the ranges of the host's memory
  * that are mapped, the calls that use them, and the calls that change them.
  *
- * The table is in librex/present: present.c, presentcalls.c and mappings.c. There `changing` is the
+ * The table is in librex/present. There `changing` is the
  * entry's owner, `ends` is `awaited`, and temps and listed are the calls at work. librex differs:
  * it does not count a queue's commands in the table, but asks each queue before an end enters; a
  * call with a mapper takes all memory, and no update goes by the driver after it, because the
