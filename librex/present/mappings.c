@@ -242,6 +242,20 @@ bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry
     return entry != NULL;
 }
 
+size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
+                          uintptr_t begins[2])
+{
+    size_t count = 0;
+    pthread_mutex_lock(&table->lock);
+    size_t next = rex_entries_behind(table, range->begin);
+    for (size_t i = next > 0 ? next - 1 : 0;
+         rex_entry_touching(table, next, range->end) == NULL && i <= next && i < table->count; i++)
+        if (rex_entry_is_settled(&table->entries[i]))
+            begins[count++] = table->entries[i].begin;
+    pthread_mutex_unlock(&table->lock);
+    return count;
+}
+
 static struct rex_mapping mapping_of(const struct rex_entry *entry)
 {
     return (struct rex_mapping){entry->begin, entry->end, entry->device, entry->is_attached};

@@ -66,6 +66,10 @@ struct rex_present_table *rex_present_table(int number);
 /* Copies the first entry that has one of these bytes; false: there is none. */
 bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
 
+/* Copies the begins of the mappings on both sides of RANGE, if it lies in none; their number. */
+size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
+                          uintptr_t begins[2]);
+
 /* The caller holds the lock of TABLE for all of these. */
 
 /*
