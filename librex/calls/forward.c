@@ -28,7 +28,7 @@
 
 static int bound_release;
 
-static void lacks(const char *name)
+static void report_lack(const char *name)
 {
     rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name,
              bound_release);
@@ -49,7 +49,7 @@ static void lacks(const char *name)
 #define LACKING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters                   \
     {                                                       \
-        lacks("__tgt_" #name);                              \
+        report_lack("__tgt_" #name);                        \
         return missing;                                     \
     }
 

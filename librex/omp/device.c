@@ -68,7 +68,7 @@ IN_FLIGHT(int, copy,
            int to_device, int from_device),
           (to, from, size, to_offset, from_offset, to_device, from_device), rex_last_error_code())
 
-static void free_memory(void *memory, int device)
+static void free_on_device(void *memory, int device)
 {
     if (rex_devices_enter() != REX_OK)
         return;
@@ -85,7 +85,7 @@ void rex_memory_calls_bind(const struct rex_omp *functions)
                                .disassociate = disassociate,
                                .mapped_pointer = own.mapped_pointer != NULL ? mapped_pointer : NULL,
                                .alloc = alloc,
-                               .free = free_memory,
+                               .free = free_on_device,
                                .copy = copy,
                                .data_begin = own.data_begin,
                                .data_end = own.data_end};
@@ -239,7 +239,7 @@ static int no_such_device(int64_t device, bool is_default, int count)
                     count);
 }
 
-static int check(int64_t device, bool is_default)
+static int check_number(int64_t device, bool is_default)
 {
     if ((uint64_t)device <= (uint64_t)rex_devices_known())
         return will_use(device);
@@ -250,12 +250,12 @@ static int check(int64_t device, bool is_default)
 
 int rex_device_check_default(void)
 {
-    return check(rex_openmp_default_device(), true);
+    return check_number(rex_openmp_default_device(), true);
 }
 
 int rex_device_check(int64_t device)
 {
-    return device == -1 ? REX_OK : check(device, false);
+    return device == -1 ? REX_OK : check_number(device, false);
 }
 
 int rex_device_resolve(int64_t device, int *number)

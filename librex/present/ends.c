@@ -9,7 +9,7 @@
 #include "present/waits.h"
 
 /* Whether one reference less, or a few, may end the mapping. */
-static bool is_last(const struct rex_entry *entry, uint32_t taken)
+static bool takes_last(const struct rex_entry *entry, uint32_t taken)
 {
     return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
 }
@@ -98,7 +98,7 @@ static bool find_used(const struct rex_present_table *table, struct rex_range_lo
         struct rex_range *range = &end->range[i];
         range->needs_all = !range->is_mapped;
         REX_EACH_ENTRY(table, entry, range)
-        if (is_last(entry, entry->taken)) {
+        if (takes_last(entry, entry->taken)) {
             range->needs_all = true;
             range->is_used |= entry->users > 0;
         } else if (range->was_used) {
@@ -146,7 +146,7 @@ void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end
         {
             if (entry->owner == end)
                 continue;
-            if (is_last(entry, entry->taken)) {
+            if (takes_last(entry, entry->taken)) {
                 entry->owner = end;
                 continue;
             }

@@ -65,7 +65,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
 /* Ask again, because another thread may begin or end the mapping between two questions. */
 #define TRIES 8
 
-static enum rex_presence ask(const void *address, size_t size, int number, void **device)
+static enum rex_presence ask_until_sure(const void *address, size_t size, int number, void **device)
 {
     enum rex_presence presence = REX_PRESENT_IN_PART;
     for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
@@ -79,7 +79,7 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
     if (rex_mapping_find(address, size, number, &known) &&
         (*device = address_of_present(address, number)) != NULL)
         return REX_PRESENT_WHOLE;
-    return ask(address, size, number, device);
+    return ask_until_sure(address, size, number, device);
 }
 
 /* Whether loose memory between BEGIN and END is still mapped. */
@@ -110,7 +110,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     bool is_known = find_settled(at, end, number, &entry);
     if (is_known && rex_entry_has(&entry, at, end))
         return REX_PRESENT_WHOLE;
-    enum rex_presence presence = ask(address, size, number, &device);
+    enum rex_presence presence = ask_until_sure(address, size, number, &device);
     if (presence != REX_ABSENT)
         return presence;
     return is_known || is_loose_inside(at, end, number) ? REX_PRESENT_INSIDE : REX_ABSENT;
