@@ -1,5 +1,5 @@
 /*
- * ends.c - ends in the present table: whether one is the last of a mapping, and waits for its users.
+ * ends.c - ends in the present table: which is the last of a mapping, and waits for its users.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -210,7 +210,7 @@ void rex_entries_clean(struct rex_present_table *table)
         clean_attached(table);
 }
 
-/* ---- counts of an entry ----------------------------------------------------------------------- */
+/* ---- counts of an entry ---------------------------------------------------------------------- */
 
 void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range)
 {
