@@ -46,8 +46,9 @@
  * - `rex/map.h`: what a launch brings to the device, written like OpenMP's map clauses.
  * - `rex/launch.h`: launches, and data that stays on the device from one to the next.
  * - `rex/device.h`: which devices there are, their memory, and host memory that they copy fast.
- * - `rex/offload.h`: errors, and modules: a program's kernels and its image.
- * - `rex/module.h`: this binary's module, its start and its end.
+ * - `rex/error.h`: why a call failed.
+ * - `rex/module.h`: modules: a program's kernels and its image.
+ * - `rex/binary.h`: this binary's module, its start and its end.
  * - `rex/configure.h`: settings, the log, the libomptarget that is bound.
  * - `rex/queue.h`: launches and copies that do not wait; events; graphs.
  *
@@ -81,13 +82,14 @@
 #ifndef REX_H
 #define REX_H
 
+#include "rex/binary.h"
 #include "rex/configure.h"
 #include "rex/device.h"
 #include "rex/entry.h"
+#include "rex/error.h"
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex/module.h"
-#include "rex/offload.h"
 #include "rex/queue.h"
 
 #endif

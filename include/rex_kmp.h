@@ -10,7 +10,7 @@
  * - `__rex_real___tgt_X`: libomptarget's own entry points, which check nothing;
  * - the wrappers `rex_direct___tgt_X`, and `rex___tgt_X`, which calls them;
  * - the rewrite: code that calls `__tgt_X` gets the wrapper;
- * - this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h), and
+ * - this binary's module, rex_offload_init() and rex_offload_fini() (rex/binary.h), and
  *   register_cubin();
  * - rex_pack_literal_arg_bytes(): a scalar as the value of a row;
  * - declarations of the `__kmpc_*` functions of libomp that outlined host code calls (rex/kmpc.h).
@@ -60,7 +60,7 @@
 #include <string.h>
 
 #include "rex/abi.h"
-#include "rex/module.h"
+#include "rex/binary.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,7 +15,7 @@
 #ifndef REX_CONFIGURE_H
 #define REX_CONFIGURE_H
 
-#include "rex/offload.h"
+#include "rex/error.h"
 
 #ifdef __cplusplus
 extern "C" {

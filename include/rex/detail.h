@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "rex/arguments.h"
+#include "rex/binary.h"
 #include "rex/map.h"
-#include "rex/module.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rex/offload.h"
+#include "rex/error.h"
 
 #ifdef __cplusplus
 extern "C" {

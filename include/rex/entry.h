@@ -39,8 +39,8 @@
 
 #include "rex/abi.h"
 #include "rex/arguments.h"
+#include "rex/binary.h"
 #include "rex/kinds.h"
-#include "rex/module.h"
 #include "rex/parameters.h"
 
 #ifdef __cplusplus
@@ -180,7 +180,7 @@
 
 /**
  * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and
- * `symbol_end` in read-only data. Both are weak, as rex/module.h declares them. A third symbol,
+ * `symbol_end` in read-only data. Both are weak, as rex/binary.h declares them. A third symbol,
  * `symbol_once`, makes a second REX_EMBED() of the same symbol an error of the linker.
  */
 #define REX_EMBED(symbol, file)                                                                 \

@@ -36,8 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rex/error.h"
 #include "rex/kinds.h"
-#include "rex/offload.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -32,9 +32,9 @@
 #ifndef REX_LAUNCH_H
 #define REX_LAUNCH_H
 
+#include "rex/binary.h"
 #include "rex/device.h"
 #include "rex/map.h"
-#include "rex/module.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -38,8 +38,8 @@
 #include <stdint.h>
 
 #include "rex/abi.h"
+#include "rex/error.h"
 #include "rex/kinds.h"
-#include "rex/offload.h"
 
 #ifdef __cplusplus
 extern "C" {

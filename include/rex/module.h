@@ -1,250 +1,203 @@
 /*
- * rex/module.h - this binary's module, its start and its end.
+ * rex/module.h - modules: kernels of a binary, registered with libomptarget.
  *
- * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them)
- * and a device image beside the executable or embedded in it. Together they are a *module*, a
- * `struct rex_module` (rex/offload.h). This header defines one, `rex_this_module`, for each linked
- * binary, a program or a shared object, that includes it. Most programs never name it: the first
- * launch or rex_offload_init() registers it.
+ * A tour, in the order in which a program needs it:
  *
- * The objects and functions are weak and hidden: a binary has one of each, however many of its
- * files include this header. rex_binary_module alone is weak and visible. A generator may have a
- * helper of its own that defines some of them: rex_kmp.h, REX_KMP_INTERNAL.
+ * - A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes
+ *   them) and a device image beside the executable. Together they are a module, `struct
+ *   rex_module`. rex/binary.h defines one for each linked binary: most programs never name it.
+ * - The first launch finds LLVM's libomptarget, reads the image and registers it. So do
+ *   rex_offload_init() (rex/binary.h) and rex_module_init(), before anything is timed.
+ * - Launches and data calls are in rex/launch.h and rex/queue.h, the raw ones in rex_kmp.h.
+ * - A call that fails returns a negative `enum rex_error` (rex/error.h).
  *
- * Everything here is since 0.2 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise. Guide: librex(7).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_MODULE_H
 #define REX_MODULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rex/abi.h"
-#include "rex/offload.h"
+#include "rex/error.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
-
-#ifndef REX_CUBIN_NAME
-/**
- * REX_CUBIN_NAME: file name of the device image, or several with ':' between; a program may define
- * it before the include, alike in all files of the binary.
- */
-#define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
-#endif
-#ifndef REX_HOST_IMAGE_NAME
-/**
- * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; a program may define
- * it before the include, alike in all files of the binary.
- */
-#define REX_HOST_IMAGE_NAME "rex_lib_host.so"
-#endif
-
-/** REX_PER_BINARY: marks the objects of which each linked binary has exactly one. */
-#define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
-
-/**
- * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL if there is
- * no entry.
- */
-extern struct __tgt_offload_entry
-    rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
-/** rex_entries_end: one past the last entry. */
-extern struct __tgt_offload_entry
-    rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
-
-#ifndef __CUDA_ARCH__ /* code for a GPU names neither */
-/*
- * gcc forgets the attribute where a name for the linker is given. A shared object would then export
- * its table, and a program without kernels would take that table for its own.
- */
-__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
-#endif
-
-/* REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
-#define REX_TOLD __used__
-#ifdef __has_attribute
-#if __has_attribute(__retain__)
-#undef REX_TOLD
-#define REX_TOLD __used__, __retain__
-#ifndef __CUDA_ARCH__
-/*
- * A pointer to this file's section of entries, by its name, which no linker's garbage collection
- * drops: it keeps the section. It is weak since a file may have no entry. The entries themselves
- * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under
- * -flto, within a program.
- */
-__asm__(".pushsection rex_kept_entries, \"awR\", %progbits\n.balign 8\n"
-        ".weak omp_offloading_entries\n.quad omp_offloading_entries\n.popsection");
-#endif
-#endif
-#endif
-
-/**
- * rex_embedded_image: first byte of the image that REX_EMBED_IMAGE() (rex/entry.h) has put into
- * this binary; NULL if there is none.
- */
-extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past its last byte. */
-extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the host image, of REX_EMBED_HOST_IMAGE(), likewise. */
-extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past its last byte. */
-extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
-
-/* REX_HIDDEN marks a declaration that a definition of the program's own may follow. */
-#define REX_HIDDEN __attribute__((__visibility__("hidden")))
-
-/**
- * __cubin_desc: the descriptor of this binary's registered image, which belongs to librex; NULL
- * before registration and after rex_offload_fini(). A compiler quotes the line of the definition if
- * a file has its own.
- */
-extern REX_HIDDEN struct __tgt_bin_desc *__cubin_desc;
-/** rex_target_kernel_ident: the source location that launches pass: unknown. */
-extern REX_HIDDEN ident_t rex_target_kernel_ident;
-
-/* REX_IS_HELPER: the file has declarations alone of what a helper may define. */
-#if defined REX_KMP_INTERNAL && !defined REX_KMP_DEFINE
-#define REX_IS_HELPER
-#else
-REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
-REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-#endif
+struct __tgt_offload_entry;
+struct __tgt_bin_desc;
+struct ident;
 
 /*
- * Weak references to the two objects, in the module. The declarations above are not weak, because a
- * definition after a weak declaration would be weak, too.
+ * ---- Modules: kernels of a binary, registered with libomptarget -------------------------------
+ *
+ * A module is one linked binary, a program or shared object, with offload entries and a device
+ * image. Code that includes rex/binary.h or rex_kmp.h has one, and needs none of these functions.
+ * They are for code generators that emit a module of their own. Any thread may call them.
+ *
+ * Guides: rex-codegen(7); librex(7) for registration and the choice of the image.
  */
-/* rex_found_desc: `__cubin_desc`, if a file of the binary defines it. */
-static struct __tgt_bin_desc *rex_found_desc __attribute__((__weakref__("__cubin_desc")));
-/* rex_found_ident: rex_target_kernel_ident, likewise. */
-static ident_t rex_found_ident __attribute__((__weakref__("rex_target_kernel_ident")));
-
-/** rex_this_module: this binary's module. */
-extern struct rex_module rex_this_module;
-REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_module),
-                                                    0,
-                                                    rex_entries_begin,
-                                                    rex_entries_end,
-                                                    REX_CUBIN_NAME,
-                                                    REX_HOST_IMAGE_NAME,
-                                                    rex_embedded_image,
-                                                    0,
-                                                    &rex_found_desc,
-                                                    0,
-                                                    0,
-                                                    NULL,
-                                                    NULL,
-                                                    &rex_found_ident,
-                                                    rex_embedded_image_end,
-                                                    rex_embedded_host_image,
-                                                    rex_embedded_host_image_end};
 
 /**
- * rex_binary_module: points to this binary's module. A shared object exports it: if the program has
- * no kernels, its data calls register the module that this points to.
+ * struct rex_module: one linked binary with offload entries and a device image. The fields that
+ * belong to librex begin as 0, and so do all that the binary does not need. The object must live as
+ * long as the process (static storage), and so must what it points to.
  */
-extern struct rex_module *rex_binary_module;
-__attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
-    &rex_this_module;
+struct rex_module {
+    uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
+    uint32_t flags;       /**< 0. */
+    /** first entry of the binary's table: `__start_omp_offloading_entries`. */
+    struct __tgt_offload_entry *entries_begin;
+    /** one past the last: `__stop_omp_offloading_entries`. */
+    struct __tgt_offload_entry *entries_end;
+    /**
+     * file name of the device image, or several with ':' between, as rex_module_register() looks
+     * them up; may be NULL.
+     */
+    const char *image_name;
+    /** file name of a host shared object for machines without a GPU; may be NULL. */
+    const char *host_image_name;
+    /**
+     * an image in memory, a fatbin too, used instead of any file where not NULL. librex copies it.
+     */
+    const void *image;
+    size_t image_size; /**< size of @image in bytes, where @image_end is NULL. */
+    /** where the registered descriptor is published; may be NULL. */
+    struct __tgt_bin_desc **descriptor;
 
-/*
- * ---- The start and the end of this binary's module --------------------------------------------
- *
- * Neither call is required: the first launch or data call registers, and the end of the process
- * needs no call.
- *
- *     if (rex_offload_init() != 0)
- *         return 1; // the reason is on standard error
- *     ... // launches and data calls
- *     return rex_offload_fini();
- *
- * A file of the binary that does not include this header may declare and call these functions. A
- * file may also declare them again, as functions that return int or void, before the include or
- * after it.
- *
- * rex_module_init() and rex_module_fini() do the same for another module.
- */
-
-#ifdef REX_IS_HELPER
-/** rex_offload_init(): the helper's own function; its result, if any, is for the helper alone. */
-REX_HIDDEN void rex_offload_init(void);
-/** rex_offload_fini(): the helper's own function. */
-REX_HIDDEN void rex_offload_fini(void);
-#else
-
-/*
- * The functions have a name of their own in C, and the known one for the linker. So a file may
- * declare `void rex_offload_init(void)`.
- */
-/* rex_offload_init: its name in C. */
-#define rex_offload_init rex_this_init
-/* rex_offload_fini: its name in C. */
-#define rex_offload_fini rex_this_fini
+    /** librex's: 0 while not registered, else how packets are adapted. Acquire-load it. */
+    uintptr_t packet_rules;
+    /** librex's: the state of registration. */
+    uintptr_t state;
+    /** librex's: tables made from the entries, kept for the life of the process. */
+    void *registration;
+    struct rex_module *next; /**< librex's: the list of known modules. */
+    /**
+     * where in the source launches are, which pass it on: an ident_t. NULL, or with `psource` NULL:
+     * unknown.
+     */
+    struct ident *location;
+    /** one past the last byte of @image, instead of @image_size; may be NULL. */
+    const void *image_end;
+    /**
+     * a host shared object in memory, for machines without a GPU; may be NULL. librex copies it.
+     */
+    const void *host_image;
+    const void *host_image_end; /**< one past its last byte. */
+};
 
 /**
- * rex_offload_init(): finds and binds libomptarget, finds, checks and registers this binary's
- * image, and loads it on the default device. Call it at the start of main, before anything is
- * timed. If the module is registered, it only loads. Any thread.
+ * rex_module_register(): registers @module with libomptarget, once, whichever and however many
+ * threads call. It does not load the image on the device.
+ * @module      the module; static storage. A shared object whose module librex has seen is never
+ *              unloaded again, since libomptarget keeps its keys and names.
+ * @image_name  the image file to register instead of the module's `image_name`, found in the same
+ *              way; NULL: the module's own images. A name that is the module's own stands for them,
+ *              too. While the module is registered, the name has no effect: librex logs that. It is
+ *              copied.
  *
- * Returns 0 or an error of rex_module_init().
+ * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the
+ * others wait for its result. After a failure every waiting thread returns that failure and a later
+ * call tries again. Where it is registered already this returns 0 after one load.
+ *
+ * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a
+ * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
+ * executable, then in the current directory. Where the image is missing, or is for a GPU and the
+ * process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same
+ * way; never instead of $REX_CUBIN or @image_name.
+ *
+ * A name may be a list of files, separated by ':', of which those that do not exist are passed
+ * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
+ * LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else the newest
+ * one of its major number that it runs; else the newest PTX, which the CUDA driver compiles and
+ * keeps in its cache; else, where there is no GPU or no image for one, a host image.
+ *
+ * All modules that are registered at a time have images for GPUs, or all have host images: every
+ * release of libomptarget ends the process at the first use of a device for which one of them has
+ * none.
+ *
+ * Returns 0 or
+ *
+ * REX_EINVAL        @module is NULL, or its `struct_size` is too small; or the log's function calls
+ *                   this while @module is being registered or ended.
+ * REX_ENOMEM        there is no memory, or a GPU has none for a context. If devices are in use
+ *                   already: a GPU with little memory left cannot load the image.
+ * REX_ENORUNTIME    no libomptarget can be used; the message lists those tried, and why not.
+ * REX_ERUNTIME      libomptarget has no device for the image.
+ * REX_EUNSUPPORTED  the release cannot do it: a CUBIN of CUDA 13 for an architecture above sm_90 on
+ *                   LLVM 18 to 20; on 23 and 24, a host image whose kernels REX_DEVICE_KERNEL did
+ *                   not make; on 18, an image after a device was used, or another image for a
+ *                   module that has ended. On every release: a host image beside a CUBIN of another
+ *                   registered module, or the other way round; a compressed fatbin without libzstd
+ *                   or liblz4, which unpack it.
+ * REX_ENOIMAGE      no file of that name is in the folders searched, or @module names no image.
+ * REX_EREAD         the file cannot be read: no permission, a directory, an input error.
+ * REX_EIMAGE        it is empty, truncated, or no image that a device here could run; or PTX that
+ *                   the CUDA driver refuses, with its reason.
+ * REX_EUNSAFE       a host image found by a name without a slash could have been written by others.
+ * REX_ENODEVICE     no image is for the GPU, or all are for GPUs and there is none. The message
+ *                   lists every image. Or REX_REQUIRE_GPU is on, and there is no GPU, the image is
+ *                   a host image, or offloading is disabled.
+ * REX_ECUDA         the CUDA driver failed while it compiled PTX, or made a context.
+ * REX_EENTRIES      the table of entries is empty or malformed, or an entry has no name or key.
+ * REX_ENOKERNEL     the image lacks the kernel or global of an entry, or the global has another
+ *                   size.
+ * REX_EKEY          two entries have the same host key, or another registered module has it.
+ * REX_EFORK         the image is for a GPU, and the process was forked after its parent had
+ *                   registered this module for a GPU, or had started the driver.
+ * REX_EBUSY         the call was made inside of a launch or a data call, or those of other threads
+ *                   have not ended in a minute.
  */
-int rex_offload_init(void) __asm__("rex_offload_init");
-REX_PER_BINARY int rex_offload_init(void)
-{
-    return rex_module_init(&rex_this_module);
-}
+REX_API int rex_module_register(struct rex_module *module, const char *image_name);
 
 /**
- * rex_offload_fini(): unregisters this binary's image. Each mapping must have ended, and no other
- * thread may be in a launch or data call of this binary. A module that is not registered is left
- * alone. The same image or another one may be registered afterwards; on LLVM 18 only the same one.
- * Any thread.
- *
- * Returns 0, or with nothing ended:
- *
- * REX_EINVAL  the program's function for the log has called it while this module is registered or
- *             ended.
- * REX_EBUSY   a queue, which the message names, has unfinished work (rex/queue.h). Or the call was
- *             made inside of a launch or data call, or beside those of other threads that have not
- *             ended in a minute.
- * REX_ECUDA   a launch or a queue, even one that is destroyed, has found a device lost since the
- *             process began.
+ * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
+ * device, so that neither happens in a region that is timed. `__tgt_register_lib` alone does not
+ * load. Returns as rex_module_register(); REX_EDEVICE if the default device number is out of range;
+ * or REX_ECUDA if a queue (rex/queue.h) or a launch has found that device lost. REX_ENOMEM or
+ * REX_ECUDA if the device has little memory left, and a trial load of the images failed: else
+ * libomptarget would end the process. In these cases the module is registered, and the next use of
+ * the device tries again.
  */
-int rex_offload_fini(void) __asm__("rex_offload_fini");
-REX_PER_BINARY int rex_offload_fini(void)
-{
-    return rex_module_fini(&rex_this_module);
-}
+REX_API int rex_module_init(struct rex_module *module);
 
-/*
- * ---- The start and the end from inside --------------------------------------------------------
+/**
+ * rex_module_fini(): unregisters @module. It may be registered again, with the same or another
+ * image; on LLVM 18 with the same alone. No other thread may be inside a launch or data call of
+ * this module, and its data regions must have ended. A module that is not registered is left alone.
+ * Returns 0, or, and then nothing has ended,
  *
- * A program uses none of these names.
+ * REX_EINVAL  @module is NULL, or its `struct_size` is too small; or the log's function of the
+ *             program calls it during that module's registration or end.
+ * REX_EBUSY   a queue (rex/queue.h) still works with the module; or the call was made inside of a
+ *             launch or data call, or beside launches that have not ended in a minute.
+ * REX_ECUDA   a queue, even one that is destroyed, or a launch has found a device lost.
  */
+REX_API int rex_module_fini(struct rex_module *module);
 
-/* rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
-#define rex_this_init(...) rex_this_init_##__VA_ARGS__
-/* rex_this_init_: the call. */
-#define rex_this_init_ rex_this_init()
-/* rex_this_init_void: the declaration, with a third name in C, since its result may differ. */
-#define rex_this_init_void rex_declared_init(void) __asm__("rex_offload_init")
-/* rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
-#define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
-/* rex_this_fini_: the call. */
-#define rex_this_fini_ rex_this_fini()
-/* rex_this_fini_void: the declaration. */
-#define rex_this_fini_void rex_declared_fini(void) __asm__("rex_offload_fini")
+/**
+ * rex_module_add(): makes @module known without registering it: the exported wrappers
+ * `rex___tgt_*`, which are given a host key and no module, register it when one of its keys
+ * arrives. Returns 0, REX_EINVAL or REX_ENOMEM.
+ */
+REX_API int rex_module_add(struct rex_module *module);
 
-#endif /* REX_IS_HELPER */
+/**
+ * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory";
+ * "" while not registered, and, with REX_EINVAL as the last error, where @module is NULL. Valid
+ * until the module is registered again.
+ */
+REX_API const char *rex_module_image_path(const struct rex_module *module);
 
-#endif /* REX_BUILDING_LIBRARY */
+/**
+ * rex_module_on_host(): whether @module's registered image is a host shared object; false if it is
+ * for a GPU or there is none, and, with REX_EINVAL as the last error, where @module is NULL.
+ */
+REX_API bool rex_module_on_host(const struct rex_module *module);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "rex/offload.h"
+#include "rex/error.h"
 
 /*
  * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that

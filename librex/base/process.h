@@ -72,7 +72,7 @@ enum rex_part {
     REX_PART_TRACK,    /* trace/trace.c */
     REX_PART_WHY,      /* cuda/driver.c */
     REX_PART_PAGEABLE, /* cuda/pinned.c */
-    REX_PART_CALL,     /* omp/present.c */
+    REX_PART_CALL,     /* present/presentcalls.c */
     REX_PARTS
 };
 

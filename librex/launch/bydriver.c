@@ -17,8 +17,8 @@
 #include "launch/check.h"
 #include "launch/run.h"
 #include "memory/data.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "omp/device.h"
 #include "trace/trace.h"
 

@@ -17,10 +17,10 @@
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "omp/device.h"
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 

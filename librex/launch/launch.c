@@ -22,7 +22,7 @@
 #include "memory/unite.h"
 #include "module/loadedimage.h"
 #include "module/registry.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"

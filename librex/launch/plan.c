@@ -17,7 +17,7 @@
 #include "launch/check.h"
 #include "memory/rowlookup.h"
 #include "omp/device.h"
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 
 /* ---- fallback reasons of a row --------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include "launch/pack.h"
 #include "launch/request.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 /*
  * Bytes of the rows that one launch stages: of all rows; the end of those copied to the device;

@@ -203,7 +203,7 @@ kind == "errors" {
     next
 }
 
-header == "rex/offload.h" && /^ *X\(REX_E[A-Z]+, -[0-9]+, "/ {
+header == "rex/error.h" && /^ *X\(REX_E[A-Z]+, -[0-9]+, "/ {
     split($0, part, /X\(|, /)
     error_name[++errors] = part[2]
     error_number[part[2]] = part[3]

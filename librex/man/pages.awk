@@ -142,7 +142,7 @@ function write_error(name,   list, count, k, text, see)
 {
     out = folder "/" name ".3"
     page_head(name, error_about[name], name)
-    include_line("rex/offload.h")
+    include_line("rex/error.h")
     put(".PP")
     put(".BR " name " \"   /* " code_escaped(error_number[name]) " */\"")
     put(".fi")

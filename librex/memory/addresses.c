@@ -10,7 +10,7 @@
 #include "memory/addresses.h"
 
 #include "memory/rowlookup.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 #define NEVER (UINT64_C(1) << 63)
 

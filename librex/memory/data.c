@@ -14,13 +14,13 @@
 #include "memory/datacopies.h"
 #include "memory/unite.h"
 #include "module/registry.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "omp/columns.h"
 #include "omp/gate.h"
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 #include "rex/launch.h"
 
 /* One data call while it is made. */

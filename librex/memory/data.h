@@ -6,9 +6,9 @@
 #ifndef REX_INTERNAL_DATA_H
 #define REX_INTERNAL_DATA_H
 
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/map.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 /*
  * As rex_module_data_enter() and its end, with the rows of a launch. Rows larger than their mapping

@@ -13,13 +13,14 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "cuda/driver.h"
 #include "memory/makecopy.h"
 #include "memory/rowlookup.h"
 #include "omp/backend.h"
-#include "omp/callreport.h"
-#include "omp/calls.h"
-#include "omp/presentcalls.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
 #include "trace/trace.h"
 
 static bool are_rows_plain(const struct rex_map *map)

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "module/registration.h"
 #include "omp/backend.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)

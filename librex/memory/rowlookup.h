@@ -7,7 +7,8 @@
 #define REX_INTERNAL_ROWLOOKUP_H
 
 #include "memory/rowcheck.h"
-#include "omp/present.h"
+#include "present/lookup.h"
+#include "present/present.h"
 
 /*
  * Check MAP against the mappings on device NUMBER: 0, REX_EABSENT, REX_EOVERLAP or REX_ENOMEM.

@@ -11,7 +11,7 @@
 #include "memory/section.h"
 
 #include "base/error.h"
-#include "omp/forward.h"
+#include "calls/forward.h"
 #include "rex/launch.h"
 
 /* ---- rectangles ------------------------------------------------------------------------------ */

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "calls/forward.h"
 #include "cuda/context.h"
 #include "image/cubin.h"
 #include "image/list.h"
@@ -30,8 +31,8 @@
 #include "module/fitimage.h"
 #include "omp/backend.h"
 #include "omp/device.h"
-#include "omp/present.h"
 #include "omp/runtime.h"
+#include "present/present.h"
 #include "trace/trace.h"
 
 /* A descriptor that is registered, and what libomptarget was given for it. */

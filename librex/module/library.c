@@ -11,9 +11,10 @@
 #include "module/librarymodule.h"
 #include "module/loadedimage.h"
 #include "module/table.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
 #include "omp/device.h"
-#include "omp/present.h"
+#include "present/lookup.h"
+#include "present/present.h"
 #include "omp/runtime.h"
 #include "rex/library.h"
 

@@ -17,13 +17,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "calls/forward.h"
 #include "cuda/driver.h"
 #include "module/registry.h"
 #include "module/table.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 
 /* ---- entries --------------------------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@
 #include "module/table.h"
 #include "omp/backend.h"
 #include "omp/device.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 
 /* A module's `state`. */
 enum { REX_MODULE_UNREGISTERED, REX_MODULE_BUSY, REX_MODULE_REGISTERED };

@@ -25,12 +25,13 @@
 #include "base/settings.h"
 #include "cuda/launchcontext.h"
 #include "module/registry.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
+#include "calls/forward.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "omp/present.h"
+#include "present/present.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 #include "trace/trace.h"
 
 /* ---- the state ------------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "image/view.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "omp/release.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 #define REX_MOST_THREADS 1024 /* in a block, on any NVIDIA GPU */
 

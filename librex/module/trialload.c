@@ -26,7 +26,7 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "module/registry.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 

@@ -55,7 +55,7 @@ static bool has_tool(void)
            (start != NULL && dladdr(start, &info) != 0 && !is_part_of_openmp(info.dli_fname));
 }
 
-static unsigned look(void)
+static unsigned find_process_reasons(void)
 {
     int by = rex_setting_read(REX_OPTION_LAUNCH_BY);
     return (by == REX_BY_DRIVER ? REX_DRIVER_IS_DEMANDED : 0u) |
@@ -84,7 +84,7 @@ unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
 void rex_backend_bind(bool sees_all, bool disabled)
 {
-    unsigned seen = look() | (disabled ? REX_REASON_DISABLED : 0u);
+    unsigned seen = find_process_reasons() | (disabled ? REX_REASON_DISABLED : 0u);
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
     tell_reports(seen);
     if (sees_all)

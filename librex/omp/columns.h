@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/map.h"
 
 /* ---- what a row is, by the bits of its type -------------------------------------------------- */

@@ -19,10 +19,7 @@
 #include "cuda/driver.h"
 #include "omp/backend.h"
 #include "omp/gate.h"
-#include "omp/present.h"
 #include "rex/device.h"
-#include "rex/map.h"
-#include "trace/trace.h"
 
 /* ---- its functions for their memory ---------------------------------------------------------- */
 
@@ -71,34 +68,7 @@ IN_FLIGHT(int, copy,
            int to_device, int from_device),
           (to, from, size, to_offset, from_offset, to_device, from_device), rex_last_error_code())
 
-/*
- * LLVM 14 and 15 have no omp_get_mapped_ptr. The runtime writes the device address to the base of a
- * row with RETURN_PARAM (use_device_ptr), and the end takes the row's reference back. LLVM 15
- * crashes if a row without a reference meets the end of its mapping. No mapping ends during a
- * look-up, so memory that is present has a reference to take and give back. Absent memory gives
- * NULL: the row's end would end a mapping that another thread makes meanwhile.
- */
-static void *pointer_by_row(const void *address, int device)
-{
-    void *begin = (void *)(uintptr_t)address, *base = begin, *result = NULL;
-    int64_t size = 0, type = REX_MAP_RETURN_PARAM;
-    if (rex_devices_enter() != REX_OK)
-        return NULL;
-    rex_lookup_begin(device);
-    rex_trace_depth++;
-    if (own.is_present(address, device)) {
-        own.data_begin(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
-        result = base;
-        base = begin;
-        own.data_end(NULL, device, 1, &base, &begin, &size, &type, NULL, NULL);
-    }
-    rex_trace_depth--;
-    rex_lookup_end(device);
-    rex_gate_leave();
-    return result;
-}
-
-static void free_memory(void *memory, int device)
+static void free_on_device(void *memory, int device)
 {
     if (rex_devices_enter() != REX_OK)
         return;
@@ -113,13 +83,17 @@ void rex_memory_calls_bind(const struct rex_omp *functions)
                                .is_present = is_present,
                                .associate = own.associate != NULL ? associate : NULL,
                                .disassociate = disassociate,
-                               .mapped_pointer =
-                                   own.mapped_pointer != NULL ? mapped_pointer : pointer_by_row,
+                               .mapped_pointer = own.mapped_pointer != NULL ? mapped_pointer : NULL,
                                .alloc = alloc,
-                               .free = free_memory,
-                               .copy = copy};
-    if (own.mapped_pointer == NULL)
-        rex_lookups_take_references();
+                               .free = free_on_device,
+                               .copy = copy,
+                               .data_begin = own.data_begin,
+                               .data_end = own.data_end};
+}
+
+void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device))
+{
+    counted.mapped_pointer = instead;
 }
 
 const struct rex_omp *rex_runtime_omp(void)
@@ -265,7 +239,7 @@ static int no_such_device(int64_t device, bool is_default, int count)
                     count);
 }
 
-static int check(int64_t device, bool is_default)
+static int check_number(int64_t device, bool is_default)
 {
     if ((uint64_t)device <= (uint64_t)rex_devices_known())
         return will_use(device);
@@ -276,12 +250,12 @@ static int check(int64_t device, bool is_default)
 
 int rex_device_check_default(void)
 {
-    return check(rex_openmp_default_device(), true);
+    return check_number(rex_openmp_default_device(), true);
 }
 
 int rex_device_check(int64_t device)
 {
-    return device == -1 ? REX_OK : check(device, false);
+    return device == -1 ? REX_OK : check_number(device, false);
 }
 
 int rex_device_resolve(int64_t device, int *number)

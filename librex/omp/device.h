@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "omp/release.h"
 
 /*
- * The bound libomptarget's functions for device memory; associate may be NULL. mapped_pointer uses
- * the data calls if libomptarget has no such function. Call these only after a registration:
- * without one, LLVM 19 and later crash in omp_get_num_devices().
+ * The bound libomptarget's functions for device memory, each in flight; associate may be NULL. The
+ * data calls are not in flight. Call these only after a registration: without one, LLVM 19 and
+ * later crash in omp_get_num_devices().
  */
 struct rex_omp {
     int (*device_count)(void);
@@ -37,6 +37,9 @@ const struct rex_omp *rex_runtime_omp(void);
 
 /* Binding sets FUNCTIONS, once, before any other function here is called. */
 void rex_memory_calls_bind(const struct rex_omp *functions);
+
+/* The same if libomptarget has no mapped_pointer: INSTEAD does its job. */
+void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
 /* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
 bool rex_runtime_disabled(void);

@@ -80,7 +80,7 @@ int rex_gate_check(void)
                                 : rex_fail_memory(sizeof rex_thread, "a thread that launches");
 }
 
-static void enter(void)
+static void pass_gate(void)
 {
     while (__atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST) == 0 && is_kept_out()) {
         __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
@@ -107,7 +107,7 @@ int rex_gate_enter(void)
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;
-    enter();
+    pass_gate();
     return check_again();
 }
 
@@ -123,7 +123,7 @@ bool rex_gate_try_raw(void)
         return false;
     if (rex_thread.part == NULL)
         rex_thread_list();
-    enter();
+    pass_gate();
     if (is_nested || __atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0)
         return true;
     rex_gate_leave();
@@ -155,7 +155,7 @@ void rex_gate_resume(uint32_t depth)
 {
     if (depth == 0)
         return;
-    enter();
+    pass_gate();
     rex_shelter_end(); /* the thread has its own */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
@@ -278,20 +278,20 @@ static bool was_inside;
  * Runs with all locks of librex held: each other thread is counted, or it is outside and stays
  * there.
  */
-static void look(void)
+static void raise_gate_at_fork(void)
 {
     gate_before = gate;
     set_gate(&rex_thread);
     was_inside = rex_threads_are_inside(false);
 }
 
-static void go_on(void)
+static void lower_gate_after_fork(void)
 {
     set_gate(gate_before);
 }
 
 /* The forking thread goes on in the child, even inside a kernel or a registration. */
-static void begin_in_child(void)
+static void close_gate_in_child(void)
 {
     if (was_inside)
         __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
@@ -299,4 +299,4 @@ static void begin_in_child(void)
         set_gate(NULL);
 }
 
-REX_FORK_WATCHED(99, look, go_on, begin_in_child);
+REX_FORK_WATCHED(99, raise_gate_at_fork, lower_gate_after_fork, close_gate_in_child);

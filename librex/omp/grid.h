@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cuda/driver.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/launch.h"
 
 /* Most bytes of a block's shared memory, unless the driver is asked for more for the kernel. */

@@ -33,6 +33,7 @@ static struct {
     char doubt[256];
     const char *chosen;
     bool starts_driver; /* the caller needs the driver next, and it was not started */
+    rex_slots_hook *point_slots;
 
     /* The process in which a thread is binding: its rex_forks(), plus 1; 0: none is. Atomic. */
     unsigned binder;
@@ -164,7 +165,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&memory.data_end, handle, "__tgt_target_data_end_mapper");
     rex_memory_calls_bind(&memory);
     rex_openmp_bind();
-    rex_forward_to(handle, candidate->release->number);
+    bound.point_slots(handle, candidate->release);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s (%s)", candidate->release->number,
             candidate->path, bound.chosen);
@@ -383,7 +384,7 @@ static bool is_torn(void)
     return binder != 0 && binder != rex_forks() + 1;
 }
 
-static int find_and_bind(bool starts_driver)
+static int find_and_bind(bool starts_driver, rex_slots_hook *point_slots)
 {
     int result = REX_OK;
     if (binding)
@@ -400,6 +401,7 @@ static int find_and_bind(bool starts_driver)
                                    "exec, or fork before or after that");
     rex_load_lock();
     bound.starts_driver = starts_driver;
+    bound.point_slots = point_slots;
     if (rex_runtime() == NULL) {
         /* Relaxed: only a child of fork goes by it, in which no other thread runs. */
         __atomic_store_n(&bound.binder, rex_forks() + 1, __ATOMIC_RELAXED);
@@ -420,15 +422,11 @@ static int find_and_bind(bool starts_driver)
     return result;
 }
 
-int rex_runtime_bind(void)
-{
-    return rex_runtime() != NULL ? REX_OK : find_and_bind(false);
-}
-
-int rex_runtime_start(void)
+int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots)
 {
     if (rex_runtime() == NULL)
-        return find_and_bind(true);
-    rex_cuda_retry();
+        return find_and_bind(starts_driver, point_slots);
+    if (starts_driver)
+        rex_cuda_retry();
     return REX_OK;
 }

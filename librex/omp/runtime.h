@@ -7,7 +7,7 @@
 #define REX_INTERNAL_RUNTIME_H
 
 #include "omp/device.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "omp/release.h"
 #include "rex/configure.h"
 
@@ -15,10 +15,17 @@
 const struct rex_release *rex_runtime(void);
 
 /*
- * As rex_runtime_bind(), and start the CUDA driver, or try it again. A GPU that is not there is no
- * error.
+ * A hook of a room to the right: points the slots of the forwarders at the functions of the library
+ * HANDLE, which has RELEASE.
  */
-int rex_runtime_start(void);
+typedef void rex_slots_hook(void *handle, const struct rex_release *release);
+
+/*
+ * Finds libomptarget and binds it, unless one is bound: POINT_SLOTS is called then. STARTS_DRIVER:
+ * also starts the CUDA driver, or tries it again; a GPU that is not there is no error. Returns 0 or
+ * an error.
+ */
+int rex_runtime_find(bool starts_driver, rex_slots_hook *point_slots);
 
 /* Why the bound libomptarget was chosen: a variable's name, or words; "" while none is bound. */
 const char *rex_runtime_chosen(void);

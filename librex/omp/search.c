@@ -23,8 +23,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "image/elf.h"
-#include "omp/forward.h"
-#include "rex/offload.h"
+#include "omp/entrypoints.h"
+#include "rex/error.h"
 
 /* ---- whose work a file is -------------------------------------------------------------------- */
 
@@ -53,8 +53,8 @@ static bool go_up(char *path)
  * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
  * owner and root exchange what lies there.
  */
-static __attribute__((noinline)) bool is_trusted(const char *path, enum rex_origin origin,
-                                                 char *why, size_t why_size)
+static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
+                                                         char *why, size_t why_size)
 {
     struct stat status;
     char place[PATH_MAX];
@@ -83,8 +83,8 @@ bool rex_search_trusts(const char *path, enum rex_origin origin, char *why, size
 {
     char file[PATH_MAX];
     return origin == REX_LOADED ||
-           (is_trusted(path, origin, why, why_size) &&
-            (realpath(path, file) == NULL || is_trusted(file, origin, why, why_size)));
+           (is_trusted_library(path, origin, why, why_size) &&
+            (realpath(path, file) == NULL || is_trusted_library(file, origin, why, why_size)));
 }
 
 /* ---- the release of a file ------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static void note(struct rex_report *report, int error)
         report->error = error;
 }
 
-static void add_file(struct list *list, const char *path, enum rex_origin origin)
+static void add_candidate(struct list *list, const char *path, enum rex_origin origin)
 {
     const struct rex_release *release;
     char why[512];
@@ -286,7 +286,7 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
     if (result != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        add_file(list, found.gl_pathv[i], origin);
+        add_candidate(list, found.gl_pathv[i], origin);
     globfree(&found);
 }
 
@@ -314,7 +314,7 @@ static void add_loader_folders(struct list *list)
     dlclose(program);
 }
 
-static __attribute__((noinline)) bool lies_in(const char *path, const char *wanted)
+static __attribute__((noinline)) bool lies_in_folder(const char *path, const char *wanted)
 {
     char folder[PATH_MAX];
     rex_folder_of(path, folder);
@@ -322,7 +322,7 @@ static __attribute__((noinline)) bool lies_in(const char *path, const char *want
 }
 
 /* Sorts the best candidate first. */
-static int compare(const void *a, const void *b, void *openmp_folder)
+static int compare_candidates(const void *a, const void *b, void *openmp_folder)
 {
     const struct rex_candidate *one = a, *other = b;
     int doubt = (*one->doubt != '\0') - (*other->doubt != '\0'), beside = 0,
@@ -330,7 +330,8 @@ static int compare(const void *a, const void *b, void *openmp_folder)
     if (doubt != 0)
         return doubt;
     if (openmp_folder != NULL)
-        beside = lies_in(other->path, openmp_folder) - lies_in(one->path, openmp_folder);
+        beside =
+            lies_in_folder(other->path, openmp_folder) - lies_in_folder(one->path, openmp_folder);
     if (beside != 0)
         return beside;
     /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
@@ -359,7 +360,7 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
     add_loader_folders(&list);
     if (list.count > 0)
-        qsort_r(list.candidates, list.count, sizeof *list.candidates, compare,
+        qsort_r(list.candidates, list.count, sizeof *list.candidates, compare_candidates,
                 (void *)(uintptr_t)openmp_folder);
     *candidates = list.candidates;
     return list.count;
@@ -451,8 +452,8 @@ static __attribute__((noinline)) bool open_beside(const struct rex_candidate *ca
 }
 
 /* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
-static __attribute__((noinline)) bool is_there(const struct rex_candidate *candidate, char *why,
-                                               size_t why_size, int *result)
+static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
+                                                          char *why, size_t why_size, int *result)
 {
     char loaded[PATH_MAX];
     if (!rex_loaded(openmp_names, loaded))
@@ -465,7 +466,7 @@ int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_can
                      size_t count, char *why, size_t why_size)
 {
     int result;
-    if (is_there(candidate, why, why_size, &result))
+    if (suits_loaded_openmp(candidate, why, why_size, &result))
         return result;
     if (open_beside(candidate) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
         return 0;

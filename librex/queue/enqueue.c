@@ -13,7 +13,7 @@
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
-#include "omp/callreport.h"
+#include "calls/callreport.h"
 #include "omp/gate.h"
 #include "queue/instantiate.h"
 #include "queue/queuetrace.h"

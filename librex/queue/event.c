@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "cuda/context.h"
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 #include "queue/command.h"
 
 static struct rex_pool pool = {.size = sizeof(struct rex_event), .what = "an event"};

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 

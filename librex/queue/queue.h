@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "base/process.h"
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 #include "queue/command.h"
 
 struct rex_queue {

@@ -2,11 +2,11 @@
  * present.pml - a Spin model of the present table of one device: the ranges of the host's memory
  * that are mapped, the calls that use them, and the calls that change them.
  *
- * The table is in librex/omp: present.c, presentcalls.c and mappings.c. There `changing` is the
- * entry's owner, `ends` is `awaited`, and temps and listed are the calls at work. librex differs:
- * it does not count a queue's commands in the table, but asks each queue before an end enters; a
- * call with a mapper takes all memory, and no update goes by the driver after it, because the
- * mapper may have attached a pointer in any entry.
+ * The table is in librex/present. There `changing` is the entry's owner, `ends` is `awaited`, and
+ * temps and listed are the calls at work. librex differs: it does not count a queue's commands in
+ * the table, but asks each queue before an end enters; a call with a mapper takes all memory, and
+ * no update goes by the driver after it, because the mapper may have attached a pointer in any
+ * entry.
  *
  * The model has one device and two arrays, x and y. The values of an array are a set of increments,
  * one bit for each launch. libomptarget is a reference count, device memory and copies for each

@@ -16,7 +16,7 @@ source = re.sub(r'"\s*(?:([A-Z]\w+)\s*)?"(?!\))', lambda m: "d" if m[1] else "",
 pages = {os.path.basename(path)[:-2]: re.sub(r"\\([-e&])", lambda m: {"-": "-", "e": "\\", "&": ""}[m[1]], open(path).read())
          for path in glob.glob(sys.argv[1] + "/REX_E*.3")}
 literals = "\n".join(re.findall(LITERAL, source))
-errors = re.findall(r"X\((REX_E\w+), ", open("include/rex/offload.h").read())
+errors = re.findall(r"X\((REX_E\w+), ", open("include/rex/error.h").read())
 
 for name in errors:
     page = pages.get(name, "")

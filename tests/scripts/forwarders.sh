@@ -6,7 +6,7 @@ case $(uname -m) in x86_64) ;; *) echo 'skip: reads code of x86-64 alone'; exit 
 
 # names LIST: of a list in forward.h, without their prefix
 names() {
-    printf '#include "omp/forward.h"\n#define NAME(type, name, parameters, arguments, missing) <name>\n%s(NAME)\n' "$1" |
+    printf '#include "calls/forward.h"\n#define NAME(type, name, parameters, arguments, missing) <name>\n%s(NAME)\n' "$1" |
         "$CC" -Iinclude -Ilibrex -E -P -xc - | tail -n 1 | grep -o '<[a-z0-9_]*>' | tr -d '<>'
 }
 names REX_FORWARDED >"$work/jumps"
@@ -35,7 +35,7 @@ for compiler in "$CC" ${CC##*clang*} clang-19; do
     for level in -O0 -O1 '-O0 -fcf-protection' '-O0 -fstack-protector-all'; do
         # The words of a compiler's command.
         # shellcheck disable=SC2086
-        "$compiler" -std=c11 -D_GNU_SOURCE -Iinclude -Ilibrex $level -fPIC -c -o "$work/forward.o" librex/omp/forward.c
+        "$compiler" -std=c11 -D_GNU_SOURCE -Iinclude -Ilibrex $level -fPIC -c -o "$work/forward.o" librex/calls/forward.c
         jumps_in "$work/forward.o" "$compiler $level"
     done
 done

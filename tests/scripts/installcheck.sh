@@ -42,7 +42,7 @@ refused 2 "$work/plain_file may not be written: install as root, or with make in
 
 quietly "$MAKE" install prefix="$work/first"
 mv "$work/first" "$work/moved"
-grep -oE 'X\(REX_E[A-Z]+' include/rex/offload.h | cut -c 3- >"$work/errors"
+grep -oE 'X\(REX_E[A-Z]+' include/rex/error.h | cut -c 3- >"$work/errors"
 while read -r error; do
     # As man finds it, where there is one: Debian's minimal installations have a script of that name.
     page=$work/moved/share/man/man3/$error.3

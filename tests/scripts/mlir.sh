@@ -10,7 +10,7 @@ nm -u "$build/examples/mlir/program.o" | sed -n 's/^ *U \(mgpu[A-Za-z0-9]*\)$/\1
 nm -D --defined-only "$build/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]* T \(mgpu.*\)$/\1/p' | sort >"$work/there"
 [ "$(wc -l <"$work/needed")" -ge 10 ] || fail "the lowered program needs $(wc -l <"$work/needed") functions of MLIR's runtime alone"
 for one in $(comm -23 "$work/needed" "$work/there"); do fail "librex-mlir has no $one"; done
-# Nothing else of it is in the program's way. By rex_binary_module librex finds a shared object's module (rex/module.h).
+# Nothing else of it is in the program's way. By rex_binary_module librex finds a shared object's module (rex/binary.h).
 others=$(nm -D --defined-only "$build/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -vx 'mgpu[A-Za-z0-9]*\|rex_mlir_error\|rex_binary_module' || true)
 [ -z "$others" ] || fail "librex-mlir exports $others"
 echo "$(wc -l <"$work/needed") functions needed, $(wc -l <"$work/there") there"

@@ -63,7 +63,7 @@ fields() {
 { fields release release && fields packet_rule rule; } | grep -vE '(number|marker|newest_packet)$' >"$work/fields"
 [ "$(wc -l <"$work/fields")" -ge 30 ] || fail "librex/omp/release.h was not read: $(cat "$work/fields")"
 while read -r field; do
-    grep -q -e "$field\b" librex/top/info.c || fail "librex/top/info.c says nothing of $field"
+    grep -q -e "$field\b" librex/calls/info.c || fail "librex/calls/info.c says nothing of $field"
 done <"$work/fields"
 
 # ---- librex(7) says the same of each release: its table, and which host images run
@@ -100,7 +100,7 @@ jq -r '.releases | to_entries[] | [.key,
 sed -n '/^LLVM\timage\tcopies/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of memory in $page is not librex's own"
 strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
 grep -q "^LLVM $strict run host images whose kernels REX_DEVICE_KERNEL makes" "$page" || fail "$page does not say that LLVM $strict refuse host images"
-grep -q "on $strict, a host image whose kernels" include/rex/offload.h || fail "rex_module_register() does not say the same of LLVM $strict"
+grep -q "on $strict, a host image whose kernels" include/rex/module.h || fail "rex_module_register() does not say the same of LLVM $strict"
 
 # ---- none
 

@@ -11,7 +11,7 @@
 #ifndef REX_TESTS_SUPPORT_MESSAGES_H
 #define REX_TESTS_SUPPORT_MESSAGES_H
 
-#include "rex/offload.h"
+#include "rex/error.h"
 
 struct messages {
     const char *header, *build; /* the public header, without rex/; the build directory, which is

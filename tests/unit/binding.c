@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include "omp/forward.h"
+#include "calls/forward.h"
 #include "omp/search.h"
 #include "rex/inspect.h"
 #include "support/messages.h"

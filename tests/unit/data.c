@@ -9,9 +9,9 @@
 #include "refused.h"
 
 #include "memory/rowcheck.h"
-#include "omp/present.h"
-#include "omp/unfinished.h"
 #include "plain.h"
+#include "present/lookup.h"
+#include "present/unfinished.h"
 #include "rex/device.h"
 #include "rex/interop.h"
 #include "rex/queue.h"

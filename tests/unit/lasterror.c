@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/settings.h"
+#include "rex/module.h"
 
 static void *fail_in_a_thread(void *unused)
 {

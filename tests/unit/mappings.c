@@ -14,8 +14,9 @@
 
 #include "base/process.h"
 #include "omp/device.h"
-#include "omp/mappings.h"
-#include "omp/presentcalls.h"
+#include "present/lookup.h"
+#include "present/mappings.h"
+#include "present/presentcalls.h"
 #include "omp/backend.h"
 #include "plain.h"
 #include "rex/launch.h"

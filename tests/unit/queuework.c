@@ -10,7 +10,7 @@
 
 #include "inqueue.h"
 #include "memory/addresses.h"
-#include "omp/presentcalls.h"
+#include "present/presentcalls.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 

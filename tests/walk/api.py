@@ -107,7 +107,7 @@ def functions():
     return found
 
 
-def header(path="include/rex/offload.h"):
+def header(path="include/rex/error.h"):
     """for the walk, in C: of each function the errors that it may return, bit -error, and all their names"""
     numbers = {name: -int(value) for name, value in re.findall(r"X\((REX_E\w+), (-\d+),", open(path).read())}
     yield "/* Written by tests/walk/api.py from the headers. */"

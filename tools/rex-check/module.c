@@ -13,7 +13,7 @@
 #include "common/elfsymbols.h"
 #include "pointers.h"
 #include "rex/inspect.h"
-#include "rex/offload.h"
+#include "rex/module.h"
 
 #define BEGIN offsetof(struct rex_module, entries_begin)
 #define SCAN_STEP ((uint64_t)4 << 20)

@@ -14,7 +14,7 @@
 #include "common/memory.h"
 #include "common/print.h"
 #include "rex/device.h"
-#include "rex/offload.h"
+#include "rex/error.h"
 
 static __attribute__((format(printf, 2, 3))) void add(char **line, const char *format, ...)
 {

@@ -18,7 +18,7 @@
 #include "common/option.h"
 #include "common/print.h"
 #include "page.h"
-#include "rex/offload.h"
+#include "rex/error.h"
 #include "study.h"
 #include "text.h"
 

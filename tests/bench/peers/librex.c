@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "omp/forward.h"
+#include "calls/forward.h"
 #include "peer.h"
 #include "rex/queue.h"
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "omp/backend.h"
 #include "omp/columns.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 

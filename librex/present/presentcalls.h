@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_PRESENTCALLS_H
 #define REX_INTERNAL_PRESENTCALLS_H
 
-#include "omp/present.h"
+#include "present/present.h"
 
 /* How a call leaves. */
 enum rex_present_end {

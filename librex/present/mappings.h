@@ -1,5 +1,5 @@
 /*
- * mappings.h - the entries of the present table, for present.c alone.
+ * mappings.h - the entries of the present table, for the files of this room alone.
  *
  * Each device has a table of its own. Its entries are in the order of addresses, and none overlap.
  *
@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "cuda/driver.h"
-#include "omp/present.h"
+#include "present/present.h"
 
 #define REX_REFS_UNKNOWN UINT32_MAX
 
@@ -62,6 +62,13 @@ struct rex_present_table {
 
 /* The table of device NUMBER; NULL if the device can be no GPU. */
 struct rex_present_table *rex_present_table(int number);
+
+/* Copies the first entry that has one of these bytes; false: there is none. */
+bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found);
+
+/* Copies the begins of the mappings on both sides of RANGE, if it lies in none; their number. */
+size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
+                          uintptr_t begins[2]);
 
 /* The caller holds the lock of TABLE for all of these. */
 
@@ -119,6 +126,35 @@ void rex_attached_add(struct rex_present_table *table, uintptr_t address);
 
 /* Take out the entries that are gone and that no call uses, and their attached pointers. */
 void rex_entries_clean(struct rex_present_table *table);
+
+/* The counts of all entries that RANGE touches are not known any more. */
+void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range);
+
+/*
+ * A row of no length may change the count of the mapping that it lies in, or of one beside it: LLVM
+ * 15 to 24 search from each mapping's base, which need not lie in the mapping.
+ */
+void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range);
+
+/* The call RANGES becomes a user of ENTRY, by RANGE, or leaves it. */
+static inline void rex_entry_add_user(struct rex_entry *entry, const struct rex_range_lock *ranges,
+                                      struct rex_range *range)
+{
+    entry->users++;
+    entry->updates += ranges->call == REX_CALL_UPDATES;
+    entry->attaching += range->attaches;
+    range->generation = entry->generation;
+}
+
+static inline void rex_entry_remove_user(struct rex_entry *entry,
+                                         const struct rex_range_lock *ranges,
+                                         const struct rex_range *range)
+{
+    entry->users--;
+    entry->updates -= ranges->call == REX_CALL_UPDATES;
+    entry->attaching -= range->attaches;
+    entry->older -= range->generation < entry->generation;
+}
 
 /* A call that may have ended a mapping leaves. */
 void rex_mapping_next_generation(void);

@@ -4,13 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/mappings.h"
+#include "present/mappings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/process.h"
-#include "omp/device.h"
 #include "rex/queue.h"
 
 static struct rex_present_table tables[REX_CUDA_DEVICES_MAX];
@@ -211,10 +210,25 @@ void rex_entries_clean(struct rex_present_table *table)
         clean_attached(table);
 }
 
+/* ---- counts of an entry ---------------------------------------------------------------------- */
+
+void rex_entries_forget_refs(struct rex_present_table *table, const struct rex_range *range)
+{
+    struct rex_entry *entry;
+    REX_EACH_ENTRY(table, entry, range)
+    entry->refs = REX_REFS_UNKNOWN;
+}
+
+void rex_entries_forget_beside(struct rex_present_table *table, const struct rex_range *range)
+{
+    size_t at = rex_entries_behind(table, range->begin);
+    for (size_t i = at > 0 ? at - 1 : 0; i <= at + 1 && i < table->count; i++)
+        table->entries[i].refs = REX_REFS_UNKNOWN;
+}
+
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* Copies the first entry that has one of these bytes. */
-static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
+bool rex_entry_find(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
 {
     struct rex_present_table *table = rex_present_table(number);
     if (is_empty(table))
@@ -228,13 +242,18 @@ static bool find_first(uintptr_t begin, uintptr_t end, int number, struct rex_en
     return entry != NULL;
 }
 
-/* Copies the first that is settled. */
-static bool find_settled(uintptr_t begin, uintptr_t end, int number, struct rex_entry *found)
+size_t rex_entries_beside(struct rex_present_table *table, const struct rex_range *range,
+                          uintptr_t begins[2])
 {
-    bool is_found = find_first(begin, end, number, found);
-    while (is_found && !rex_entry_is_settled(found))
-        is_found = found->end < end && find_first(found->end, end, number, found);
-    return is_found;
+    size_t count = 0;
+    pthread_mutex_lock(&table->lock);
+    size_t next = rex_entries_behind(table, range->begin);
+    for (size_t i = next > 0 ? next - 1 : 0;
+         rex_entry_touching(table, next, range->end) == NULL && i <= next && i < table->count; i++)
+        if (rex_entry_is_settled(&table->entries[i]))
+            begins[count++] = table->entries[i].begin;
+    pthread_mutex_unlock(&table->lock);
+    return count;
 }
 
 static struct rex_mapping mapping_of(const struct rex_entry *entry)
@@ -246,7 +265,7 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    if (!find_first(at, end, number, &entry) || !rex_entry_is_settled(&entry) ||
+    if (!rex_entry_find(at, end, number, &entry) || !rex_entry_is_settled(&entry) ||
         !rex_entry_has(&entry, at, end))
         return false;
     *found = mapping_of(&entry);
@@ -256,26 +275,17 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found)
 {
     struct rex_entry entry;
-    bool is_found = find_first((uintptr_t)begin, rex_end_of(begin, size), number, &entry);
+    bool is_found = rex_entry_find((uintptr_t)begin, rex_end_of(begin, size), number, &entry);
     if (is_found)
         *found = mapping_of(&entry);
     return is_found;
-}
-
-/* Whether a mapping begins or ends inside of these bytes. */
-static bool overlaps_partly(const void *begin, size_t size, int number)
-{
-    struct rex_entry entry;
-    uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    return find_first(at, end, number, &entry) && rex_entry_is_settled(&entry) &&
-           !rex_entry_has(&entry, at, end);
 }
 
 bool rex_mapping_is_new(const void *begin, size_t size, int number)
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    return find_first(at, end, number, &entry) && entry.owner != NULL && entry.refs == 1 &&
+    return rex_entry_find(at, end, number, &entry) && entry.owner != NULL && entry.refs == 1 &&
            entry.begin == at && entry.end == end;
 }
 
@@ -284,163 +294,11 @@ bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct re
 {
     struct rex_entry entry;
     uintptr_t at = (uintptr_t)begin, end = rex_end_of(begin, size);
-    if (!find_first(at, end, number, &entry) || entry.owner == NULL || entry.is_gone ||
+    if (!rex_entry_find(at, end, number, &entry) || entry.owner == NULL || entry.is_gone ||
         entry.refs != 1 || entry.taken != 1 || entry.begin != at || entry.end != end)
         return false;
     *found = mapping_of(&entry);
     return true;
-}
-
-/* ---- questions to libomptarget --------------------------------------------------------------- */
-
-/* The device address of memory that omp_target_is_present() has found. */
-static void *address_of_present(const void *address, int number)
-{
-    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
-        return (void *)(uintptr_t)address;
-    return rex_runtime_omp()->mapped_pointer(address, number);
-}
-
-void *rex_memory_address(const void *address, int number)
-{
-    return rex_runtime_omp()->is_present(address, number) ? address_of_present(address, number)
-                                                          : NULL;
-}
-
-static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
-{
-    const struct rex_omp *omp = rex_runtime_omp();
-    /* Computed with integers, because a row may reach past the end of the address space. */
-    uintptr_t distance = size > 0 ? size - 1 : 0;
-    const void *last = (const void *)((uintptr_t)address + distance);
-    int has_first = omp->is_present(address, number) != 0,
-        has_last = distance == 0 ? has_first : omp->is_present(last, number) != 0;
-    if (!has_first && !has_last)
-        return REX_ABSENT;
-    if (!has_first || !has_last)
-        return REX_PRESENT_IN_PART;
-    /*
-     * Two mappings that are neighbours on the host and on the device look like one, unless the
-     * table knows where one of them ends.
-     */
-    void *on_device = address_of_present(address, number);
-    if (on_device == NULL)
-        return REX_ABSENT; /* the mapping has ended meanwhile */
-    if (distance > 0 &&
-        ((uintptr_t)address_of_present(last, number) - (uintptr_t)on_device != distance ||
-         overlaps_partly(address, size, number)))
-        return REX_PRESENT_IN_PART;
-    *device = on_device;
-    return REX_PRESENT_WHOLE;
-}
-
-/* Ask again, because another thread may begin or end the mapping between two questions. */
-#define TRIES 8
-
-static enum rex_presence ask(const void *address, size_t size, int number, void **device)
-{
-    enum rex_presence presence = REX_PRESENT_IN_PART;
-    for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
-        presence = ask_once(address, size, number, device);
-    return presence;
-}
-
-enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
-{
-    struct rex_mapping known;
-    if (rex_mapping_find(address, size, number, &known) &&
-        (*device = address_of_present(address, number)) != NULL)
-        return REX_PRESENT_WHOLE;
-    return ask(address, size, number, device);
-}
-
-/* Whether loose memory between BEGIN and END is still mapped. */
-static bool is_loose_inside(uintptr_t begin, uintptr_t end, int number)
-{
-    struct rex_entry entry;
-    bool is_found = find_first(begin, end, number, &entry);
-    while (is_found &&
-           !(entry.is_loose && rex_runtime_omp()->is_present((const void *)entry.begin, number)))
-        is_found = entry.end < end && find_first(entry.end, end, number, &entry);
-    return is_found;
-}
-
-enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
-{
-    void *device;
-    struct rex_entry entry;
-    uintptr_t at = (uintptr_t)address, end = rex_end_of(address, size);
-    bool is_known = find_settled(at, end, number, &entry);
-    if (is_known && rex_entry_has(&entry, at, end))
-        return REX_PRESENT_WHOLE;
-    enum rex_presence presence = ask(address, size, number, &device);
-    if (presence != REX_ABSENT)
-        return presence;
-    return is_known || is_loose_inside(at, end, number) ? REX_PRESENT_INSIDE : REX_ABSENT;
-}
-
-/* ---- look-ups that take references ----------------------------------------------------------- */
-
-static bool look_ups_take_references; /* atomic */
-
-void rex_lookups_take_references(void)
-{
-    __atomic_store_n(&look_ups_take_references, true, __ATOMIC_RELEASE);
-}
-
-bool rex_found_may_be_deleted(void)
-{
-    return __atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE);
-}
-
-/* Locks the table of device NUMBER, or the first one if the device has none. */
-static struct rex_present_table *lock_table(int number)
-{
-    struct rex_present_table *table = rex_present_table(number);
-    table = table != NULL ? table : &tables[0];
-    pthread_mutex_lock(&table->lock);
-    return table;
-}
-
-static void wake(struct rex_present_table *table)
-{
-    pthread_cond_broadcast(&table->changed);
-    pthread_mutex_unlock(&table->lock);
-}
-
-void rex_lookup_begin(int number)
-{
-    struct rex_present_table *table = lock_table(number);
-    while (table->ends > 0 || table->is_looking)
-        pthread_cond_wait(&table->changed, &table->lock);
-    table->is_looking = true;
-    pthread_mutex_unlock(&table->lock);
-}
-
-void rex_lookup_end(int number)
-{
-    struct rex_present_table *table = lock_table(number);
-    table->is_looking = false;
-    wake(table);
-}
-
-bool rex_ending_begin(int number)
-{
-    if (!__atomic_load_n(&look_ups_take_references, __ATOMIC_ACQUIRE))
-        return false;
-    struct rex_present_table *table = lock_table(number);
-    while (table->is_looking)
-        pthread_cond_wait(&table->changed, &table->lock);
-    table->ends++;
-    pthread_mutex_unlock(&table->lock);
-    return true;
-}
-
-void rex_ending_end(int number)
-{
-    struct rex_present_table *table = lock_table(number);
-    table->ends--;
-    wake(table);
 }
 
 /* ---- mappings that the table lacks ----------------------------------------------------------- */

@@ -9,25 +9,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/forward.h"
+#include "calls/forward.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "omp/calls.h"
+#include "calls/calls.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "omp/presentcalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
-#include "omp/unfinished.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
+#include "present/unfinished.h"
 
 static int bound_release;
 
-static void lacks(const char *name)
+static void report_lack(const char *name)
 {
     rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name,
              bound_release);
@@ -48,7 +49,7 @@ static void lacks(const char *name)
 #define LACKING(type, name, parameters, arguments, missing) \
     static type lacking_##name parameters                   \
     {                                                       \
-        lacks("__tgt_" #name);                              \
+        report_lack("__tgt_" #name);                        \
         return missing;                                     \
     }
 
@@ -248,7 +249,11 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
     return kernel_without_packet(KERNEL_A);
 }
 
-void rex_forward_to(void *handle, int release)
+/*
+ * Each slot gets the library's own function, or one that reports what the release lacks. The slot
+ * of __tgt_target_kernel gets librex's translation if the release has no packet.
+ */
+static void point_slots(void *handle, const struct rex_release *release)
 {
     struct rex_entry_points slots = {
 #define LACKS(type, name, parameters, arguments, missing) .name = lacking_##name,
@@ -263,16 +268,27 @@ void rex_forward_to(void *handle, int release)
     }
     REX_ENTRY_POINTS(FIND)
 #undef FIND
-    bound_release = release;
-    if (rex_release_row(release)->no_packet) {
+    bound_release = release->number;
+    if (release->no_packet) {
         void *push = dlsym(handle, "__kmpc_push_target_tripcount_mapper");
         memcpy(&push_trip_count, &push, sizeof push);
         slots.target_kernel = kernel_without_packet;
         slots.target_kernel_nowait = kernel_without_packet_nowait;
     }
+    rex_lookups_bind();
     rex_calls_bind(&slots, rex_forward_first());
 #define POINT(type, name, parameters, arguments, missing) \
     __atomic_store_n(&rex_real.name, slots.name, __ATOMIC_RELEASE);
     REX_ENTRY_POINTS(POINT)
 #undef POINT
+}
+
+int rex_runtime_bind(void)
+{
+    return rex_runtime_find(false, point_slots);
+}
+
+int rex_runtime_start(void)
+{
+    return rex_runtime_find(true, point_slots);
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/unfinished.h"
+#include "present/unfinished.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -8,21 +8,22 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/calls.h"
+#include "calls/calls.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/process.h"
+#include "calls/callreport.h"
 #include "cuda/context.h"
-#include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/grid.h"
-#include "omp/presentcalls.h"
 #include "omp/runtime.h"
+#include "present/lookup.h"
+#include "present/presentcalls.h"
 #include "trace/trace.h"
 
 /* Written when libomptarget is bound. */
@@ -45,7 +46,7 @@ static void log_call(const char *what, int64_t device, const struct __tgt_kernel
         rex_rows_log(what, device, packet);
 }
 
-static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
+static struct rex_map map_of_packet(const struct __tgt_kernel_arguments *packet)
 {
     return (struct rex_map){
         (int32_t)packet->NumArgs, packet->ArgsBase,   packet->Args, packet->ArgSizes,
@@ -59,7 +60,7 @@ static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
 static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_arguments *packet,
                         int64_t device)
 {
-    struct rex_map map = map_of(packet);
+    struct rex_map map = map_of_packet(packet);
     if (!bound.watched || !rex_has_columns(&map) || rex_gate_is_closed())
         return false;
     rex_present_enter(call, &map, rex_openmp_number(device));
@@ -70,14 +71,14 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
 static void leave_table(bool entered, enum rex_present_call call,
                         const struct __tgt_kernel_arguments *packet, int64_t device, bool later)
 {
-    struct rex_map map = map_of(packet);
+    struct rex_map map = map_of_packet(packet);
     if (entered)
         rex_present_leave(call, &map, rex_openmp_number(device),
                           later ? REX_CALL_LATER : REX_CALL_DONE);
 }
 
 /* FUNCTION is NULL if the call is not to be traced. */
-static void enter(struct rex_call_trace *trace, const char *function, int64_t device)
+static void begin_call(struct rex_call_trace *trace, const char *function, int64_t device)
 {
     if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
         rex_call_trace_begin(trace, function, device);
@@ -107,18 +108,18 @@ static int check_lost(int64_t device, const char *what)
 }
 
 /* The call is in flight, so that no module ends during a trial load. */
-static int check_device(int64_t device, const char *what)
+static int check_data_call(int64_t device, const char *what)
 {
     int result = check_lost(device, what);
     return result == REX_OK ? rex_load_check(device) : result;
 }
 
-static int check_launch(int64_t device, const void *key)
+static int check_kernel_call(int64_t device, const void *key)
 {
     if (!rex_any_device_is_lost())
         return rex_load_check(device);
     const char *name = rex_trace_name(key);
-    return check_device(device, name != NULL ? name : "a launch");
+    return check_data_call(device, name != NULL ? name : "a launch");
 }
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static void observe_data(enum rex_data_call call, const char *name, int64_t devi
                  [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
                  [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
     struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
-    enter(&trace, name != NULL ? calls[call].function : NULL, device);
+    begin_call(&trace, name != NULL ? calls[call].function : NULL, device);
     pass_on(call, device, map);
     leave_data(&trace, name, calls[call].directions);
 }
@@ -184,15 +185,15 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     return REX_OK;
 }
 
-static int launch(ident_t *loc, int64_t device, const void *key,
-                  struct __tgt_kernel_arguments *packet, struct rex_reason reason)
+static int call_kernel(ident_t *loc, int64_t device, const void *key,
+                       struct __tgt_kernel_arguments *packet, struct rex_reason reason)
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
     if (!bound.observed)
         return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     struct rex_call_trace trace = {.packet = *packet, .reason = reason};
-    enter(&trace, "__tgt_target_kernel", device);
+    begin_call(&trace, "__tgt_target_kernel", device);
     int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     return leave_launch(&trace, key, result);
 }
@@ -204,9 +205,9 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     if (result != REX_OK)
         return result;
     device = device_for(device);
-    result = check_launch(device, key);
+    result = check_kernel_call(device, key);
     if (result == REX_OK)
-        *returned = launch(loc, device, key, packet, reason);
+        *returned = call_kernel(loc, device, key, packet, reason);
     rex_gate_used();
     rex_gate_leave();
     return result;
@@ -232,8 +233,8 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
             log_call(what, device, &trace.packet);                                               \
         bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
         bool is_inside = rex_gate_enter_raw() == REX_OK;                                         \
-        if (is_inside && check_device(device, what) == REX_OK) {                                 \
-            enter(&trace, "__tgt_" #name, device);                                               \
+        if (is_inside && check_data_call(device, what) == REX_OK) {                              \
+            begin_call(&trace, "__tgt_" #name, device);                                          \
             bound.call.name arguments;                                                           \
             leave_data(&trace, what, directions);                                                \
             rex_gate_used();                                                                     \
@@ -288,8 +289,8 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
         describe_launch(&trace, key, device, grid);                              \
         bool entered = enter_table(REX_CALL_LAUNCHES, &trace.packet, device);    \
         bool is_inside = rex_gate_enter_raw() == REX_OK;                         \
-        if (is_inside && check_launch(device, key) == REX_OK) {                  \
-            enter(&trace, "__tgt_" #name, device);                               \
+        if (is_inside && check_kernel_call(device, key) == REX_OK) {             \
+            begin_call(&trace, "__tgt_" #name, device);                          \
             result = leave_launch(&trace, key, bound.call.name arguments);       \
             rex_gate_used();                                                     \
         }                                                                        \

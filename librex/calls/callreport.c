@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "omp/callreport.h"
+#include "calls/callreport.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -21,8 +21,8 @@
 /* ---- in the log ------------------------------------------------------------------------------ */
 
 /* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
-static void name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, char *name,
-                    size_t size)
+static void row_name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, char *name,
+                        size_t size)
 {
     const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
     if (given == NULL) {
@@ -41,7 +41,7 @@ static void log_row(const char *what, const struct __tgt_kernel_arguments *packe
     const char *mapper =
         packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL ? ", through a mapper" : "";
     rex_type_text(packet->ArgTypes[row], type);
-    name_of(packet, row, name, sizeof name);
+    row_name_of(packet, row, name, sizeof name);
     if (packet->ArgTypes[row] & LITERAL)
         rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
                 REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
@@ -72,7 +72,7 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
 
 /* ---- in the trace ---------------------------------------------------------------------------- */
 
-static void write_call(struct rex_line *line, const struct rex_call_trace *trace)
+static void write_traced_call(struct rex_line *line, const struct rex_call_trace *trace)
 {
     rex_line_text(line, "\"function\":\"");
     rex_line_text(line, trace->function);
@@ -88,7 +88,7 @@ static void write_rows(struct rex_line *line, const struct __tgt_kernel_argument
 static void write_data(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
-    write_call(line, trace);
+    write_traced_call(line, trace);
     write_rows(line, &trace->packet);
 }
 
@@ -96,7 +96,7 @@ static void write_launch(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
     const struct __tgt_kernel_arguments *packet = &trace->packet;
-    write_call(line, trace);
+    write_traced_call(line, trace);
     rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
                     (const uint32_t *)packet->Threads, packet->NumArgs);
     if (packet->DynCGroupMem != 0)

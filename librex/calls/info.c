@@ -29,20 +29,20 @@ struct to {
     void *context;
 };
 
-static void say(const struct to *to, const char *group, const char *name, const char *value)
+static void say_fact(const struct to *to, const char *group, const char *name, const char *value)
 {
     to->row(group, name, value, to->context);
 }
 
-static __attribute__((format(printf, 4, 5))) void tell(const struct to *to, const char *group,
-                                                       const char *name, const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void
+tell_fact(const struct to *to, const char *group, const char *name, const char *format, ...)
 {
     char text[REX_SETTING_MAX + 32];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    say(to, group, name, text);
+    say_fact(to, group, name, text);
 }
 
 /* ---- librex, and the settings ---------------------------------------------------------------- */
@@ -60,31 +60,31 @@ static __attribute__((format(printf, 4, 5))) void tell(const struct to *to, cons
 #define ARCHITECTURE "ppc64le"
 #endif
 
-static void library(const struct to *to)
+static void say_library(const struct to *to)
 {
     Dl_info here;
     char path[PATH_MAX] = "";
-    say(to, "librex", "version", rex_version());
+    say_fact(to, "librex", "version", rex_version());
     if (dladdr((void *)(uintptr_t)rex_info, &here) != 0 && realpath(here.dli_fname, path) == NULL)
         snprintf(path, sizeof path, "%s", here.dli_fname);
-    say(to, "librex", "file", path);
-    say(to, "librex", "compiler", COMPILER);
-    say(to, "librex", "architecture", ARCHITECTURE);
+    say_fact(to, "librex", "file", path);
+    say_fact(to, "librex", "compiler", COMPILER);
+    say_fact(to, "librex", "architecture", ARCHITECTURE);
 }
 
-static void settings(const struct to *to)
+static void say_settings(const struct to *to)
 {
     char text[REX_SETTING_MAX];
     for (int i = 0; i < rex_setting_count(); i++) {
         enum rex_option option = (enum rex_option)i;
         const char *name = rex_setting_variable(option), *otherwise = rex_setting_default(option);
         if (rex_setting_text(option, text))
-            tell(to, "setting", name, "%s (the %s)", text,
-                 rex_setting_by_program(option) ? "program" : "environment");
+            tell_fact(to, "setting", name, "%s (the %s)", text,
+                      rex_setting_by_program(option) ? "program" : "environment");
         else if (*otherwise != '\0')
-            tell(to, "setting", name, "%s (default)", otherwise);
+            tell_fact(to, "setting", name, "%s (default)", otherwise);
         else
-            say(to, "setting", name, "not set");
+            say_fact(to, "setting", name, "not set");
     }
 }
 
@@ -110,7 +110,7 @@ int rex_runtime_tell(const char *path)
  * attach pointers by rows of their own. Earlier releases map these rows, so that the kernels use
  * the wrong memory.
  */
-static bool takes(const struct rex_release *runtime, const struct rex_release *built)
+static bool takes_programs(const struct rex_release *runtime, const struct rex_release *built)
 {
     return !runtime->plain.refused && !built->plain.refused &&
            built->newest_packet <= runtime->newest_packet &&
@@ -118,52 +118,54 @@ static bool takes(const struct rex_release *runtime, const struct rex_release *b
            (runtime->attach_rows || !built->attach_rows);
 }
 
-static const char *how_taken(const struct rex_release *runtime, const struct rex_release *built)
+static const char *how_programs_are_taken(const struct rex_release *runtime,
+                                          const struct rex_release *built)
 {
     if (runtime == built)
         return "yes";
-    if (!takes(runtime, built))
+    if (!takes_programs(runtime, built))
         return "no";
     return runtime->host_argument_array && !built->host_argument_array ? "on GPUs alone" : "yes";
 }
 
-static void programs(const struct to *to, const struct rex_release *runtime)
+static void say_programs(const struct to *to, const struct rex_release *runtime)
 {
     const struct rex_release *built = NULL;
     char name[32];
     while ((built = rex_release_after(built != NULL ? built->number : 0)) != NULL) {
         snprintf(name, sizeof name, "clang %d", built->number);
-        say(to, "programs", name, how_taken(runtime, built));
+        say_fact(to, "programs", name, how_programs_are_taken(runtime, built));
     }
 }
 
 /* ---- adaptations ----------------------------------------------------------------------------- */
 
-static void packets(const struct to *to, const char *name, const struct rex_packet_rule *rule)
+static void say_packets(const struct to *to, const char *name, const struct rex_packet_rule *rule)
 {
     if (rule->refused)
-        say(to, "adapted", name,
-            "refused: libomptarget passes every kernel a parameter of its own");
+        say_fact(to, "adapted", name,
+                 "refused: libomptarget passes every kernel a parameter of its own");
     else
-        tell(to, "adapted", name, "packet version %u%s; a GPU's grid has %d dimension%s%s",
-             (unsigned)rule->version,
-             rule->leading_row ? " with a row for the parameter that libomptarget does not add"
-                               : "",
-             rule->dimensions, rule->dimensions == 1 ? "" : "s",
-             rule->dynamic_memory ? "" : ", no dynamic shared memory");
+        tell_fact(to, "adapted", name, "packet version %u%s; a GPU's grid has %d dimension%s%s",
+                  (unsigned)rule->version,
+                  rule->leading_row ? " with a row for the parameter that libomptarget does not add"
+                                    : "",
+                  rule->dimensions, rule->dimensions == 1 ? "" : "s",
+                  rule->dynamic_memory ? "" : ", no dynamic shared memory");
 }
 
-static void host_kernels(const struct to *to, const struct rex_packet_rule *rule)
+static void say_host_kernels(const struct to *to, const struct rex_packet_rule *rule)
 {
     if (rule->version != 0)
-        tell(to, "adapted", "host kernels",
-             "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
-             (unsigned)rule->version,
-             rule->trailing_row ? " with a row for libomptarget to write over" : "");
+        tell_fact(
+            to, "adapted", "host kernels",
+            "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
+            (unsigned)rule->version,
+            rule->trailing_row ? " with a row for libomptarget to write over" : "");
 }
 
 /* Facts that hold or not. */
-static void yes_or_no(const struct to *to, const struct rex_release *release)
+static void say_adaptations_that_hold(const struct to *to, const struct rex_release *release)
 {
     const struct {
         bool holds;
@@ -244,45 +246,47 @@ static void yes_or_no(const struct to *to, const struct rex_release *release)
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (facts[i].holds)
-            say(to, "adapted", facts[i].name, facts[i].text);
+            say_fact(to, "adapted", facts[i].name, facts[i].text);
 }
 
-static void limits(const struct to *to, const struct rex_release *release)
+static void say_limits(const struct to *to, const struct rex_release *release)
 {
-    tell(to, "adapted", "flags of a packet",
-         "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
-         "taken for something else",
-         (unsigned long long)release->packet_flags);
+    tell_fact(to, "adapted", "flags of a packet",
+              "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
+              "taken for something else",
+              (unsigned long long)release->packet_flags);
     if (release->newest_old_header > 0)
-        tell(to, "adapted", "CUBINs",
-             "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
-             release->newest_old_header,
-             release->new_header_refused ? "; later ones are refused"
-                                         : "; 21.1.0 and 21.1.1 refuse later ones");
+        tell_fact(to, "adapted", "CUBINs",
+                  "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
+                  release->newest_old_header,
+                  release->new_header_refused ? "; later ones are refused"
+                                              : "; 21.1.0 and 21.1.1 refuse later ones");
     if (release->environment_size > 0)
-        tell(to, "adapted", "kernels of clang",
-             "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
-             "libomptarget would abort",
-             (unsigned)release->environment_size);
+        tell_fact(to, "adapted", "kernels of clang",
+                  "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
+                  "libomptarget would abort",
+                  (unsigned)release->environment_size);
     if (release->most_teams > 0)
-        tell(to, "adapted", "teams", "more than %u are an error: libomptarget would cut them down",
-             (unsigned)release->most_teams);
+        tell_fact(to, "adapted", "teams",
+                  "more than %u are an error: libomptarget would cut them down",
+                  (unsigned)release->most_teams);
     if (release->most_dynamic_memory > 0)
-        tell(to, "adapted", "dynamic shared memory",
-             "more than %u bytes are an error: the launch would be reported and not done",
-             (unsigned)release->most_dynamic_memory);
+        tell_fact(to, "adapted", "dynamic shared memory",
+                  "more than %u bytes are an error: the launch would be reported and not done",
+                  (unsigned)release->most_dynamic_memory);
     if (release->driver_function != NULL)
-        tell(to, "adapted", "CUDA driver", "for CUDA %s or later is needed: the plugin calls %s",
-             release->driver_since, release->driver_function);
+        tell_fact(to, "adapted", "CUDA driver",
+                  "for CUDA %s or later is needed: the plugin calls %s", release->driver_since,
+                  release->driver_function);
 }
 
-static void adaptations(const struct to *to, const struct rex_release *release)
+static void say_adaptations(const struct to *to, const struct rex_release *release)
 {
-    packets(to, "plain kernels", &release->plain);
-    packets(to, "env kernels", &release->env);
-    host_kernels(to, &release->host);
-    yes_or_no(to, release);
-    limits(to, release);
+    say_packets(to, "plain kernels", &release->plain);
+    say_packets(to, "env kernels", &release->env);
+    say_host_kernels(to, &release->host);
+    say_adaptations_that_hold(to, release);
+    say_limits(to, release);
 }
 
 static int info_of_release(const struct to *to, int number)
@@ -293,14 +297,14 @@ static int info_of_release(const struct to *to, int number)
         snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", number);
         return rex_fail_again(REX_EINVAL, message);
     }
-    adaptations(to, release);
-    programs(to, release);
+    say_adaptations(to, release);
+    say_programs(to, release);
     return REX_OK;
 }
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */
 
-static void plugins(const struct to *to)
+static void say_plugins(const struct to *to)
 {
     char pattern[PATH_MAX + 32];
     glob_t found;
@@ -312,30 +316,30 @@ static void plugins(const struct to *to)
         const char *name = strrchr(found.gl_pathv[i], '/') + 1 + strlen("libomptarget.rtl.");
         char shortened[NAME_MAX + 1];
         snprintf(shortened, sizeof shortened, "%.*s", (int)(strlen(name) - strlen(".so")), name);
-        say(to, "plugin", shortened, found.gl_pathv[i]);
+        say_fact(to, "plugin", shortened, found.gl_pathv[i]);
     }
     globfree(&found);
 }
 
-static void bound(const struct to *to)
+static void say_bound(const struct to *to)
 {
     const struct rex_release *release = rex_runtime();
-    say(to, "libomptarget", "path", rex_runtime_path());
-    tell(to, "libomptarget", "release", "%d", release->number);
-    say(to, "libomptarget", "chosen by", rex_runtime_chosen());
-    tell(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
-         release->marker);
+    say_fact(to, "libomptarget", "path", rex_runtime_path());
+    tell_fact(to, "libomptarget", "release", "%d", release->number);
+    say_fact(to, "libomptarget", "chosen by", rex_runtime_chosen());
+    tell_fact(to, "libomptarget", "told by", "it exports %s, and nothing later that librex knows",
+              release->marker);
     if (*rex_runtime_doubt() != '\0')
-        say(to, "libomptarget", "trouble", rex_runtime_doubt());
-    adaptations(to, release);
+        say_fact(to, "libomptarget", "trouble", rex_runtime_doubt());
+    say_adaptations(to, release);
     if (release->plugins_apart)
-        plugins(to);
+        say_plugins(to);
     else
-        say(to, "plugin", "all", "in libomptarget itself");
+        say_fact(to, "plugin", "all", "in libomptarget itself");
 }
 
 /* A line of TEXT for each rejected candidate: "\n path: reason". */
-static void rejected(const struct to *to, char *text)
+static void say_rejected(const struct to *to, char *text)
 {
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
@@ -344,68 +348,68 @@ static void rejected(const struct to *to, char *text)
         if (reason == NULL)
             continue;
         *reason = '\0';
-        say(to, "found", line + strspn(line, " "), reason + 2);
+        say_fact(to, "found", line + strspn(line, " "), reason + 2);
     }
 }
 
-static void searched(const struct to *to)
+static void say_searched(const struct to *to)
 {
     char folder[PATH_MAX];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
-        say(to, "searched", *folders, "");
-    say(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
+        say_fact(to, "searched", *folders, "");
+    say_fact(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
     for (size_t i = 0; i < count; i++)
-        tell(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
-             *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
+        tell_fact(to, "found", all[i].path, "LLVM %d%s%s", all[i].release->number,
+                  *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
     free(all);
-    rejected(to, report.text);
+    say_rejected(to, report.text);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) void driver_file(const struct to *to)
+static __attribute__((noinline)) void say_driver_file(const struct to *to)
 {
     char path[PATH_MAX];
     if (rex_cuda_library(path) != NULL)
-        say(to, "driver", "file", path);
+        say_fact(to, "driver", "file", path);
 }
 
-static void driver(const struct to *to)
+static void say_driver(const struct to *to)
 {
     struct rex_gpu gpu;
     char text[REX_MESSAGE_MAX];
     rex_cuda_retry();
     if (rex_kernel_module(text, sizeof text))
-        say(to, "driver", "kernel module", text);
-    driver_file(to);
+        say_fact(to, "driver", "kernel module", text);
+    say_driver_file(to);
     if (rex_cuda_devices() == 0) {
-        say(to, "driver", "error", rex_cuda_why());
+        say_fact(to, "driver", "error", rex_cuda_why());
         return;
     }
     if (rex_gpu_get(&gpu, sizeof gpu, 0) == REX_OK)
-        tell(to, "driver", "CUDA version", "%d.%d", gpu.driver / 1000, gpu.driver % 1000 / 10);
+        tell_fact(to, "driver", "CUDA version", "%d.%d", gpu.driver / 1000, gpu.driver % 1000 / 10);
     if (rex_runtime() != NULL && rex_device_trouble(rex_runtime(), text, sizeof text))
-        say(to, "driver", "trouble", text);
+        say_fact(to, "driver", "trouble", text);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
 /* The backend of launches, as far as the fallback reasons of the process decide it. */
-static void launches(const struct to *to)
+static void say_launches(const struct to *to)
 {
     char why[REX_REASON_MAX];
     unsigned reasons = rex_process_reasons();
     bool refused = rex_driver_is_demanded() && (reasons & REX_REASON_NO_GPU) == 0;
     if (reasons == 0) {
-        say(to, "launch", "by", "the CUDA driver");
+        say_fact(to, "launch", "by", "the CUDA driver");
         return;
     }
     rex_reason_text((struct rex_reason){reasons, NULL}, why);
-    tell(to, "launch", "by", "%s: %s", refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget",
-         why);
+    tell_fact(to, "launch", "by", "%s: %s",
+              refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
 }
 
 int rex_info(int release, rex_info_row *row, void *context)
@@ -415,15 +419,15 @@ int rex_info(int release, rex_info_row *row, void *context)
         return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
     if (release != 0)
         return info_of_release(&to, release);
-    library(&to);
+    say_library(&to);
     if (rex_runtime_bind() == REX_OK)
-        bound(&to);
+        say_bound(&to);
     else
-        say(&to, "libomptarget", "error", rex_last_error());
-    searched(&to);
-    driver(&to);
+        say_fact(&to, "libomptarget", "error", rex_last_error());
+    say_searched(&to);
+    say_driver(&to);
     if (rex_runtime() != NULL)
-        launches(&to);
-    settings(&to);
+        say_launches(&to);
+    say_settings(&to);
     return REX_OK;
 }

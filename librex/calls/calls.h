@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "omp/backend.h"
-#include "omp/forward.h"
+#include "omp/entrypoints.h"
 #include "rex/map.h"
 
 /*

@@ -1,10 +1,10 @@
 /*
- * forward.h - the table of libomptarget's entry points.
+ * entrypoints.h - the table of libomptarget's entry points.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_FORWARD_H
-#define REX_INTERNAL_FORWARD_H
+#ifndef REX_INTERNAL_ENTRYPOINTS_H
+#define REX_INTERNAL_ENTRYPOINTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -163,23 +163,5 @@ struct rex_entry_points {
     REX_ENTRY_POINTS(SLOT)
 #undef SLOT
 };
-
-/* Reads a slot. The atomic is needed because other threads may call while binding writes it. */
-#define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
-
-extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
-
-/*
- * Point every slot at the function of the library HANDLE, or at one that reports what RELEASE
- * lacks. The slot of __tgt_target_kernel gets librex's translation if the release has no
- * packet.
- */
-void rex_forward_to(void *handle, int release);
-
-/*
- * Whether the loader binds the `__tgt_*` names to librex, so that all calls of the process come
- * through here. The answer is kept: a library loaded later is searched later.
- */
-bool rex_forward_first(void);
 
 #endif

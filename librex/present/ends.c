@@ -1,0 +1,172 @@
+/*
+ * ends.c - ends in the present table: which is the last of a mapping, and waits for its users.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/ends.h"
+
+#include "present/exclude.h"
+#include "present/waits.h"
+
+/* Whether one reference less, or a few, may end the mapping. */
+static bool takes_last(const struct rex_entry *entry, uint32_t taken)
+{
+    return entry->refs == REX_REFS_UNKNOWN || taken == REX_REFS_UNKNOWN || entry->refs <= taken;
+}
+
+/*
+ * Counts the references that the end takes of each entry. Whether another call changes one, or
+ * updates where the end detaches.
+ */
+static bool count_taken(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    struct rex_entry *entry;
+    bool is_changing = false;
+    for (size_t i = 0; i < end->count; i++) {
+        end->range[i].is_mapped = end->range[i].is_used = false;
+        REX_EACH_ENTRY(table, entry, &end->range[i])
+        {
+            is_changing |= entry->owner != NULL || rex_attach_excludes(end, &end->range[i], entry);
+            entry->taken = 0;
+            end->range[i].is_mapped = true;
+        }
+    }
+    for (size_t i = 0; i < end->count && !is_changing; i++) {
+        const struct rex_range *range = &end->range[i];
+        REX_EACH_ENTRY(table, entry, range)
+        if (range->counts == REX_COUNTS_UNKNOWN || entry->taken == REX_REFS_UNKNOWN ||
+            !rex_entry_has(entry, range->begin, range->end))
+            entry->taken = REX_REFS_UNKNOWN;
+        else
+            entry->taken += range->counts == REX_COUNTS_ONE;
+    }
+    return is_changing;
+}
+
+/* The entries of RANGE are awaited from now on. */
+static void mark(struct rex_present_table *table, struct rex_range *range, bool is_held)
+{
+    struct rex_entry *entry;
+    REX_EACH_ENTRY(table, entry, range)
+    {
+        entry->awaited++;
+        entry->held += is_held;
+    }
+    range->marked = table->made + 1;
+    range->is_held = is_held;
+    __atomic_store_n(&table->awaiting, table->awaiting + 1, __ATOMIC_RELAXED);
+}
+
+static void unmark(struct rex_present_table *table, struct rex_range *range)
+{
+    struct rex_entry *entry;
+    REX_EACH_ENTRY(table, entry, range)
+    if (entry->born < range->marked) {
+        entry->awaited--;
+        entry->held -= range->is_held;
+    }
+    range->marked = 0;
+    __atomic_store_n(&table->awaiting, table->awaiting - 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Whether an end that has waited, and is not the last any more, goes on waiting: until those users
+ * have left that there are now. It keeps nobody else waiting. If it subtracted at once, the end of
+ * the begin that has come would be the last, and wait for a kernel that may wait for its thread.
+ */
+static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
+{
+    if (range->awaits == 0)
+        range->awaits = entry->generation + (entry->older > 0 ? 2 : 1);
+    if (entry->generation < range->awaits && entry->older == 0) {
+        entry->older = entry->users;
+        entry->generation++;
+    }
+    return entry->generation < range->awaits ||
+           (entry->generation == range->awaits && entry->older > 0);
+}
+
+/*
+ * Finds the ranges that the end has to have for itself, and that others use. Whether it waits for
+ * the users of others.
+ */
+static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
+{
+    struct rex_entry *entry;
+    bool force = rex_is_in_force(table), some = false;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_range *range = &end->range[i];
+        range->needs_all = !range->is_mapped;
+        REX_EACH_ENTRY(table, entry, range)
+        if (takes_last(entry, entry->taken)) {
+            range->needs_all = true;
+            range->is_used |= entry->users > 0;
+        } else if (range->was_used) {
+            some |= awaits_older(entry, range);
+        }
+        if (range->needs_all)
+            range->awaits = 0;
+    }
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < end->count; i++)
+            if (end->range[i].needs_all &&
+                rex_range_meets(end, &end->range[i], other, &first, force))
+                end->range[i].is_used = true;
+    }
+    return some;
+}
+
+/* Marks the ranges that are used, and no others. Whether there are any. */
+static bool mark_used(struct rex_present_table *table, struct rex_range_lock *end)
+{
+    bool some = false, is_free = false;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_range *range = &end->range[i];
+        bool was_marked = range->marked > 0;
+        if (was_marked)
+            unmark(table, range);
+        if (range->is_used)
+            mark(table, range, !end->wait.is_open);
+        is_free |= was_marked && !range->is_used;
+        range->was_used |= range->is_used;
+        some |= range->is_used;
+    }
+    if (is_free)
+        rex_tell_change(table);
+    return some;
+}
+
+void rex_end_goes_on(struct rex_present_table *table, struct rex_range_lock *end)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < end->count; i++) {
+        struct rex_range *range = &end->range[i];
+        REX_EACH_ENTRY(table, entry, range)
+        {
+            if (entry->owner == end)
+                continue;
+            if (takes_last(entry, entry->taken)) {
+                entry->owner = end;
+                continue;
+            }
+            range->is_shared = true;
+            rex_entry_add_user(entry, end, range);
+            entry->refs -= entry->taken;
+            entry->taken = 0;
+        }
+        end->known += range->is_shared;
+    }
+}
+
+bool rex_end_has_to_wait(struct rex_present_table *table, struct rex_range_lock *end)
+{
+    for (size_t i = 0; i < end->count; i++)
+        if (end->range[i].is_empty)
+            rex_entries_forget_beside(table, &end->range[i]);
+    if (end->is_all)
+        rex_entries_forget_refs(table, end->range);
+    bool is_changing = count_taken(table, end);
+    bool awaits_some = !is_changing && find_used(table, end);
+    return mark_used(table, end) || awaits_some || is_changing;
+}

@@ -1,0 +1,125 @@
+/*
+ * loose.c - memory that libomptarget may still use or end: made so, looked at, taken out.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/loose.h"
+
+#include "omp/backend.h"
+#include "present/lookup.h"
+
+/* Finds the first loose entry that no call uses from *AT on, and before END. */
+static bool find_loose(struct rex_present_table *table, uintptr_t at, uintptr_t end,
+                       struct rex_entry *found, unsigned *changes)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    *changes = table->loosened + table->begun;
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, end)) != NULL; i++)
+        if (entry->is_loose && entry->users == 0 && entry->owner == NULL) {
+            *found = *entry;
+            is_found = true;
+        }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/* Takes out ENTRY unless memory has become loose, or a begin has used some, since find_loose(). */
+static void take_out_loose(struct rex_present_table *table, const struct rex_entry *gone,
+                           unsigned changes)
+{
+    pthread_mutex_lock(&table->lock);
+    struct rex_entry *entry =
+        rex_entry_touching(table, rex_entries_behind(table, gone->begin), gone->end);
+    if (table->loosened + table->begun == changes && entry != NULL && entry->born == gone->born &&
+        entry->users == 0 && entry->owner == NULL) {
+        entry->is_gone = true;
+        rex_entries_clean(table);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* Before a call maps its memory: what of it is loose, and libomptarget has no more, is absent. */
+static void look_at_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
+{
+    struct rex_entry entry;
+    unsigned changes;
+    for (size_t i = 0; i < begin->count; i++)
+        for (uintptr_t at = begin->range[i].begin;
+             find_loose(table, at, begin->range[i].end, &entry, &changes); at = entry.end)
+            if (rex_memory_presence((const void *)entry.begin, entry.end - entry.begin,
+                                    begin->number) == REX_ABSENT)
+                take_out_loose(table, &entry, changes);
+}
+
+/*
+ * Each call with other memory leaves an entry that no later one looks at. The more entries there
+ * are, the less often all are looked at, so that a call looks at three on average.
+ */
+static void look_at_all_loose(struct rex_present_table *table, int number)
+{
+    struct rex_range all = {.begin = 0, .end = UINTPTR_MAX};
+    struct rex_range_lock ranges = {.range = &all, .count = 1, .number = number};
+    pthread_mutex_lock(&table->lock);
+    bool is_time = table->loosened >= table->look_at;
+    pthread_mutex_unlock(&table->lock);
+    if (!is_time)
+        return;
+    look_at_loose(table, &ranges);
+    pthread_mutex_lock(&table->lock);
+    table->look_at = table->loosened + REX_LOOSE_FEW + (unsigned)table->count / 2;
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_loosen_call(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    bool done = !ranges->is_all;
+    look_at_all_loose(table, ranges->number);
+    for (size_t i = 0; i < ranges->count && done; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        uintptr_t begins[2];
+        size_t count = range->is_empty ? rex_entries_beside(table, range, begins) : 0;
+        bool is_over = !range->is_mapped && !range->is_new &&
+                       rex_memory_presence((const void *)range->begin, range->end - range->begin,
+                                           ranges->number) == REX_ABSENT;
+        pthread_mutex_lock(&table->lock);
+        if (!range->is_empty && !is_over)
+            done = rex_entries_loosen(table, range->begin, range->end);
+        while (count-- > 0)
+            done &= rex_entries_loosen(table, begins[count], begins[count] + 1);
+        pthread_mutex_unlock(&table->lock);
+    }
+    if (!done)
+        rex_add_process_reasons(ranges->is_all ? REX_REASON_NOT_WAITED : REX_REASON_NO_MEMORY);
+}
+
+static bool is_any_loose(const struct rex_range_lock *ranges)
+{
+    bool some = false;
+    for (size_t i = 0; i < ranges->count; i++)
+        some |= ranges->range[i].is_loose;
+    return some;
+}
+
+#define PIN_TRIES 8
+
+void rex_pin_looked_at(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    for (int i = 0; i < PIN_TRIES; i++) {
+        /* Relaxed: read once more under the lock. */
+        unsigned loosened = __atomic_load_n(&table->loosened, __ATOMIC_RELAXED);
+        if (loosened != 0)
+            look_at_loose(table, ranges);
+        rex_present_pin(ranges);
+        if (loosened == __atomic_load_n(&table->loosened, __ATOMIC_RELAXED) ||
+            !is_any_loose(ranges) || i + 1 == PIN_TRIES)
+            return;
+        ranges->is_refused = true;
+        rex_present_unpin(ranges);
+        ranges->is_refused = false;
+        for (size_t j = 0; j < ranges->count; j++)
+            ranges->range[j].is_new = ranges->range[j].is_shared = false;
+    }
+}

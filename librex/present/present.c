@@ -1,0 +1,357 @@
+/*
+ * present.c - the present table: which calls may work at once on which memory.
+ *
+ * libomptarget counts a launch as a user of the memory that it maps, so that another thread cannot
+ * end the mapping under it. A launch by the driver counts itself in the table instead. A call takes
+ * all its memory in one critical section, or it waits and holds none.
+ *
+ * Shared calls are launches, updates, begins of present memory, and ends that are not the last of
+ * their mapping. Each counts as a user until it is over. Exclusive calls are begins of absent
+ * memory, until it is copied, and ends that are the last, or may be. They own their entries, and
+ * other calls wait.
+ *
+ * An end subtracts its references when it goes on. If it is the last and the entry has users, it
+ * waits, and marks its memory: launches and updates of it wait, too, but begins do not. The marks
+ * hold in windows that double (struct rex_table_wait). If a begin makes the end a non-last one, its
+ * marks go, and it goes on when the users of that time have left.
+ *
+ * A call that attaches a pointer and an update of the same memory exclude each other, because the
+ * update copies the host's pointer.
+ *
+ * Memory of launches that has no entry is listed. Two launches, one of them by the driver, exclude
+ * each other there if either copies the memory back. A begin waits for the driver's launches there.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/present.h"
+
+#include <stdlib.h>
+
+#include "base/process.h"
+#include "omp/backend.h"
+#include "omp/columns.h"
+#include "omp/device.h"
+#include "present/ends.h"
+#include "present/exclude.h"
+#include "present/lookup.h"
+#include "present/mappings.h"
+#include "present/presentcalls.h"
+#include "present/waits.h"
+
+static void add_refs(struct rex_entry *entry, enum rex_counts counts)
+{
+    if (counts == REX_COUNTS_UNKNOWN || entry->refs == REX_REFS_UNKNOWN)
+        entry->refs = REX_REFS_UNKNOWN;
+    else
+        entry->refs += counts == REX_COUNTS_ONE;
+}
+
+/* ---- shared calls, and begins ---------------------------------------------------------------- */
+
+/*
+ * Whether a call only lists a range that has an entry, because the mapping may end before
+ * libomptarget looks. A loose one may. If only libomptarget launches, no end waits for a launch of
+ * the whole mapping, because either of them may come first.
+ */
+static bool is_listed_only(const struct rex_range_lock *ranges, const struct rex_range *range,
+                           const struct rex_entry *entry, bool is_in_force)
+{
+    bool is_all_of_it = range->begin == entry->begin && range->end == entry->end;
+    return entry->is_loose || (ranges->call == REX_CALL_LAUNCHES && is_all_of_it && !is_in_force);
+}
+
+/*
+ * Looks up how the ranges are mapped. Whether the call has to wait: for an entry's owner, for an
+ * update where it attaches a pointer, for an end that waits, or for a call without an entry. `met`
+ * of RANGES becomes that call.
+ */
+static bool look_up_ranges(const struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    bool is_owned = false, is_held = false, force = rex_is_in_force(table);
+    size_t last = 0;
+    for (size_t i = 0; i < ranges->count && !is_owned; i++) {
+        struct rex_range *range = &ranges->range[i];
+        last = range->at = rex_entries_near(table, last, range->begin);
+        const struct rex_entry *entry;
+        range->is_mapped = range->is_whole = range->is_loose = range->is_attached = false;
+        range->device = 0;
+        for (size_t j = last; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
+            is_owned |= entry->owner != NULL || rex_attach_excludes(ranges, range, entry);
+            is_held |= entry->held > 0;
+            range->is_mapped = true;
+            range->is_loose |= entry->is_loose;
+            range->is_attached |= entry->is_attached;
+            range->is_whole |= !entry->is_gone && rex_entry_has(entry, range->begin, range->end) &&
+                               !is_listed_only(ranges, range, entry, force);
+            if (range->is_whole && entry->device != 0)
+                range->device = entry->device + (range->begin - entry->begin);
+        }
+    }
+    is_held = is_held && ranges->call != REX_CALL_BEGINS;
+    ranges->met = table->at_work != NULL ? rex_find_met(table, ranges) : NULL;
+    return is_owned || ranges->met != NULL || (is_held && force);
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct rex_range *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->end < b->end) - (a->end > b->end); /* what contains others comes before them */
+}
+
+#define FEW 8 /* ranges that are compared faster than sorted */
+
+static void put_in_order(struct rex_range_lock *ranges)
+{
+    ranges->is_ordered = true;
+    for (size_t i = 1; i < ranges->count && ranges->is_ordered; i++)
+        ranges->is_ordered = by_begin(&ranges->range[i - 1], &ranges->range[i]) <= 0;
+    if (!ranges->is_ordered)
+        qsort(ranges->range, ranges->count, sizeof *ranges->range, by_begin);
+    ranges->is_ordered = true;
+}
+
+static void use_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct rex_range *range = &ranges->range[i];
+        range->is_shared = range->is_whole;
+        if (range->is_empty && ranges->call != REX_CALL_UPDATES)
+            rex_entries_forget_beside(table, range);
+        if (range->is_shared) {
+            rex_entry_add_user(&table->entries[range->at], ranges, range);
+            ranges->known++;
+        }
+    }
+}
+
+/* ---- begins ---------------------------------------------------------------------------------- */
+
+/*
+ * A launch that has listed the memory of a new entry may have a reference to the mapping. An end
+ * meets whatever is listed there.
+ */
+static void forget_listed(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    struct rex_range_lock as_end = *ranges;
+    as_end.call = REX_CALL_ENDS;
+    for (const struct rex_range_lock *other = table->at_work; other != NULL; other = other->next) {
+        size_t first = 0;
+        for (size_t i = 0; i < ranges->count; i++)
+            if (ranges->range[i].is_new &&
+                rex_range_meets(&as_end, &ranges->range[i], other, &first, true))
+                rex_entries_forget_refs(table, &ranges->range[i]);
+    }
+}
+
+/*
+ * Makes entries for the absent memory of a begin, which comes in order. A row inside another one
+ * needs none. Without memory for entries nothing keeps launches by the driver away: none goes that
+ * way any more.
+ */
+static void make_new_entries(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    struct rex_entry *made = rex_entries_room(table, ranges->count);
+    size_t count = 0;
+    if (made == NULL) {
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        rex_mapped_unseen();
+        return;
+    }
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct rex_range *range = &ranges->range[i];
+        struct rex_entry *last = count > 0 ? &made[count - 1] : NULL;
+        bool touches = last != NULL && range->begin < last->end;
+        if (range->is_mapped || (range->is_empty && !touches))
+            continue;
+        if (touches) {
+            add_refs(last, range->end <= last->end ? range->counts : REX_COUNTS_UNKNOWN);
+            continue;
+        }
+        range->is_new = true;
+        made[count++] =
+            (struct rex_entry){.begin = range->begin,
+                               .end = range->end,
+                               .born = ++table->made,
+                               .refs = range->counts == REX_COUNTS_ONE ? 1 : REX_REFS_UNKNOWN,
+                               .owner = ranges};
+    }
+    ranges->known += count;
+    rex_entries_add(table, made, count);
+    if (table->at_work != NULL)
+        forget_listed(table, ranges);
+}
+
+static void cut_loose(struct rex_present_table *table, uintptr_t at)
+{
+    size_t index = rex_entries_behind(table, at);
+    const struct rex_entry *entry = rex_entry_touching(table, index, at);
+    if (entry == NULL || !entry->is_loose || entry->users > 0)
+        return;
+    struct rex_entry *made = rex_entries_room(table, 1);
+    if (made == NULL) {
+        rex_add_process_reasons(REX_REASON_NO_MEMORY);
+        return;
+    }
+    entry = &table->entries[index];
+    *made = (struct rex_entry){.begin = at,
+                               .end = entry->end,
+                               .born = ++table->made,
+                               .refs = REX_REFS_UNKNOWN,
+                               .is_loose = true,
+                               .is_attached = entry->is_attached,
+                               .is_kept = entry->is_kept};
+    table->entries[index].end = at;
+    rex_entries_add(table, made, 1);
+}
+
+/*
+ * A begin may map a part of loose memory, which is absent by then. The parts become entries of
+ * their own, so that each is asked for, and they stay until the begin is over. Memory with users,
+ * which it had before it became loose, is mapped as a whole.
+ */
+static void own_loose(struct rex_present_table *table, const struct rex_range_lock *begin)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < begin->count; i++) {
+        const struct rex_range *range = &begin->range[i];
+        if (!range->is_loose)
+            continue;
+        table->begun++;
+        cut_loose(table, range->begin);
+        cut_loose(table, range->end);
+        REX_EACH_ENTRY(table, entry, range)
+        if (entry->is_loose && entry->users == 0)
+            entry->owner = begin;
+    }
+}
+
+/* The memory of a pointer that the call attaches differs from the host's from now on. */
+static void mark_attached(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        if (!range->attaches || ranges->call == REX_CALL_ENDS)
+            continue;
+        REX_EACH_ENTRY(table, entry, range)
+        {
+            entry->is_attached = true;
+            rex_attached_add(table, range->begin);
+        }
+    }
+}
+
+/* ---- a call enters and leaves ---------------------------------------------------------------- */
+
+/*
+ * Fallback reasons of a launch by the driver that would have to wait. libomptarget's launches do
+ * not wait for each other, because a kernel may wait for another one.
+ */
+static unsigned reasons_not_to_wait(const struct rex_range_lock *launch)
+{
+    bool is_beside = launch->met != NULL && launch->met->call == REX_CALL_LAUNCHES;
+    return (rex_present_is_entered() ? REX_REASON_NESTED : 0u) |
+           (is_beside ? REX_REASON_BESIDE : 0u);
+}
+
+unsigned rex_present_pin(struct rex_range_lock *ranges)
+{
+    struct rex_present_table *table = rex_present_table(ranges->number);
+    bool ends = ranges->call == REX_CALL_ENDS, begins = ranges->call == REX_CALL_BEGINS;
+    ranges->is_ordered = ranges->count < 2;
+    if (ranges->count > FEW || (begins && ranges->count > 1))
+        put_in_order(ranges);
+    pthread_mutex_lock(&table->lock);
+    while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
+        unsigned reasons = ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
+        if (reasons == 0)
+            rex_wait_begin(table, ranges);
+        if (ranges->call == REX_CALL_BY_DRIVER) {
+            pthread_mutex_unlock(&table->lock);
+            return reasons;
+        }
+        rex_wait_for_change(table, &ranges->wait);
+    }
+    if (ranges->is_listed)
+        rex_at_work_remove(table, ranges);
+    ranges->is_alone = table->at_work == NULL;
+    ranges->known = 0;
+    if (ends)
+        rex_end_goes_on(table, ranges);
+    else
+        use_entries(table, ranges);
+    if (begins)
+        own_loose(table, ranges);
+    if (begins && ranges->known < ranges->count && !ranges->is_all)
+        make_new_entries(table, ranges);
+    if (ranges->types & REX_MAP_PTR_AND_OBJ)
+        mark_attached(table, ranges);
+    if (ranges->is_all || ranges->known < ranges->count)
+        rex_at_work_add(table, ranges);
+    table->by_driver += ranges->call <= REX_CALL_UPDATES;
+    ranges->is_waiting = false;
+    pthread_mutex_unlock(&table->lock);
+    return 0;
+}
+
+static void disown(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < ranges->count; i++)
+        REX_EACH_ENTRY(table, entry, &ranges->range[i])
+    if (entry->owner == ranges)
+        entry->owner = NULL;
+}
+
+void rex_present_unpin(struct rex_range_lock *ranges)
+{
+    struct rex_present_table *table = rex_present_table(ranges->number);
+    struct rex_entry *entry;
+    bool some_are_gone = false, counts = ranges->call == REX_CALL_BEGINS && !ranges->is_refused;
+    pthread_mutex_lock(&table->lock);
+    table->by_driver -= ranges->call <= REX_CALL_UPDATES;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        size_t j = rex_entries_near(table, range->at, range->begin);
+        for (; (entry = rex_entry_touching(table, j, range->end)) != NULL; j++) {
+            if (entry->owner == ranges && range->is_new) {
+                entry->device = range->device;
+                entry->is_gone |= !range->is_mapped && !entry->is_loose;
+            }
+            some_are_gone |= entry->is_gone;
+            if (range->is_shared)
+                rex_entry_remove_user(entry, ranges, range);
+            /* A row that overlaps a mapping in part changes a count that is not known. */
+            if (counts && range->is_mapped && !range->is_new)
+                add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);
+        }
+    }
+    /* After all ranges: a new entry may lie in another range of the call, which comes before. */
+    if (ranges->call >= REX_CALL_BEGINS)
+        disown(table, ranges);
+    if (ranges->is_listed)
+        rex_at_work_remove(table, ranges);
+    if (some_are_gone)
+        rex_entries_clean(table);
+    rex_tell_change(table);
+    pthread_mutex_unlock(&table->lock);
+}
+
+bool rex_present_is_awaited(const struct rex_range_lock *launch)
+{
+    struct rex_present_table *table = rex_present_table(launch->number);
+    const struct rex_entry *entry;
+    bool is_awaited = false;
+    /* Relaxed: an end that begins to wait later may come after the launch. */
+    if (__atomic_load_n(&table->awaiting, __ATOMIC_RELAXED) == 0)
+        return false;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = 0; i < launch->count; i++)
+        if (launch->range[i].is_shared && launch->range[i].is_changed)
+            REX_EACH_ENTRY(table, entry, &launch->range[i])
+    is_awaited |= entry->awaited > 0;
+    pthread_mutex_unlock(&table->lock);
+    return is_awaited;
+}

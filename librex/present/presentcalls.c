@@ -1,0 +1,279 @@
+/*
+ * presentcalls.c - calls of libomptarget enter the present table and leave it: what their rows use.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/presentcalls.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/process.h"
+#include "omp/backend.h"
+#include "omp/columns.h"
+#include "omp/device.h"
+#include "present/lookup.h"
+#include "present/loose.h"
+#include "present/mappings.h"
+#include "present/settle.h"
+
+/* ---- pointers that are attached -------------------------------------------------------------- */
+
+static bool pointers_are_attached;
+
+bool rex_pointers_are_attached(void)
+{
+    return __atomic_load_n(&pointers_are_attached, __ATOMIC_ACQUIRE);
+}
+
+/* ---- bases that are apart from their rows ---------------------------------------------------- */
+
+static bool bases_are_apart;
+
+bool rex_bases_are_apart(void)
+{
+    return __atomic_load_n(&bases_are_apart, __ATOMIC_ACQUIRE);
+}
+
+static void note_bases(enum rex_present_call call, const struct rex_map *map)
+{
+    bool are_apart = false;
+    for (int32_t i = 0; call == REX_CALL_BEGINS && i < map->count; i++)
+        are_apart |= rex_base_is_apart(map, i) || (map->mappers != NULL && map->mappers[i] != NULL);
+    if (are_apart)
+        __atomic_store_n(&bases_are_apart, true, __ATOMIC_RELEASE);
+}
+
+/* ---- calls of libomptarget ------------------------------------------------------------------- */
+
+#define TYPE_ATTACH INT64_C(0x4000) /* map type of clang 22: attach a pointer, the row's base */
+#define ON_STACK 32                 /* ranges without an allocation; a row has at most two */
+
+/* The outermost call that a thread is in; libomptarget may call itself through the forwarders. */
+struct call {
+    unsigned depth;
+    void *const *begin; /* its column; libomptarget passes the same one on */
+    struct rex_range_lock ranges;
+    struct rex_range range[ON_STACK], *more; /* an array for more ranges, or NULL */
+    bool has_mapper;
+};
+
+bool rex_present_is_entered(void)
+{
+    const struct call *own = rex_part_if_any(REX_PART_CALL);
+    return own != NULL && own->depth > 0;
+}
+
+/*
+ * A member does not count, its parent does; but one that deletes ends the whole mapping. If the
+ * base does not lie in the row, a row of no length elsewhere may count the mapping, too.
+ */
+static enum rex_counts counts_of(const struct rex_map *map, int32_t i)
+{
+    int64_t type = map->types[i];
+    if (type & REX_MAP_DELETE)
+        return REX_COUNTS_UNKNOWN;
+    if ((type & REX_MAP_MEMBER_OF_MASK) && !(type & REX_MAP_PTR_AND_OBJ))
+        return REX_COUNTS_NONE;
+    return (type & ~REX_ROW_COUNTED) == 0 && map->sizes[i] > 0 && !rex_base_is_apart(map, i)
+               ? REX_COUNTS_ONE
+               : REX_COUNTS_UNKNOWN;
+}
+
+static void add_row_ranges(struct rex_range_lock *ranges, const struct rex_map *map, int32_t i)
+{
+    int64_t type = map->types[i], size = map->sizes[i];
+    ranges->range[ranges->count++] =
+        (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                           .end = rex_end_of(map->begin[i], (size_t)size),
+                           .row = i,
+                           .counts = counts_of(map, i),
+                           .is_changed = (type & REX_MAP_FROM) != 0,
+                           .is_empty = size == 0};
+    if (type & REX_MAP_PTR_AND_OBJ)
+        ranges->range[ranges->count++] =
+            (struct rex_range){.begin = (uintptr_t)map->base[i],
+                               .end = rex_end_of(map->base[i], sizeof(void *)),
+                               .counts = REX_COUNTS_UNKNOWN,
+                               .is_changed = true,
+                               .attaches = true};
+}
+
+/*
+ * Fills in the ranges of a call. A call with a mapper locks all memory, because a mapper tells its
+ * rows to libomptarget alone. A call without memory for its ranges locks all memory, too.
+ */
+static void collect_ranges(struct call *own, enum rex_present_call call, const struct rex_map *map,
+                           int number)
+{
+    struct rex_range_lock *ranges = &own->ranges;
+    size_t most = 2 * (size_t)map->count;
+    own->more = most > ON_STACK ? malloc(most * sizeof *own->more) : NULL;
+    own->begin = map->begin;
+    own->has_mapper = false;
+    *ranges = (struct rex_range_lock){.range = own->more != NULL ? own->more : own->range,
+                                      .number = number,
+                                      .call = call,
+                                      .is_all = most > ON_STACK && own->more == NULL};
+    if (ranges->is_all)
+        rex_mapped_unseen();
+    for (int32_t i = 0; i < map->count; i++) {
+        own->has_mapper |= map->mappers != NULL && map->mappers[i] != NULL;
+        if ((map->types[i] & REX_MAP_NOT_MAPPED) || map->sizes[i] < 0 ||
+            (map->sizes[i] == 0 && map->begin[i] == NULL))
+            continue;
+        ranges->types |= map->types[i];
+        if (!ranges->is_all)
+            add_row_ranges(ranges, map, i);
+    }
+    ranges->is_all |= own->has_mapper;
+    if (ranges->is_all) {
+        ranges->count = 1;
+        ranges->range[0] = (struct rex_range){
+            .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN, .is_changed = true};
+    }
+}
+
+/*
+ * Notes that a call attaches pointers. The table marks the memory of those that its ranges tell.
+ * Pointers that a launch attaches stay mapped.
+ */
+static void note_attached(const struct call *own)
+{
+    const struct rex_range_lock *ranges = &own->ranges;
+    if (ranges->is_all || (ranges->types & TYPE_ATTACH))
+        __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+    if (own->has_mapper ||
+        (ranges->call == REX_CALL_LAUNCHES && (ranges->types & REX_MAP_PTR_AND_OBJ)))
+        rex_mapped_unseen();
+}
+
+/*
+ * Called if there is no memory for the ranges of a call. No launch goes by the driver any more, and
+ * the call waits for all calls at work.
+ */
+static void lock_all(int number)
+{
+    struct rex_range all = {.begin = 0, .end = UINTPTR_MAX, .counts = REX_COUNTS_UNKNOWN};
+    struct rex_range_lock ranges = {
+        .range = &all, .count = 1, .number = number, .call = REX_CALL_ENDS, .is_all = true};
+    rex_add_process_reasons(REX_REASON_NO_MEMORY);
+    rex_mapped_unseen();
+    rex_present_pin(&ranges);
+    rex_present_unpin(&ranges);
+}
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+/*
+ * Whether a row lies in a mapping that has no entry and may be larger. A call may end that mapping
+ * by naming other parts of it, and the table would keep the row.
+ */
+static bool lies_in_unseen(const struct rex_range_lock *ranges)
+{
+    bool some = false;
+    void *device;
+    for (size_t i = 0; i < ranges->count && !some; i++) {
+        const struct rex_range *range = &ranges->range[i];
+        some =
+            range->is_new && rex_memory_find((const void *)range->begin, range->end - range->begin,
+                                             ranges->number, &device) != REX_ABSENT;
+    }
+    return some;
+}
+
+/*
+ * A call inside of another one: libomptarget's own, or by a mapper or a function for the log, whose
+ * rows the table does not follow.
+ */
+static bool is_foreign_call(const struct call *own, const struct rex_map *map, int number)
+{
+    return map->count > 0 && (own->begin != map->begin || own->ranges.number != number);
+}
+
+static void enter_nested(struct call *own, enum rex_present_call call, const struct rex_map *map,
+                         int number)
+{
+    own->depth++;
+    if (!is_foreign_call(own, map, number))
+        return;
+    note_bases(call, map);
+    rex_mapped_unseen();
+    for (int32_t i = 0; i < map->count && call != REX_CALL_UPDATES; i++)
+        if ((map->mappers != NULL && map->mappers[i] != NULL) ||
+            (map->types[i] & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH)))
+            __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
+}
+
+const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
+                                               const struct rex_map *map, int number)
+{
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    if (own != NULL && own->depth > 0) {
+        enter_nested(own, call, map, number);
+        return NULL;
+    }
+    note_bases(call, map);
+    struct rex_present_table *table = rex_present_table(number);
+    if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
+        return NULL;
+    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL) {
+        lock_all(number);
+        return NULL;
+    }
+    own->depth++;
+    rex_shelter_begin();
+    collect_ranges(own, call, map, number);
+    if (call != REX_CALL_UPDATES &&
+        (own->has_mapper || (own->ranges.types & (REX_MAP_PTR_AND_OBJ | TYPE_ATTACH))))
+        note_attached(own);
+    if (call == REX_CALL_BEGINS || call == REX_CALL_LAUNCHES)
+        rex_pin_looked_at(table, &own->ranges);
+    else
+        rex_present_pin(&own->ranges);
+    own->ranges.is_unseen =
+        call == REX_CALL_BEGINS && !rex_all_mappings_are_seen() && lies_in_unseen(&own->ranges);
+    rex_thread.holds++; /* as rex_log_hold(), within the shelter */
+    return &own->ranges;
+}
+
+static void leave_nested(enum rex_present_call call, enum rex_present_end how)
+{
+    if (call == REX_CALL_ENDS)
+        rex_mappings_forget();
+    if (how == REX_CALL_LATER)
+        rex_add_process_reasons(REX_REASON_NOT_WAITED);
+}
+
+/* The entries of the call's ranges become what libomptarget has now, or loose. */
+void rex_present_leave(enum rex_present_call call, const struct rex_map *map, int number,
+                       enum rex_present_end how)
+{
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    unsigned depth = own != NULL ? own->depth : 0;
+    bool is_loose = how == REX_CALL_LATER && call != REX_CALL_UPDATES;
+    if (depth > 1 && is_foreign_call(own, map, number))
+        leave_nested(call, how);
+    if (depth == 1) {
+        own->ranges.is_refused = how == REX_CALL_REFUSED;
+        if (is_loose)
+            rex_loosen_call(rex_present_table(number), &own->ranges);
+        if (call == REX_CALL_BEGINS && how == REX_CALL_DONE)
+            rex_settle_begin(&own->ranges);
+        if (call == REX_CALL_ENDS && (!is_loose || own->ranges.is_all))
+            rex_settle_end(&own->ranges);
+    }
+    if (call == REX_CALL_ENDS)
+        rex_mapping_next_generation();
+    if (depth == 1) {
+        rex_present_unpin(&own->ranges);
+        free(own->more);
+        own->more = NULL;
+        rex_shelter_end();
+        rex_thread.holds--;
+    }
+    if (depth > 0)
+        own->depth--;
+    if (rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
+}

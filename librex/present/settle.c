@@ -1,0 +1,150 @@
+/*
+ * settle.c - after a call: its entries become what libomptarget has now.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/settle.h"
+
+#include "omp/backend.h"
+#include "omp/device.h"
+#include "present/mappings.h"
+
+/*
+ * The entry of END in RANGE that begins at *AT, if any, stays or goes. *AT becomes the begin of the
+ * next one.
+ */
+static bool settle_entry(struct rex_present_table *table, const struct rex_range_lock *end,
+                         const struct rex_range *range, uintptr_t *at, bool stays)
+{
+    struct rex_entry *entry;
+    uintptr_t next = 0;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = rex_entries_behind(table, *at > range->begin ? *at : range->begin);
+         next == 0 && (entry = rex_entry_touching(table, i, range->end)) != NULL; i++) {
+        if (entry->owner != end)
+            continue;
+        if (entry->begin == *at) {
+            entry->is_gone |= !stays && !entry->is_loose;
+            entry->is_kept |= stays && entry->is_attached;
+            entry->refs = REX_REFS_UNKNOWN;
+            /* A launch that the end has not waited for may hold it, and nobody looks later. */
+            if (stays && rex_process_reasons() != 0)
+                rex_entries_loosen(table, entry->begin, entry->end);
+        } else
+            next = entry->begin;
+    }
+    pthread_mutex_unlock(&table->lock);
+    *at = next;
+    return next != 0;
+}
+
+static void settle_all(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    for (size_t i = 0; i < end->count; i++) {
+        uintptr_t at = 0;
+        bool stays = false;
+        while (settle_entry(table, end, &end->range[i], &at, stays))
+            stays = rex_runtime_omp()->is_present((const void *)at, end->number);
+    }
+}
+
+/* Copies the first entry from AT on that no call but END has for itself. */
+static bool find_unowned(struct rex_present_table *table, const struct rex_range_lock *end,
+                         uintptr_t at, struct rex_entry *found)
+{
+    const struct rex_entry *entry;
+    bool is_found = false;
+    pthread_mutex_lock(&table->lock);
+    for (size_t i = rex_entries_behind(table, at);
+         !is_found && (entry = rex_entry_touching(table, i, UINTPTR_MAX)) != NULL; i++) {
+        is_found = (entry->owner == NULL || entry->owner == end) && !entry->is_gone;
+        *found = *entry;
+    }
+    pthread_mutex_unlock(&table->lock);
+    return is_found;
+}
+
+/*
+ * After an end that may have ended any mapping: libomptarget is asked about each entry. An entry
+ * that stays has a count that is not known.
+ */
+static void settle_table(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    struct rex_entry asked;
+    for (uintptr_t at = 0; find_unowned(table, end, at, &asked); at = asked.end) {
+        const struct rex_omp *omp = rex_runtime_omp();
+        bool stays = omp->is_present((const void *)asked.begin, end->number) &&
+                     omp->is_present((const void *)(asked.end - 1), end->number);
+        pthread_mutex_lock(&table->lock);
+        struct rex_entry *entry =
+            rex_entry_touching(table, rex_entries_behind(table, asked.begin), asked.end);
+        if (entry != NULL && entry->born == asked.born) {
+            entry->is_gone |= !stays && !entry->is_loose;
+            entry->refs = REX_REFS_UNKNOWN;
+        }
+        pthread_mutex_unlock(&table->lock);
+    }
+    pthread_mutex_lock(&table->lock);
+    rex_entries_clean(table);
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* A row of no length may have ended a mapping beside it, without its users. */
+static void look_beside(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    for (size_t i = 0; i < end->count; i++) {
+        uintptr_t begins[2];
+        size_t count =
+            end->range[i].is_empty ? rex_entries_beside(table, &end->range[i], begins) : 0;
+        while (count-- > 0) {
+            if (rex_runtime_omp()->is_present((const void *)begins[count], end->number))
+                continue;
+            rex_mapped_unseen(); /* another thread may just have mapped it again */
+            pthread_mutex_lock(&table->lock);
+            struct rex_entry *entry = rex_entry_touching(
+                table, rex_entries_behind(table, begins[count]), begins[count] + 1);
+            if (entry != NULL)
+                entry->is_gone = true;
+            rex_entries_clean(table);
+            pthread_mutex_unlock(&table->lock);
+        }
+    }
+}
+
+/*
+ * Whether END may end mappings that its ranges do not tell. A lock of all memory has no ranges of
+ * its own. A row that deletes ends a whole mapping; the table may know only a part of it unless all
+ * mappings are seen.
+ */
+static bool ends_unknown(const struct rex_range_lock *end)
+{
+    return end->is_all || ((end->types & REX_MAP_DELETE) && !rex_all_mappings_are_seen());
+}
+
+void rex_settle_end(struct rex_range_lock *end)
+{
+    struct rex_present_table *table = rex_present_table(end->number);
+    if (ends_unknown(end))
+        settle_table(table, end);
+    else
+        settle_all(table, end);
+    look_beside(table, end);
+}
+
+void rex_settle_begin(struct rex_range_lock *begin)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    bool by_driver = rex_process_reasons() == 0, is_device = begin->number < rex_devices_known();
+    for (size_t i = 0; i < begin->count; i++) {
+        struct rex_range *range = &begin->range[i];
+        const void *at = (const void *)range->begin;
+        if (begin->is_unseen || !range->is_new)
+            continue;
+        range->is_mapped = (by_driver && is_device) || (omp->is_present(at, begin->number) &&
+                                                        !rex_device_is_host(begin->number));
+        if (range->is_mapped && by_driver) {
+            range->device = (uintptr_t)omp->mapped_pointer(at, begin->number);
+            range->is_mapped = range->device != 0;
+        }
+    }
+}

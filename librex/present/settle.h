@@ -1,0 +1,21 @@
+/*
+ * settle.h - after a call: its entries become what libomptarget has now.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_SETTLE_H
+#define REX_INTERNAL_SETTLE_H
+
+#include "present/present.h"
+
+/* Asks libomptarget which of the entries that END owns it still has. */
+void rex_settle_end(struct rex_range_lock *end);
+
+/*
+ * Asks libomptarget where the memory lies that the begin has made entries for. On the host all
+ * memory is present, and has no entry. LLVM 19 and later know the number of devices only when
+ * something is present.
+ */
+void rex_settle_begin(struct rex_range_lock *begin);
+
+#endif

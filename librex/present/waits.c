@@ -1,0 +1,94 @@
+/*
+ * waits.c - calls that wait in the present table, in windows that double.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "present/waits.h"
+
+#include "base/log.h"
+#include "omp/gate.h"
+#include "present/exclude.h"
+
+#define FIRST_WINDOW 10 /* milliseconds */
+#define TOLD_AFTER 10   /* seconds */
+
+static int64_t milliseconds_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)(now.tv_sec - then->tv_sec) * 1000 + (now.tv_nsec - then->tv_nsec) / 1000000;
+}
+
+/* Where the window ends that a call is in after so many milliseconds. */
+static int64_t find_window(int64_t waited, bool *is_open)
+{
+    int64_t begin = 0, length = FIRST_WINDOW;
+    while (waited >= begin + 2 * length) {
+        begin += 2 * length;
+        length *= 2;
+    }
+    *is_open = waited >= begin + length;
+    return begin + (*is_open ? 2 * length : length);
+}
+
+/* The lock is not held then: the log's function may launch. */
+static void log_wait(struct rex_present_table *table, struct rex_table_wait *wait)
+{
+    static const char *const names[] = {"a launch", "a launch", "an update", "a begin", "an end"};
+    wait->is_told = true;
+    pthread_mutex_unlock(&table->lock);
+    rex_log(REX_LOG_WARN,
+            "%s with %zu bytes at %p on device %d has waited %d seconds for calls of other threads "
+            "with the same memory",
+            names[wait->call], wait->size, wait->begin, wait->number, TOLD_AFTER);
+    pthread_mutex_lock(&table->lock);
+}
+
+void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait)
+{
+    bool was_open = wait->is_open;
+    int64_t end = find_window(milliseconds_since(&wait->since), &wait->is_open);
+    int64_t nanoseconds = wait->since.tv_nsec + end % 1000 * 1000000;
+    struct timespec until = {wait->since.tv_sec + end / 1000 + nanoseconds / 1000000000,
+                             nanoseconds % 1000000000};
+    uint32_t depth = rex_gate_pause();
+    pthread_cond_timedwait(&table->changed, &table->lock, &until);
+    if (depth > 0) {
+        pthread_mutex_unlock(&table->lock);
+        rex_gate_resume(depth);
+        pthread_mutex_lock(&table->lock);
+    }
+    int64_t waited = milliseconds_since(&wait->since);
+    find_window(waited, &wait->is_open);
+    if (wait->is_open && !was_open)
+        rex_tell_change(table);
+    if (waited >= TOLD_AFTER * 1000 && !wait->is_told)
+        log_wait(table, wait);
+}
+
+void rex_present_wait(struct rex_table_wait *wait)
+{
+    struct rex_present_table *table = rex_present_table(wait->number);
+    pthread_mutex_lock(&table->lock);
+    if (table->changes == wait->changes)
+        rex_wait_for_change(table, wait);
+    pthread_mutex_unlock(&table->lock);
+}
+
+void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *ranges)
+{
+    struct rex_table_wait *wait = &ranges->wait;
+    wait->changes = table->changes;
+    if (ranges->is_waiting)
+        return;
+    ranges->is_waiting = true;
+    if (ranges->call >= REX_CALL_BEGINS)
+        rex_at_work_add(table, ranges);
+    if (wait->size > 0)
+        return; /* a launch that has waited before */
+    clock_gettime(CLOCK_REALTIME, &wait->since);
+    wait->begin = (const void *)ranges->range->begin;
+    wait->size = ranges->range->end - ranges->range->begin;
+    wait->number = ranges->number;
+    wait->call = ranges->call;
+}
