@@ -20,24 +20,24 @@
 /* One mapping, or memory that the begin of a region is about to map. */
 struct rex_entry {
     uintptr_t begin, end;
-    uintptr_t device;   /* the device address of `begin`; 0 if no launch goes by the driver */
-    uint64_t born;      /* the number of the entry, in the order in which entries are made */
-    uint32_t refs;      /* libomptarget's reference count, or REX_REFS_UNKNOWN */
-    uint32_t users;     /* shared calls at work */
-    uint32_t updates;   /* those of them that are updates, which the driver may copy for */
-    uint32_t attaching; /* those that attach or detach a pointer here */
-    uint32_t older;     /* those that have begun before the current generation */
-    uint64_t generation;
-    uint32_t awaited; /* rows of ends that wait for the users */
-    uint32_t held;    /* those of them whose end keeps launches and updates waiting */
-    uint32_t taken;   /* references that the end takes that is just being looked at */
-    const struct rex_range_lock
-        *owner;       /* the exclusive call that makes or ends the mapping, or NULL */
-    bool is_gone;     /* it leaves the table when no call uses it any more */
-    bool is_loose;    /* only libomptarget launches and copies here, see present.h */
-    bool is_attached; /* a row has attached a pointer in the memory */
+    uintptr_t device;    /* the device address of `begin`; 0 if no launch goes by the driver */
+    uint64_t born;       /* the number of the entry, in the order in which entries are made */
+    uint32_t refs;       /* libomptarget's reference count, or REX_REFS_UNKNOWN */
+    uint32_t users;      /* shared calls at work */
+    uint32_t updates;    /* those of them that are updates, which the driver may copy for */
+    uint32_t attaching;  /* those that attach or detach a pointer here */
+    uint32_t older;      /* those that have begun before the current generation */
+    uint32_t generation; /* of the users; a new one begins when an end waits for the older ones */
+    uint32_t awaited;    /* rows of ends that wait for the users */
+    uint32_t held;       /* those of them whose end keeps launches and updates waiting */
+    uint32_t taken;      /* references that the end takes that is just being looked at */
+    bool is_gone;        /* it leaves the table when no call uses it any more */
+    bool is_loose;       /* only libomptarget launches and copies here, see present.h */
+    bool is_attached;    /* a row has attached a pointer in the memory */
     /* libomptarget has kept it at an end: for such a row that is no member, it does for good */
     bool is_kept;
+    const struct rex_range_lock
+        *owner; /* the exclusive call that makes or ends the mapping, or NULL */
 };
 
 /* The table of one device. Nothing is logged under its lock, and libomptarget not called. */

@@ -47,24 +47,27 @@ struct rex_range {
     uintptr_t device; /* the device address of `begin`; 0: no one mapping, or it may end */
     size_t at;        /* the index of its first entry; a guess after the table has changed */
     uint64_t marked;  /* an end waits for the users of entries born before; 0: it does not wait */
-    bool is_held;     /* the mark keeps launches and updates waiting */
-    bool is_used;     /* other calls use what the end has to have for itself */
-    bool was_used;    /* so it has been while the end waited */
-    uint64_t awaits;  /* the end waits for the users before this generation of the entry; 0: no */
-    uint64_t generation; /* of the entry, when the call became a user */
-    int32_t row;         /* the row of the call's map */
+    int32_t row;      /* the row of the call's map */
+    uint32_t generation; /* of the entry, when the call became a user */
+    uint32_t awaits;     /* an end waits for the users before this generation; 0: it does not */
     enum rex_counts counts;
-    bool is_mapped;   /* some bytes are mapped */
-    bool is_whole;    /* one mapping has all bytes, and no other call is about to end it */
-    bool is_changed;  /* the call copies the memory back if it is not mapped */
-    bool is_empty;    /* the row has no length, and the range one byte */
-    bool is_shared;   /* the call is a user of the mapping */
-    bool is_new;      /* the call makes the mapping */
-    bool needs_all;   /* the call, an end, has to have the mapping for itself */
-    bool is_loose;    /* some bytes are loose */
-    bool attaches;    /* the range is a pointer that the call attaches */
-    bool is_attached; /* the mappings have attached pointers */
+    bool is_mapped;       /* some bytes are mapped */
+    bool is_whole;        /* one mapping has all bytes, and no other call is about to end it */
+    bool is_changed;      /* the call copies the memory back if it is not mapped */
+    bool is_shared;       /* the call is a user of the mapping */
+    bool is_loose;        /* some bytes are loose */
+    bool is_attached : 1; /* the mappings have attached pointers */
+    bool is_empty : 1;    /* the row has no length, and the range one byte */
+    bool is_new : 1;      /* the call makes the mapping */
+    bool attaches : 1;    /* the range is a pointer that the call attaches */
+    bool needs_all : 1;   /* the call, an end, has to have the mapping for itself */
+    bool is_held : 1;     /* the mark keeps launches and updates waiting */
+    bool is_used : 1;     /* other calls use what the end has to have for itself */
+    bool was_used : 1;    /* so it has been while the end waited */
 };
+
+/* A launch has one for each row. */
+_Static_assert(sizeof(struct rex_range) == 64, "a range fits a line of the cache");
 
 /*
  * The wait of one call. A call that waits holds nothing. Its precedence is against starvation
