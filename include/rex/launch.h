@@ -401,9 +401,9 @@ struct rex_dimension {
  *
  * If a length is 0, there are no rows. Any thread.
  *
- * Returns 0, or REX_EINVAL: a pointer is NULL, @count or @element_size is out of range, an extent
- * or a stride is not positive, the part leaves the array, a size is not representable, or the map
- * would have more rows than an int32_t counts.
+ * Returns 0, or REX_EINVAL: a pointer is NULL, @count or @element_size is out of range, or an
+ * extent or a stride is not positive. So it does if the part leaves the array, a size is not
+ * representable, or the map would have more rows than an int32_t counts.
  */
 REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
                                 const struct rex_dimension *dimensions, int count, int64_t type);

@@ -286,12 +286,15 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
     struct rex_kernel *kernel = rex_table_find(&registration->table, key);
     if (kernel == NULL) {
         Dl_info info;
-        bool is_named = dladdr(key, &info) != 0 && info.dli_sname != NULL;
+        if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
+            return rex_fail(REX_EKEY,
+                            "host key %p (%s) is in no registered table of offload entries (gcc "
+                            "-flto drops entries without __attribute__((used)))",
+                            key, info.dli_sname);
         return rex_fail(REX_EKEY,
-                        "host key %p%s%s%s is in no registered table of offload entries (gcc -flto "
-                        "drops entries without __attribute__((used)))",
-                        key, is_named ? " (" : "", is_named ? info.dli_sname : "",
-                        is_named ? ")" : "");
+                        "host key %p is in no registered table of offload entries (gcc -flto drops "
+                        "entries without __attribute__((used)))",
+                        key);
     }
     if (kernel->entry->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,

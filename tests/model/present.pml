@@ -94,7 +94,6 @@
 #define NO_SECOND_LOOK 5     /* a call that has waited does not look again */
 #define PUBLISH_EARLY 7      /* a begin's range is not CHANGING while the begin copies */
 #define BUSY_KEEPS_ENDING 8  /* an end that returns REX_EBUSY leaves its mark */
-#define SIGNAL 9             /* a change wakes one thread, not all */
 #define JOIN 10              /* a driver launch uses what libomptarget has mapped for a launch */
 #define SUBTRACT_FIRST 11    /* an end subtracts before it waits */
 #define COUNT_AGAIN 12       /* an end goes on at once when a begin has made it one of several */
@@ -203,7 +202,7 @@ byte i, e; /* a row, and its entry: see EACH */
 
 #define SLEEP asleep = asleep | (1 << me); !(asleep & (1 << me))
 inline wake() {
-    asleep = (IF(SIGNAL) -> asleep & (asleep - 1) : 0)
+    asleep = 0
 }
 
 /* ---- libomptarget ---------------------------------------------------------------------------- */

@@ -56,7 +56,6 @@ MISTAKE=SUBTRACT_AT_LEAVE present assertion states -DCONF=3
 MISTAKE=ADD_AT_ENTER present assertion states -DCONF=3
 MISTAKE=PUBLISH_EARLY present assertion states -DCONF=2
 MISTAKE=BUSY_KEEPS_ENDING present invalid states -DCONF=5
-MISTAKE=SIGNAL present invalid states -DCONF=3
 MISTAKE=JOIN present assertion states -DCONF=1
 MISTAKE=SUBTRACT_FIRST present assertion states -DCONF=3
 MISTAKE=COUNT_AGAIN present invalid states -DCONF=6
