@@ -116,7 +116,7 @@ static void note_address(const void *address)
 }
 
 /* 15 to 20 read all images at each registration, also of those that have ended; 21 reads them when it unloads them. */
-static void read_images_again(const unsigned char *image)
+static void read_images_again(const unsigned char *image, const unsigned char *end)
 {
     static struct {
         const unsigned char *image;
@@ -128,7 +128,7 @@ static void read_images_again(const unsigned char *image)
     for (size_t i = 0; i < count; i++)
         if (memcmp(seen[i].image, seen[i].begin, sizeof seen[i].begin) != 0)
             record.image_is_gone = 1;
-    if (image != NULL && count < sizeof seen / sizeof *seen) {
+    if (image != NULL && (size_t)(end - image) >= sizeof seen->begin && count < sizeof seen / sizeof *seen) {
         seen[count].image = image;
         memcpy(seen[count++].begin, image, sizeof seen->begin);
     }
@@ -141,9 +141,10 @@ void __tgt_register_lib(struct fake_descriptor *descriptor)
     if (FAKE_RELEASE <= 15)
         __kmpc_get_target_offload();
     /* 20 and later copy a table in the older form, and find the copy by the descriptor. */
-    bool is_copied = FAKE_RELEASE >= 20 && *(const uint64_t *)(const void *)descriptor->begin != 0;
+    bool is_copied = FAKE_RELEASE >= 20 && descriptor->begin != descriptor->stop &&
+                     *(const uint64_t *)(const void *)descriptor->begin != 0;
     note_address(is_copied ? (const void *)descriptor : descriptor->begin);
-    read_images_again(descriptor->image->start);
+    read_images_again(descriptor->image->start, descriptor->image->end);
     call->descriptor = descriptor;
     call->entries = descriptor->begin;
     call->entry_count = (uint64_t)(descriptor->stop - descriptor->begin);
