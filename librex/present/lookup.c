@@ -82,13 +82,16 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
     return ask_until_sure(address, size, number, device);
 }
 
-/* Whether loose memory between BEGIN and END is still mapped. */
+/*
+ * Whether loose memory that has neither the first nor the last byte is still mapped. Those two have
+ * been asked for, and another call may have mapped them since.
+ */
 static bool is_loose_inside(uintptr_t begin, uintptr_t end, int number)
 {
     struct rex_entry entry;
     bool is_found = rex_entry_find(begin, end, number, &entry);
-    while (is_found &&
-           !(entry.is_loose && rex_runtime_omp()->is_present((const void *)entry.begin, number)))
+    while (is_found && !(entry.is_loose && begin < entry.begin && entry.end < end &&
+                         rex_runtime_omp()->is_present((const void *)entry.begin, number)))
         is_found = entry.end < end && rex_entry_find(entry.end, end, number, &entry);
     return is_found;
 }
