@@ -51,6 +51,9 @@ int rex_processors_known(void);
  */
 void rex_processors_unbind(void);
 
+/* For the paths of a launch that are rare. */
+#define REX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*

@@ -13,12 +13,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/run.h"
 #include "memory/data.h"
-#include "calls/callreport.h"
-#include "calls/calls.h"
 #include "omp/device.h"
 #include "trace/trace.h"
 
@@ -101,8 +101,9 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct rex_
     if (result != REX_OK || request->reasons != 0)
         goto give_context;
     rex_plan_place(request, &plan);
-    *wait = plan.ranges.wait;
     *is_waiting = plan.ranges.is_waiting;
+    if (*is_waiting)
+        *wait = plan.ranges.wait;
     if (request->reasons != 0 || *is_waiting)
         goto give_context;
     if (rex_log_wanted(REX_LOG_INFO) || rex_trace_on())

@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "calls/callreport.h"
+#include "calls/calls.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
-#include "calls/callreport.h"
-#include "calls/calls.h"
 #include "omp/device.h"
 #include "present/presentcalls.h"
 

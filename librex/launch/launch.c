@@ -1,6 +1,6 @@
 /*
- * launch.c - the ways in: a packet with a host key, or a description with a map (rex/offload.h,
- * rex/launch.h). Also rex_module_init() of rex/offload.h.
+ * launch.c - the ways in: a packet with a host key, or a description with a map (rex/module.h,
+ * rex/launch.h). Also rex_module_init() of rex/module.h.
  *
  * Every way in makes one struct rex_request. The driver launches it, unless there are fallback
  * reasons; then libomptarget does.
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/calls.h"
 #include "cuda/launchcontext.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
@@ -22,13 +23,10 @@
 #include "memory/unite.h"
 #include "module/loadedimage.h"
 #include "module/registry.h"
-#include "calls/calls.h"
 #include "omp/device.h"
 #include "omp/gate.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- every launch ---------------------------------------------------------------------------- */
 
@@ -264,13 +262,13 @@ REX_NO_STACK_GUARD
 int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                           const struct rex_map *map)
 {
-    if (unlikely(launch == NULL))
+    if (REX_UNLIKELY(launch == NULL))
         return rex_fail_null("rex_launch", "launch");
     if ((launch->flags & (REX_LAUNCH_GRID_STRIDE | REX_LAUNCH_STRICT)) == REX_LAUNCH_GRID_STRIDE)
         return launch_grid_stride(module, launch, map);
     if (launch->queue != NULL)
         return rex_launch_in_queue(module, launch, map);
-    if (unlikely(module == NULL))
+    if (REX_UNLIKELY(module == NULL))
         return rex_fail_null("rex_launch", "module");
     return rex_launch_map(module, launch, map, REX_FOR_LAUNCH);
 }

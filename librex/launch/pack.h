@@ -9,9 +9,9 @@
 
 #include "cuda/launchcontext.h"
 #include "image/view.h"
-#include "module/loadedimage.h"
 #include "memory/addresses.h"
 #include "memory/rowcheck.h"
+#include "module/loadedimage.h"
 #include "omp/grid.h"
 #include "rex/queue.h"
 

@@ -9,9 +9,9 @@
 #ifndef REX_INTERNAL_REQUEST_H
 #define REX_INTERNAL_REQUEST_H
 
-#include "omp/columns.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
+#include "omp/columns.h"
 #include "omp/grid.h"
 
 struct rex_request {

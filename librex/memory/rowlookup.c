@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "calls/calls.h"
 #include "module/registration.h"
 #include "omp/backend.h"
-#include "calls/calls.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)

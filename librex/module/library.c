@@ -7,15 +7,15 @@
  */
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "module/librarymodule.h"
 #include "module/loadedimage.h"
 #include "module/table.h"
-#include "calls/calls.h"
 #include "omp/device.h"
+#include "omp/runtime.h"
 #include "present/lookup.h"
 #include "present/present.h"
-#include "omp/runtime.h"
 #include "rex/library.h"
 
 /* ---- on one device --------------------------------------------------------------------------- */

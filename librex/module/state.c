@@ -2,7 +2,7 @@
  * state.c - registers a module once, however many threads ask, and ends it; resolves the kernel of
  * a launch.
  *
- * Implements the functions rex_module_* of rex/offload.h.
+ * Implements the functions rex_module_* of rex/module.h.
  *
  * The state of a module:
  *
@@ -23,14 +23,14 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/launchcontext.h"
-#include "module/registry.h"
 #include "calls/calls.h"
 #include "calls/forward.h"
+#include "cuda/launchcontext.h"
+#include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
-#include "present/present.h"
 #include "omp/runtime.h"
+#include "present/present.h"
 #include "present/unfinished.h"
 #include "trace/trace.h"
 

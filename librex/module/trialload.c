@@ -24,9 +24,9 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/settings.h"
+#include "calls/calls.h"
 #include "cuda/context.h"
 #include "module/registry.h"
-#include "calls/calls.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 

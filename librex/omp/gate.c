@@ -91,15 +91,16 @@ static void pass_gate(void)
 }
 
 /*
- * The thread has counted itself. The end of the process closes the gate and reads the counts
- * afterwards, so that at least one of the two sees the other.
+ * Counts the thread, and looks afterwards. The end of the process closes the gate and reads the
+ * counts afterwards, so that at least one of the two sees the other.
  */
-static int check_again(void)
+static bool pass_open_gate(void)
 {
+    pass_gate();
     if (__builtin_expect(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0, 1))
-        return REX_OK;
+        return true;
     rex_gate_leave();
-    return rex_gate_check();
+    return false;
 }
 
 int rex_gate_enter(void)
@@ -107,8 +108,7 @@ int rex_gate_enter(void)
     int result = rex_gate_check();
     if (result != REX_OK)
         return result;
-    pass_gate();
-    return check_again();
+    return pass_open_gate() ? REX_OK : rex_gate_check();
 }
 
 bool rex_gate_is_closed(void)
@@ -118,16 +118,14 @@ bool rex_gate_is_closed(void)
 
 bool rex_gate_try_raw(void)
 {
-    bool is_nested = rex_thread.inside > 0;
     if (rex_gate_is_closed())
         return false;
     if (rex_thread.part == NULL)
         rex_thread_list();
+    if (rex_thread.inside == 0)
+        return pass_open_gate();
     pass_gate();
-    if (is_nested || __atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0)
-        return true;
-    rex_gate_leave();
-    return false;
+    return true;
 }
 
 int rex_gate_enter_raw(void)
@@ -169,7 +167,7 @@ void rex_gate_resume(uint32_t depth)
 #define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
 #define TRIES 6000     /* about a minute */
 
-/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. ENDS: see below. */
+/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. ENDS: see gate.h. */
 static bool try_alone(bool keep, bool ends)
 {
     bool alone = false;

@@ -87,8 +87,8 @@ static bool awaits_older(struct rex_entry *entry, struct rex_range *range)
 }
 
 /*
- * Finds the ranges that the end has to have for itself, and that others use. Whether it waits for
- * the users of others.
+ * Finds the ranges that the end has to have for itself, and that others use. Returns whether it
+ * waits for older users of others of its ranges.
  */
 static bool find_used(const struct rex_present_table *table, struct rex_range_lock *end)
 {

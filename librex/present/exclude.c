@@ -68,7 +68,7 @@ static bool excludes(const struct rex_range_lock *ranges, const struct rex_range
     if (ranges->call == REX_CALL_ENDS || other->call == REX_CALL_ENDS)
         return true;
     if (ranges->call == REX_CALL_BEGINS)
-        return !range->is_whole && (other->call != REX_CALL_LAUNCHES || clash(range, with));
+        return !range->is_whole && other->call != REX_CALL_LAUNCHES;
     if (other->call == REX_CALL_BEGINS)
         return !range->is_whole && ranges->call != REX_CALL_LAUNCHES;
     return is_launch(ranges) && is_launch(other) && by_driver && !range->is_whole &&

@@ -81,7 +81,7 @@ void rex_loosen_call(struct rex_present_table *table, const struct rex_range_loc
         const struct rex_range *range = &ranges->range[i];
         uintptr_t begins[2];
         size_t count = range->is_empty ? rex_entries_beside(table, range, begins) : 0;
-        bool is_over = !range->is_mapped && !range->is_new &&
+        bool is_over = !range->is_empty && !range->is_mapped && !range->is_new &&
                        rex_memory_presence((const void *)range->begin, range->end - range->begin,
                                            ranges->number) == REX_ABSENT;
         pthread_mutex_lock(&table->lock);

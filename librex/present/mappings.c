@@ -160,9 +160,11 @@ void rex_attached_add(struct rex_present_table *table, uintptr_t address)
             return;
         if (count > 0)
             memcpy(more, table->attached, count * sizeof *more);
-        free(table->attached);
-        table->attached = more;
+        uintptr_t *old = table->attached;
+        /* In this order, as in rex_entries_room(). */
+        __atomic_store_n(&table->attached, more, __ATOMIC_SEQ_CST);
         table->attached_room = room;
+        free(old);
     }
     memmove(&table->attached[index + 1], &table->attached[index],
             (count - index) * sizeof *table->attached);
@@ -200,13 +202,16 @@ static void clean_attached(struct rex_present_table *table)
 void rex_entries_clean(struct rex_present_table *table)
 {
     size_t left = 0;
+    bool some_are_attached = false;
     while (left < table->count && !is_over(&table->entries[left]))
         left++;
     for (size_t i = left; i < table->count; i++)
-        if (!is_over(&table->entries[i]))
+        if (is_over(&table->entries[i]))
+            some_are_attached |= table->entries[i].is_attached;
+        else
             table->entries[left++] = table->entries[i];
     __atomic_store_n(&table->count, left, __ATOMIC_RELAXED);
-    if (table->attached_count > 0)
+    if (some_are_attached)
         clean_attached(table);
 }
 

@@ -81,6 +81,7 @@ struct rex_table_wait {
     enum rex_present_call call;
     struct timespec since;
     uint64_t changes; /* the table's, when the call looked */
+    int64_t until;    /* milliseconds after `since`: the end of the window */
     bool is_open;     /* between two windows */
     bool is_told;
 };

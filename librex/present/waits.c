@@ -47,9 +47,8 @@ static void log_wait(struct rex_present_table *table, struct rex_table_wait *wai
 void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait *wait)
 {
     bool was_open = wait->is_open;
-    int64_t end = find_window(milliseconds_since(&wait->since), &wait->is_open);
-    int64_t nanoseconds = wait->since.tv_nsec + end % 1000 * 1000000;
-    struct timespec until = {wait->since.tv_sec + end / 1000 + nanoseconds / 1000000000,
+    int64_t nanoseconds = wait->since.tv_nsec + wait->until % 1000 * 1000000;
+    struct timespec until = {wait->since.tv_sec + wait->until / 1000 + nanoseconds / 1000000000,
                              nanoseconds % 1000000000};
     uint32_t depth = rex_gate_pause();
     pthread_cond_timedwait(&table->changed, &table->lock, &until);
@@ -59,7 +58,7 @@ void rex_wait_for_change(struct rex_present_table *table, struct rex_table_wait 
         pthread_mutex_lock(&table->lock);
     }
     int64_t waited = milliseconds_since(&wait->since);
-    find_window(waited, &wait->is_open);
+    wait->until = find_window(waited, &wait->is_open);
     if (wait->is_open && !was_open)
         rex_tell_change(table);
     if (waited >= TOLD_AFTER * 1000 && !wait->is_told)
@@ -87,6 +86,7 @@ void rex_wait_begin(struct rex_present_table *table, struct rex_range_lock *rang
     if (wait->size > 0)
         return; /* a launch that has waited before */
     clock_gettime(CLOCK_REALTIME, &wait->since);
+    wait->until = FIRST_WINDOW;
     wait->begin = (const void *)ranges->range->begin;
     wait->size = ranges->range->end - ranges->range->begin;
     wait->number = ranges->number;

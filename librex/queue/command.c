@@ -15,18 +15,16 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "calls/callreport.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "memory/makecopy.h"
-#include "calls/callreport.h"
 #include "omp/columns.h"
+#include "omp/runtime.h"
 #include "present/lookup.h"
 #include "present/present.h"
-#include "omp/runtime.h"
 #include "queue/instantiate.h"
 #include "rex/interop.h"
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
@@ -55,7 +53,7 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     if (result != REX_OK)
         return result;
     *kernel = packed.kernel;
-    if (unlikely(rex_log_wanted(REX_LOG_DEBUG))) {
+    if (REX_UNLIKELY(rex_log_wanted(REX_LOG_DEBUG))) {
         struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
         rex_packet_set_grid(&packet, &packed.grid);
         rex_rows_log(packed.kernel->name, gpu->number, &packet);

@@ -9,23 +9,21 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "calls/callreport.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
-#include "calls/callreport.h"
 #include "omp/gate.h"
 #include "queue/instantiate.h"
 #include "queue/queuetrace.h"
 #include "rex/interop.h"
 
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
 int rex_queue_enter(struct rex_queue *queue, const char *call)
 {
-    if (unlikely(queue == NULL))
+    if (REX_UNLIKELY(queue == NULL))
         return rex_pooled_check(NULL, call, "queue");
-    if (unlikely(queue->pooled.forks != rex_forks() && !queue->immediate)) {
+    if (REX_UNLIKELY(queue->pooled.forks != rex_forks() && !queue->immediate)) {
         if (rex_has_ended(queue))
             return rex_pooled_check(queue, call, "queue");
         return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
@@ -38,9 +36,9 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 int rex_queue_enter_with(struct rex_queue *queue, const char *call)
 {
     int result = rex_queue_enter(queue, call);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
-    while (unlikely(queue->is_waiting))
+    while (REX_UNLIKELY(queue->is_waiting))
         pthread_cond_wait(&queue->put, &queue->lock);
     return REX_OK;
 }
@@ -54,42 +52,42 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_loaded_kernel *kernel = NULL;
     int result = REX_OK;
-    if (unlikely(queue->capture != NULL))
+    if (REX_UNLIKELY(queue->capture != NULL))
         return rex_capture_add(queue, command);
-    if (unlikely(queue->immediate)) {
+    if (REX_UNLIKELY(queue->immediate)) {
         if (queue->trace != NULL)
             return rex_queue_trace_do(queue, command);
         return rex_command_do(queue->gpu.number, command);
     }
-    if (unlikely(queue->lost[0] != '\0'))
+    if (REX_UNLIKELY(queue->lost[0] != '\0'))
         return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name,
                         queue->gpu.number, queue->lost);
     int entered = rex_context_enter(queue->gpu.context);
-    if (unlikely(entered < 0)) {
+    if (REX_UNLIKELY(entered < 0)) {
         if (command->kind == REX_COMMAND_GRAPH)
             return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
     }
-    if (unlikely(command->kind == REX_COMMAND_GRAPH))
+    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH))
         result = rex_graph_refresh(command->graph);
     if (result == REX_OK)
-        result = unlikely(queue->trace != NULL)
+        result = REX_UNLIKELY(queue->trace != NULL)
                      ? rex_queue_trace_submit(queue, command, &kernel)
                      : rex_command_submit(&queue->gpu, queue->stream, command, &kernel);
-    if (unlikely(result == REX_ECUDA))
+    if (REX_UNLIKELY(result == REX_ECUDA))
         result = rex_queue_check_lost(queue);
     rex_context_leave(entered);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     queue->busy = true;
     queue->serial++;
     if (kernel != NULL)
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
-    if (unlikely(command->kind == REX_COMMAND_GRAPH)) {
+    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH)) {
         rex_kernel_list_add_all(&queue->kernels, &command->graph->made.kernels);
         return REX_OK; /* the caller waits when it has unlocked the graph */
     }
-    if (unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING))
+    if (REX_UNLIKELY(queue->gpu.flags & REX_QUEUE_BLOCKING))
         return rex_queue_sync_locked(queue);
     return REX_OK;
 }
@@ -98,7 +96,7 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
                              const char *call)
 {
     int result = rex_queue_enter_with(queue, call);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = rex_enqueue(queue, command);
     rex_unlock(&queue->lock);
@@ -112,13 +110,13 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
 {
     static const struct rex_map nothing;
     struct rex_queue *queue = launch->queue;
-    if (unlikely(launch->device != -1 && launch->device != queue->gpu.number &&
-                 !rex_has_ended(queue)))
+    if (REX_UNLIKELY(launch->device != -1 && launch->device != queue->gpu.number &&
+                     !rex_has_ended(queue)))
         return rex_fail(REX_EDEVICE,
                         "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
                         (long long)launch->device, queue->name, queue->gpu.number);
     int result = rex_module_enter(module, REX_NEED_MODULE, "rex_launch");
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
                                   .launch = {module, *launch, map != NULL ? *map : nothing, NULL}};
