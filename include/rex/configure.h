@@ -117,6 +117,11 @@ extern "C" {
  *                          OMP_TARGET_OFFLOAD disables its launches. A launch or data call for the
  *                          host as a device fails likewise. The program's own host version is not
  *                          stopped. Takes effect at the next registration and call.
+ * REX_OPTION_LAUNCH_BLOCKING  REX_LAUNCH_BLOCKING: `on` (the default) or `off`. Off, a launch whose
+ *                          result nobody on the host can see yet returns before its kernel is done.
+ *                          The call that could see or change it waits, and returns the error of the
+ *                          kernel. rex-launches(7) says what changes. Takes effect at the next
+ *                          launch; switched on, it waits for the launches before.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -130,7 +135,8 @@ enum rex_option {
     REX_OPTION_CHECK,
     REX_OPTION_LAUNCH_BY,
     REX_OPTION_COPY_THREADS,
-    REX_OPTION_REQUIRE_GPU
+    REX_OPTION_REQUIRE_GPU,
+    REX_OPTION_LAUNCH_BLOCKING
 };
 
 /**

@@ -153,6 +153,14 @@ REX_API void *rex_device_alloc(size_t size, int64_t device);
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
+ * rex_device_sync(): waits until @device (-1: the default device) has done the launches that have
+ * returned before their kernels were done (REX_LAUNCH_BLOCKING=0), and the commands of all queues.
+ * Returns 0; REX_EINVAL (no module is registered), REX_EDEVICE, or REX_ECUDA with the kernels that
+ * may have failed. On a device that is no NVIDIA GPU there is nothing to wait for.
+ */
+REX_API int rex_device_sync(int64_t device);
+
+/**
  * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to
  * (rex_device_alloc(), rex_mapped_ptr()), and returns when that is done. Returns 0; REX_EINVAL (@to
  * or @from is NULL, no module is registered, or offloading is disabled); REX_EDEVICE; REX_ECUDA

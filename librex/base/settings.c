@@ -107,6 +107,7 @@ static const struct {
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", counts, NULL,
                                  "auto or a number from 0 to 8"},
     [REX_OPTION_REQUIRE_GPU] = {"REX_REQUIRE_GPU", "off", switches, NULL, "on or off"},
+    [REX_OPTION_LAUNCH_BLOCKING] = {"REX_LAUNCH_BLOCKING", "on", switches, NULL, "on or off"},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
@@ -190,6 +191,16 @@ static const char *keep_value(const char *text)
     return new->text;
 }
 
+int8_t rex_launch_blocking = -1;
+void (*rex_launches_became_blocking)(void);
+
+bool rex_launch_blocking_read(void)
+{
+    int8_t is_blocking = (int8_t)rex_setting_read(REX_OPTION_LAUNCH_BLOCKING);
+    __atomic_store_n(&rex_launch_blocking, is_blocking, __ATOMIC_RELEASE);
+    return is_blocking;
+}
+
 int rex_configure(enum rex_option option, const char *value)
 {
     char complaint[COMPLAINT_MAX];
@@ -204,6 +215,8 @@ int rex_configure(enum rex_option option, const char *value)
             return rex_fail_memory(strlen(value) + 1, options[option].variable);
     }
     __atomic_store_n(&given.chosen[option], kept, __ATOMIC_RELEASE);
+    if (option == REX_OPTION_LAUNCH_BLOCKING && rex_launch_blocking_read())
+        rex_launches_became_blocking();
     if (option == REX_OPTION_LOG)
         rex_log_decide();
     else if (kept == NULL)

@@ -10,6 +10,7 @@
 #define REX_INTERNAL_SETTINGS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "rex/configure.h"
 
@@ -46,6 +47,19 @@ enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
  * device is an error where a GPU was to be used. REX_OPTION_ADOPT: whether code of other compilers
  * is adopted.
  */
+
+/*
+ * REX_OPTION_LAUNCH_BLOCKING, for each launch: whether it is waited for. It is read when it is
+ * first asked for, and by rex_configure(). Then that calls cuda/deferred.c, by a hook.
+ */
+extern int8_t rex_launch_blocking; /* atomic; -1: not read yet */
+extern void (*rex_launches_became_blocking)(void);
+bool rex_launch_blocking_read(void);
+static inline bool rex_launches_block(void)
+{
+    int8_t known = __atomic_load_n(&rex_launch_blocking, __ATOMIC_ACQUIRE);
+    return __builtin_expect(known < 0, 0) ? rex_launch_blocking_read() : known;
+}
 
 /* The text of OPTION as it was given. false: nobody gave one. */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "calls/callreport.h"
-#include "cuda/context.h"
+#include "cuda/lost.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -61,8 +61,12 @@ static bool enter_table(enum rex_present_call call, const struct __tgt_kernel_ar
                         int64_t device)
 {
     struct rex_map map = map_of_packet(packet);
-    if (!bound.watched || !rex_has_columns(&map) || rex_gate_is_closed())
+    if (!bound.watched || rex_gate_is_closed())
         return false;
+    if (!rex_has_columns(&map)) {
+        rex_await_deferred(rex_openmp_number(device)); /* a launch without rows */
+        return false;
+    }
     rex_present_enter(call, &map, rex_openmp_number(device));
     return true;
 }
@@ -333,10 +337,19 @@ static void leave_gate(const bool *entered)
 /* The threads of libomp call it, also while the process ends: that is no error. */
 #define IS_BY_LIBOMP(name) (strcmp(#name, "target_sync") == 0)
 
+static void await_before(const char *name)
+{
+    if (strncmp(name, "interop_", 8) == 0) /* the program may get a stream */
+        rex_deferred_stop(REX_ALL_DEVICES);
+    rex_await_all_deferred();
+}
+
 /* The attribute leaves the gate after the call, whether it returns a value or none. */
 #define OTHER(type, name, parameters, arguments, missing)                             \
     static type observed_##name parameters                                            \
     {                                                                                 \
+        if (!IS_BY_LIBOMP(name))                                                      \
+            await_before(#name);                                                      \
         __attribute__((cleanup(leave_gate))) bool entered =                           \
             IS_BY_LIBOMP(name) ? rex_gate_try_raw() : rex_gate_enter_raw() == REX_OK; \
         if (!entered)                                                                 \

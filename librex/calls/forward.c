@@ -174,12 +174,13 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /*
- * Programs map and unmap memory by these two functions without a data call. No other such function
- * of libomptarget is known.
+ * Programs map and unmap memory by the first two functions without a data call. No other such
+ * function of libomptarget is known.
  */
 int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
                              int device);
 int omp_target_disassociate_ptr(const void *host, int device);
+void *omp_get_mapped_ptr(const void *host, int device);
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -189,6 +190,7 @@ EXPORTED int omp_target_associate_ptr(const void *host, const void *on_device, s
     if (rex_runtime_bind() != REX_OK || rex_runtime_omp()->associate == NULL)
         return -1;
     rex_mapped_unseen();
+    rex_await_deferred(device);
     return rex_runtime_omp()->associate(host, on_device, size, offset, device);
 }
 
@@ -196,9 +198,20 @@ EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
 {
     if (rex_runtime_bind() != REX_OK)
         return -1;
+    rex_await_deferred(device);
     int result = rex_runtime_omp()->disassociate(host, device);
     rex_mapping_ended_unseen();
     return result;
+}
+
+/* The program may look at the memory without a call of librex. */
+EXPORTED void *omp_get_mapped_ptr(const void *host, int device)
+{
+    if (rex_runtime_bind() != REX_OK)
+        return NULL;
+    rex_present_show(host, device);
+    rex_await_deferred(device);
+    return rex_memory_address(host, device);
 }
 
 /* The loader may bind the exported name to another library's function, but never this alias. */

@@ -1,6 +1,6 @@
 /*
- * context.c - what is kept of each GPU: its primary context, device memory of librex's own, and its
- * loss; how threads wait.
+ * context.c - what is kept of each GPU: its primary context, and device memory of librex's own; how
+ * threads wait.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
  * active yet and leaves an active one as it is. On an H100 a launch with its wait takes 22 to 36 us
@@ -224,37 +224,6 @@ void rex_lists_lock(void)
 void rex_lists_unlock(void)
 {
     pthread_mutex_unlock(&lock);
-}
-
-/* ---- lost devices ---------------------------------------------------------------------------- */
-
-bool rex_some_device_is_lost;
-
-/* Queues come and go, a GPU's context stays lost for the process. */
-void rex_device_lose(int ordinal, int number, const char *name, const char *why)
-{
-    struct rex_loss *loss = &rex_devices[ordinal].loss;
-    rex_lists_lock();
-    if (!loss->is_lost) {
-        loss->number = number;
-        snprintf(loss->name, sizeof loss->name, "%s", name);
-        snprintf(loss->why, sizeof loss->why, "%s", why);
-        __atomic_store_n(&loss->is_lost, true, __ATOMIC_RELEASE);
-        __atomic_store_n(&rex_some_device_is_lost, true, __ATOMIC_RELEASE);
-    }
-    rex_lists_unlock();
-}
-
-int rex_device_tell_loss(int number, const char *what)
-{
-    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
-        const struct rex_loss *loss = &rex_devices[i].loss;
-        if (__atomic_load_n(&loss->is_lost, __ATOMIC_ACQUIRE) &&
-            (number == REX_ANY_DEVICE || number == loss->number))
-            return rex_fail(REX_ECUDA, "%.*s: device %d is lost, since %s met with %s",
-                            REX_KERNEL_NAME(what), loss->number, loss->name, loss->why);
-    }
-    return REX_OK;
 }
 
 /* ---- device memory --------------------------------------------------------------------------- */

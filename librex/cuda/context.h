@@ -1,6 +1,6 @@
 /*
- * context.h - what is kept of each GPU: its primary context, device memory of librex's own, and its
- * loss; how threads wait.
+ * context.h - what is kept of each GPU: its primary context, and device memory of librex's own; how
+ * threads wait.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -75,32 +75,6 @@ static inline void rex_context_leave(int entered)
     void *context;
     if (entered > 0)
         rex_driver.cuCtxPopCurrent(&context);
-}
-
-/* ---- lost ------------------------------------------------------------------------------------ */
-
-/*
- * NAME, a queue or a kernel, has met with WHY: GPU ORDINAL, which is libomptarget's device NUMBER,
- * can do nothing any more. All is copied; the first reason counts.
- */
-void rex_device_lose(int ordinal, int number, const char *name, const char *why);
-
-/* Whether any device was ever found lost. */
-extern bool rex_some_device_is_lost;
-static inline bool rex_any_device_is_lost(void)
-{
-    return __atomic_load_n(&rex_some_device_is_lost, __ATOMIC_ACQUIRE);
-}
-
-/*
- * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
- * abort, or any device at all; else 0. WHAT begins the message.
- */
-#define REX_ANY_DEVICE INT_MIN
-int rex_device_tell_loss(int number, const char *what); /* where any is lost */
-static inline int rex_device_lost(int number, const char *what)
-{
-    return rex_any_device_is_lost() ? rex_device_tell_loss(number, what) : 0;
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */

@@ -187,6 +187,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
 #define REX_CUDA_STREAM_NON_BLOCKING 0x1
+#define REX_CUDA_EVENT_UNTIMED 0x2 /* CU_EVENT_DISABLE_TIMING */
 
 /*
  * Whether RESULT tells of one call alone, and nothing of the context, which can be used as before.
@@ -203,6 +204,9 @@ static inline bool rex_cuda_is_of_call(int result)
 
 /* Devices beyond these are left to libomptarget. */
 #define REX_CUDA_DEVICES_MAX 64
+
+/* Bytes of the names of kernels that may have failed, in a message. */
+#define REX_KERNEL_LIST_TEXT 1024
 
 /* Most launch contexts (cuda/launchcontext.h) that are kept idle for one GPU. */
 #define REX_IDLE_MOST 256
@@ -224,11 +228,12 @@ struct rex_device {
     /* Under the lock of lists (cuda/context.h). */
     struct rex_block *blocks; /* context.c: those that are kept stand in the order of their age */
 
-    /* context.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
+    /* lost.c: written once, under the lock of lists, and read without a lock after `is_lost`. */
     struct rex_loss {
-        bool is_lost; /* atomic */
-        int number;   /* libomptarget's */
-        char name[80], why[256];
+        bool is_lost;   /* atomic */
+        bool is_untold; /* atomic: no call has reported it yet, with the kernels */
+        int number;     /* libomptarget's */
+        char name[80], why[256], kernels[REX_KERNEL_LIST_TEXT];
     } loss;
 };
 extern struct rex_device rex_devices[REX_CUDA_DEVICES_MAX];

@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "cuda/context.h"
+#include "cuda/deferred.h"
 
 #define IDLE_LEAST 64
 
@@ -120,6 +121,8 @@ void rex_launch_contexts_end(int ordinal)
 void rex_context_unhold(void)
 {
     bool is_last = rex_context_undo_hold();
+    if (is_last)
+        rex_deferred_end();
     for (int i = 0; is_last && i < rex_cuda_devices(); i++)
         rex_launch_contexts_end(i);
 }
@@ -252,8 +255,6 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
     return REX_OK;
 }
 
-#define EVENT_DISABLE_TIMING 0x2 /* CU_EVENT_DISABLE_TIMING */
-
 bool rex_launch_context_make_chunks(struct rex_launch_context *context)
 {
     if (!rex_launch_context_make_staging(context, REX_STAGED_MOST))
@@ -261,7 +262,7 @@ bool rex_launch_context_make_chunks(struct rex_launch_context *context)
     for (size_t i = 0; i < 2; i++) {
         void **event = &context->event[i];
         if (*event == NULL &&
-            !rex_cuda_has_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event))
+            !rex_cuda_has_made(REX_CUDA(cuEventCreate, event, REX_CUDA_EVENT_UNTIMED), event))
             return false;
     }
     return true;

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
+#include "cuda/deferred.h"
 #include "cuda/launchcontext.h"
 #include "rex/device.h"
 
@@ -27,7 +28,7 @@ struct range {
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-static struct range *ranges; /* under the lock of lists */
+static struct range *ranges; /* under the lock of lists; only whether there is one is atomic */
 
 /* No other thread of the parent is at work here any more. */
 static void forget_busy_ranges(void)
@@ -56,7 +57,7 @@ static const struct range *find_overlap(uintptr_t begin, size_t size)
 static void list_range(struct range *range)
 {
     range->next = ranges;
-    ranges = range;
+    __atomic_store_n(&ranges, range, __ATOMIC_RELEASE);
 }
 
 /*
@@ -86,7 +87,7 @@ static void give_range(struct range *range, bool pinned)
     if (!pinned) {
         while (*at != range)
             at = &(*at)->next;
-        *at = range->next;
+        __atomic_store_n(at, range->next, __ATOMIC_RELEASE);
     }
     rex_lists_unlock();
     if (!pinned)
@@ -100,6 +101,11 @@ bool rex_is_pinned(const void *address)
     bool pinned = range != NULL && range->drivers;
     rex_lists_unlock();
     return pinned;
+}
+
+bool rex_is_any_pinned(void)
+{
+    return __atomic_load_n(&ranges, __ATOMIC_ACQUIRE) != NULL;
 }
 
 static struct range *new_range(const void *address, size_t size, bool ours)
@@ -170,6 +176,7 @@ static int pin_range(struct range *range, const char *what)
  */
 static int unpin_range(struct range *range, const char *what)
 {
+    rex_deferred_wait_all();
     if (range->drivers && !rex_cuda_forked()) {
         if (call_driver_on_range(range, false) != 0) {
             int result = fail_to_pin(what, range->size);
@@ -271,6 +278,7 @@ int rex_host_register(void *address, size_t size)
                         "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p", size,
                         address, other.size, (void *)other.begin);
     }
+    rex_deferred_wait_all();
     int result = pin_range(range, "rex_host_register");
     give_range(range, result == REX_OK);
     return result;

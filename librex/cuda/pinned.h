@@ -20,4 +20,7 @@ bool rex_is_pageable_now(const void *address);
 /* Whether the driver has pinned the memory at ADDRESS for librex (rex/device.h). */
 bool rex_is_pinned(const void *address);
 
+/* Whether the program has any such memory. */
+bool rex_is_any_pinned(void);
+
 #endif

@@ -13,13 +13,16 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "calls/callreport.h"
 #include "calls/calls.h"
-#include "cuda/context.h"
+#include "cuda/lost.h"
 #include "launch/check.h"
+#include "launch/defer.h"
 #include "launch/run.h"
 #include "memory/data.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "trace/trace.h"
 
 /* ---- log and trace --------------------------------------------------------------------------- */
@@ -34,7 +37,7 @@ void rex_log_backend(const struct rex_target *target, const char *backend, const
             backend, *why != '\0' ? ": " : "", why);
 }
 
-static int run_and_report(const struct rex_request *request, struct rex_plan *plan)
+static int run_and_report(const struct rex_request *request, struct rex_plan *plan, bool defers)
 {
     bool traced = rex_trace_on();
     struct rex_call_trace trace = {.packet = rex_request_packet(request)};
@@ -44,7 +47,7 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
         rex_rows_log(request->target.name, request->number, &trace.packet);
     if (traced)
         rex_call_trace_begin(&trace, "cuLaunchKernel", request->number);
-    int result = rex_plan_run(plan);
+    int result = defers ? rex_plan_defer(plan) : rex_plan_run(plan);
     if (traced)
         rex_call_trace_launch(&trace, request->target.kernel->entry->addr, result);
     return result;
@@ -58,6 +61,8 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
  */
 static int copy_awaited_rows(const struct rex_request *request, const struct rex_plan *plan)
 {
+    if (plan->ranges.launch > 0)
+        rex_deferred_wait_for(request->number, plan->ranges.launch);
     for (size_t i = 0; i < plan->ranges.count; i++) {
         const struct rex_range *range = &plan->ranges.range[i];
         int64_t type = REX_MAP_FROM;
@@ -72,13 +77,21 @@ static int copy_awaited_rows(const struct rex_request *request, const struct rex
     return REX_OK;
 }
 
-/* Plans and runs the launch, unless it has to wait for other calls. */
-static int plan_and_run(struct rex_request *request, bool is_mapped, struct rex_table_wait *wait,
-                        bool *is_waiting)
+/* What a launch waits for before it runs. */
+struct waits {
+    struct rex_table_wait table;
+    bool is_for_table;    /* it waits for a call with the same memory */
+    bool is_for_deferred; /* it waits for the deferred launches before it */
+    bool defers;          /* the setting lets it be deferred itself */
+    bool is_ordered;      /* it has waited for the deferred launches before it */
+};
+
+/* Plans and runs the launch, unless it has to wait. */
+static int plan_and_run(struct rex_request *request, bool is_mapped, struct waits *waits)
 {
     const struct rex_target *target = &request->target;
     struct rex_plan plan = {.map = request->map,
-                            .ranges = {.number = request->number, .wait = *wait},
+                            .ranges = {.number = request->number, .wait = waits->table},
                             .is_mapped = is_mapped,
                             .is_exact = target->registration->exact_rows,
                             .release = target->registration->release,
@@ -101,18 +114,31 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct rex_
     if (result != REX_OK || request->reasons != 0)
         goto give_context;
     rex_plan_place(request, &plan);
-    *is_waiting = plan.ranges.is_waiting;
-    if (*is_waiting)
-        *wait = plan.ranges.wait;
-    if (request->reasons != 0 || *is_waiting)
+    waits->is_for_table = plan.ranges.is_waiting;
+    if (waits->is_for_table)
+        waits->table = plan.ranges.wait;
+    if (request->reasons != 0 || waits->is_for_table)
         goto give_context;
+    bool defers = waits->defers && rex_plan_may_defer(&plan);
+    waits->is_for_deferred = !defers && !waits->is_ordered && rex_is_deferred(request->number);
+    if (waits->is_for_deferred) {
+        rex_plan_end(&plan);
+        goto give_context;
+    }
     if (rex_log_wanted(REX_LOG_INFO) || rex_trace_on())
-        result = run_and_report(request, &plan);
+        result = run_and_report(request, &plan, defers);
     else
-        result = rex_plan_run(&plan);
-    if (result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges))
+        result = defers ? rex_plan_defer(&plan) : rex_plan_run(&plan);
+    if (defers && result == REX_OK && plan.ranges.launch == 0) {
+        waits->defers = false; /* there is no stream for it, or no more */
+        waits->is_for_deferred = true;
+    } else if (result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges))
         result = copy_awaited_rows(request, &plan);
     rex_plan_end(&plan);
+    if (plan.ranges.is_shown) {
+        rex_deferred_wait_for(request->number, plan.ranges.launch);
+        result = rex_device_lost(request->number, target->name);
+    }
 give_context:
     rex_launch_context_give(plan.context, entered);
     if (rex_thread.holds == 0 && rex_thread.has_held_lines)
@@ -123,13 +149,21 @@ give_context:
 /* Plans again after each wait, in which the thread holds nothing. */
 static int plan_until_run(struct rex_request *request, bool is_mapped)
 {
-    struct rex_table_wait wait = {.size = 0};
+    struct waits waits = {.defers = !is_mapped && !rex_launches_block(), .is_ordered = is_mapped};
     for (;;) {
-        bool is_waiting = false;
-        int result = plan_and_run(request, is_mapped, &wait, &is_waiting);
-        if (!is_waiting)
+        uint64_t full = waits.defers ? rex_deferred_full(request->number) : 0;
+        if (full > 0)
+            rex_await_launch(request->number, full);
+        waits.is_for_table = waits.is_for_deferred = false;
+        int result = plan_and_run(request, is_mapped, &waits);
+        if (waits.is_for_table)
+            rex_present_wait(&waits.table);
+        else if (!waits.is_for_deferred)
             return result;
-        rex_present_wait(&wait);
+        else {
+            rex_await_deferred(request->number);
+            waits.is_ordered = true;
+        }
     }
 }
 

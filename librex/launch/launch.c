@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "calls/calls.h"
 #include "cuda/launchcontext.h"
+#include "cuda/lost.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"

@@ -20,6 +20,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cuda/deferred.h"
+#include "cuda/lost.h"
 #include "memory/makecopy.h"
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -37,13 +39,19 @@ static int run_failed(const struct rex_plan *plan, const char *what)
 static int report_lost_launch(const struct rex_plan *plan)
 {
     const uint32_t *teams = plan->packed.grid.teams, *threads = plan->packed.grid.threads;
-    char why[256], name[80];
+    struct rex_kernel_list list = {.count = 0};
+    char why[256], name[80], beside[REX_KERNEL_LIST_TEXT];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
     snprintf(name, sizeof name, "kernel \"%.*s\"", REX_KERNEL_NAME(plan->packed.kernel->name));
-    rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why);
-    return rex_fail(REX_ECUDA, "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s",
+    rex_device_lose(plan->context->ordinal, plan->ranges.number, name, why, NULL);
+    rex_deferred_kernels(plan->ranges.number, &list);
+    rex_kernel_list_text(&list, beside);
+    return rex_fail(REX_ECUDA,
+                    "kernel \"%.*s\", %u x %u x %u teams of %u x %u x %u threads: %s%s%s",
                     REX_KERNEL_NAME(plan->packed.kernel->name), teams[0], teams[1], teams[2],
-                    threads[0], threads[1], threads[2], why);
+                    threads[0], threads[1], threads[2], why,
+                    list.count > 0 ? "; launched since the last wait: " : "",
+                    list.count > 0 ? beside : "");
 }
 
 /*

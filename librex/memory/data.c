@@ -12,6 +12,7 @@
 #include "calls/callreport.h"
 #include "calls/calls.h"
 #include "cuda/context.h"
+#include "cuda/lost.h"
 #include "memory/datacopies.h"
 #include "memory/rowlookup.h"
 #include "memory/unite.h"

@@ -9,9 +9,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "memory/devicememory.h"
+
+#include <search.h>
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "calls/calls.h"
 #include "cuda/context.h"
+#include "cuda/lost.h"
 #include "memory/makecopy.h"
 #include "module/registry.h"
 #include "omp/backend.h"
@@ -19,10 +25,67 @@
 #include "omp/gate.h"
 #include "omp/runtime.h"
 #include "present/lookup.h"
+#include "present/present.h"
 #include "present/unfinished.h"
 #include "rex/interop.h"
 #include "rex/launch.h"
 #include "trace/trace.h"
+
+/* ---- memory of rex_device_alloc() ------------------------------------------------------------ */
+
+struct allocation {
+    uintptr_t begin, end;
+    int number; /* of the device */
+};
+
+static void *allocations; /* a tree of tsearch(), under the lock of lists */
+
+/* Memory with a byte in common is the same. */
+static int compare_allocations(const void *left, const void *right)
+{
+    const struct allocation *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->begin >= b->end) - (a->end <= b->begin);
+}
+
+/* Memory that could not be noted is that of a stranger. */
+static void note_allocation(const void *memory, size_t size, int number)
+{
+    struct allocation *made = malloc(sizeof *made);
+    if (made == NULL)
+        return;
+    *made = (struct allocation){(uintptr_t)memory, (uintptr_t)memory + size, number};
+    rex_lists_lock();
+    struct allocation **at = tsearch(made, &allocations, compare_allocations);
+    rex_lists_unlock();
+    if (at == NULL || *at != made)
+        free(made);
+}
+
+static void forget_allocation(const void *memory, int number)
+{
+    const struct allocation wanted = {(uintptr_t)memory, (uintptr_t)memory + 1, number};
+    rex_lists_lock();
+    struct allocation **at = tfind(&wanted, &allocations, compare_allocations), *found = NULL;
+    if (at != NULL) {
+        found = *at;
+        tdelete(found, &allocations, compare_allocations);
+    }
+    rex_lists_unlock();
+    free(found);
+}
+
+bool rex_is_device_memory(const void *address, int number)
+{
+    const struct allocation wanted = {(uintptr_t)address, (uintptr_t)address + 1, number};
+    rex_lists_lock();
+    bool is_found = tfind(&wanted, &allocations, compare_allocations) != NULL;
+    rex_lists_unlock();
+    return is_found;
+}
+
+/* ---- questions and allocations --------------------------------------------------------------- */
 
 static int none_registered(const char *what)
 {
@@ -45,7 +108,28 @@ void *rex_mapped_ptr(const void *address, int64_t device)
     int number = 0;
     if (address == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
         return NULL;
+    rex_present_show(address, number);
+    rex_await_deferred(number);
     return rex_memory_address(address, number);
+}
+
+/* Waits for the deferred launches, which may find the device lost. */
+static int await_device(int number, const char *caller)
+{
+    rex_await_deferred(number);
+    return rex_device_lost(number, caller);
+}
+
+int rex_device_sync(int64_t device)
+{
+    int number = 0;
+    if (rex_device_count() == 0)
+        return none_registered("rex_device_sync");
+    int result = rex_device_resolve(device, &number);
+    if (result != REX_OK)
+        return result;
+    result = await_device(number, "rex_device_sync");
+    return result == REX_OK ? rex_unfinished_sync_all(number) : result;
 }
 
 void *rex_device_alloc(size_t size, int64_t device)
@@ -68,6 +152,8 @@ void *rex_device_alloc(size_t size, int64_t device)
         memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
         rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
+    else
+        note_allocation(memory, size, number);
     return memory;
 }
 
@@ -84,9 +170,10 @@ void rex_device_free(void *memory, int64_t device)
         return;
     if (rex_any_unfinished())
         rex_unfinished_sync(NULL, number, "rex_device_free");
-    /* the wait may have found the device lost */
-    if (rex_device_lost(number, "rex_device_free") == REX_OK)
-        rex_runtime_omp()->free(memory, number);
+    if (await_device(number, "rex_device_free") != REX_OK)
+        return;
+    forget_allocation(memory, number);
+    rex_runtime_omp()->free(memory, number);
 }
 
 static int copy_between_host(void *to, int to_host, const void *from, size_t size, int64_t device,
@@ -100,7 +187,7 @@ static int copy_between_host(void *to, int to_host, const void *from, size_t siz
                         to == NULL ? "the destination" : "the source");
     int result = rex_device_resolve(device, &number);
     if (result == REX_OK)
-        result = rex_device_lost(number, caller);
+        result = await_device(number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
@@ -148,9 +235,9 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
     if (result == REX_OK)
         result = rex_device_resolve(from_device, &from_number);
     if (result == REX_OK)
-        result = rex_device_lost(to_number, caller);
+        result = await_device(to_number, caller);
     if (result == REX_OK)
-        result = rex_device_lost(from_number, caller);
+        result = await_device(from_number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();

@@ -13,6 +13,7 @@
 #include "module/loadedimage.h"
 #include "module/table.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "omp/runtime.h"
 #include "present/lookup.h"
 #include "present/present.h"
@@ -215,6 +216,7 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
     result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
+    rex_await_deferred(number);
     return library->is_registered ? global_of_runtime(address, size, library, number, name)
                                   : global_of_driver(address, size, library, number, name);
 }

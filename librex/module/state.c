@@ -362,9 +362,16 @@ int rex_module_fini(struct rex_module *module)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
         return REX_OK; /* another thread is ending it */
-    result = rex_before_unload(registration, is_last_registered(registration));
-    if (result == REX_OK) /* then the thread is alone, if the release wants that */
-        result = rex_gate_register(registration->image_path, true);
+    for (bool is_over = false; !is_over;) {
+        rex_deferred_wait_all();
+        result = rex_before_unload(registration, is_last_registered(registration));
+        if (result == REX_OK) /* then the thread is alone, if the release wants that */
+            result = rex_gate_register(registration->image_path, true);
+        /* Another thread may have launched since the wait. */
+        is_over = result != REX_OK || !rex_deferred_runs(registration);
+        if (!is_over)
+            rex_gate_registered();
+    }
     if (result == REX_OK)
         end_registration(registration);
     end_work(registration, result == REX_OK ? REX_MODULE_UNREGISTERED : REX_MODULE_REGISTERED);

@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "base/settings.h"
 #include "cuda/context.h"
+#include "cuda/lost.h"
 #include "cuda/driver.h"
 #include "omp/backend.h"
 #include "omp/gate.h"

@@ -159,6 +159,20 @@ void rex_gate_resume(uint32_t depth)
     __atomic_fetch_sub(&rex_thread.paused, depth, __ATOMIC_RELEASE);
 }
 
+void rex_await_launch(int number, uint64_t launch)
+{
+    uint32_t depth = rex_gate_pause();
+    rex_deferred_wait_for(number, launch);
+    rex_gate_resume(depth);
+}
+
+void rex_await_all_deferred(void)
+{
+    uint32_t depth = rex_gate_pause();
+    rex_deferred_wait_all();
+    rex_gate_resume(depth);
+}
+
 /* ---- alone ----------------------------------------------------------------------------------- */
 
 #define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
@@ -245,6 +259,7 @@ static void close_at_exit(void)
     __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
     for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
         nap(EXIT_NAP);
+    rex_deferred_exit();
 }
 
 bool rex_gate_is_watched;

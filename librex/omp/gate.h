@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cuda/deferred.h"
+
 /*
  * Call these around every other call of libomptarget. rex_gate_enter() may wait for a
  * registration, but not inside of another call. It returns what rex_gate_check() returns; after
@@ -72,6 +74,18 @@ void rex_gate_registered(void);
  */
 uint32_t rex_gate_pause(void);
 void rex_gate_resume(uint32_t depth);
+
+/*
+ * Wait for the deferred launch with this number, or for all so far. A thread that is inside leaves
+ * the gate meanwhile.
+ */
+void rex_await_launch(int number, uint64_t launch);
+static inline void rex_await_deferred(int number)
+{
+    if (rex_is_deferred(number))
+        rex_await_launch(number, rex_deferred_newest(number));
+}
+void rex_await_all_deferred(void);
 
 /*
  * libomptarget has used a device. LLVM 24 makes an object then that closes host images at the end

@@ -206,9 +206,11 @@ void rex_entries_clean(struct rex_present_table *table)
     while (left < table->count && !is_over(&table->entries[left]))
         left++;
     for (size_t i = left; i < table->count; i++)
-        if (is_over(&table->entries[i]))
+        if (is_over(&table->entries[i])) {
             some_are_attached |= table->entries[i].is_attached;
-        else
+            if (table->dropped < table->entries[i].launch)
+                table->dropped = table->entries[i].launch;
+        } else
             table->entries[left++] = table->entries[i];
     __atomic_store_n(&table->count, left, __ATOMIC_RELAXED);
     if (some_are_attached)

@@ -33,6 +33,8 @@ struct rex_entry {
     uint32_t taken;      /* references that the end takes that is just being looked at */
     bool is_gone;        /* it leaves the table when no call uses it any more */
     bool is_loose;       /* only libomptarget launches and copies here, see present.h */
+    uint64_t launch;     /* the newest deferred launch with it */
+    bool is_shown;       /* the program has its device address: present.h */
     bool is_attached;    /* a row has attached a pointer in the memory */
     /* libomptarget has kept it at an end: for such a row that is no member, it does for good */
     bool is_kept;
@@ -53,6 +55,7 @@ struct rex_present_table {
     uint64_t changes;               /* calls that have left; wait_for_change() compares them */
     uintptr_t *attached; /* ATTACHED_COUNT addresses of attached pointers, in their order */
     size_t attached_count, attached_room;
+    uint64_t dropped;  /* the newest deferred launch with an entry that has left the table */
     unsigned ends;     /* calls at work that end mappings, if look-ups take references */
     bool is_looking;   /* a thread is in such a look-up */
     unsigned loosened; /* how often memory was made loose; read by an atomic, too */

@@ -31,6 +31,7 @@
 #include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "present/ends.h"
 #include "present/exclude.h"
 #include "present/lookup.h"
@@ -200,6 +201,8 @@ static void cut_loose(struct rex_present_table *table, uintptr_t at)
                                .born = ++table->made,
                                .refs = REX_REFS_UNKNOWN,
                                .is_loose = true,
+                               .launch = entry->launch,
+                               .is_shown = entry->is_shown,
                                .is_attached = entry->is_attached,
                                .is_kept = entry->is_kept};
     table->entries[index].end = at;
@@ -243,6 +246,51 @@ static void mark_attached(struct rex_present_table *table, const struct rex_rang
     }
 }
 
+static void show_ranges(struct rex_present_table *table, const struct rex_range_lock *ranges)
+{
+    struct rex_entry *entry;
+    for (size_t i = 0; i < ranges->count; i++) {
+        if (!ranges->range[i].shows)
+            continue;
+        REX_EACH_ENTRY(table, entry, &ranges->range[i])
+        entry->is_shown = true;
+    }
+}
+
+void rex_present_show(const void *address, int number)
+{
+    struct rex_present_table *table = rex_present_table(number);
+    if (table == NULL)
+        return;
+    struct rex_range range = {
+        .begin = (uintptr_t)address, .end = rex_end_of(address, 1), .shows = true};
+    struct rex_range_lock ranges = {.range = &range, .count = 1};
+    pthread_mutex_lock(&table->lock);
+    show_ranges(table, &ranges);
+    pthread_mutex_unlock(&table->lock);
+}
+
+/*
+ * Whether the end has waited for deferred launches that have come since its call began, without the
+ * lock. Then it looks again. It takes its entries in the section in which it found none.
+ */
+static bool has_awaited_launches(struct rex_present_table *table, const struct rex_range_lock *end)
+{
+    const struct rex_entry *entry;
+    uint64_t newest = table->dropped;
+    if (!rex_is_deferred(end->number))
+        return false;
+    for (size_t i = 0; i < end->count; i++)
+        REX_EACH_ENTRY(table, entry, &end->range[i])
+        newest = entry->launch > newest ? entry->launch : newest;
+    if (newest <= rex_deferred_seen(end->number))
+        return false;
+    pthread_mutex_unlock(&table->lock);
+    rex_await_launch(end->number, newest);
+    pthread_mutex_lock(&table->lock);
+    return true;
+}
+
 /* ---- a call enters and leaves ---------------------------------------------------------------- */
 
 /*
@@ -264,16 +312,19 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
     if (ranges->count > FEW || (begins && ranges->count > 1))
         put_in_order(ranges);
     pthread_mutex_lock(&table->lock);
-    while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
-        unsigned reasons = ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
-        if (reasons == 0)
-            rex_wait_begin(table, ranges);
-        if (ranges->call == REX_CALL_BY_DRIVER) {
-            pthread_mutex_unlock(&table->lock);
-            return reasons;
+    do
+        while (ends ? rex_end_has_to_wait(table, ranges) : look_up_ranges(table, ranges)) {
+            unsigned reasons =
+                ranges->call == REX_CALL_BY_DRIVER ? reasons_not_to_wait(ranges) : 0u;
+            if (reasons == 0)
+                rex_wait_begin(table, ranges);
+            if (ranges->call == REX_CALL_BY_DRIVER) {
+                pthread_mutex_unlock(&table->lock);
+                return reasons;
+            }
+            rex_wait_for_change(table, &ranges->wait);
         }
-        rex_wait_for_change(table, &ranges->wait);
-    }
+    while (ends && has_awaited_launches(table, ranges));
     if (ranges->is_listed)
         rex_at_work_remove(table, ranges);
     ranges->is_alone = table->at_work == NULL;
@@ -288,6 +339,8 @@ unsigned rex_present_pin(struct rex_range_lock *ranges)
         make_new_entries(table, ranges);
     if (ranges->types & REX_MAP_PTR_AND_OBJ)
         mark_attached(table, ranges);
+    if (ranges->types & REX_MAP_RETURN_PARAM)
+        show_ranges(table, ranges);
     if (ranges->is_all || ranges->known < ranges->count)
         rex_at_work_add(table, ranges);
     table->by_driver += ranges->call <= REX_CALL_UPDATES;
@@ -303,6 +356,14 @@ static void disown(struct rex_present_table *table, const struct rex_range_lock 
         REX_EACH_ENTRY(table, entry, &ranges->range[i])
     if (entry->owner == ranges)
         entry->owner = NULL;
+}
+
+/* Another thread's launch may have a newer number, and be here before. */
+static void leave_launch_at(struct rex_entry *entry, struct rex_range_lock *launch)
+{
+    if (entry->launch < launch->launch)
+        entry->launch = launch->launch;
+    launch->is_shown |= entry->is_shown;
 }
 
 void rex_present_unpin(struct rex_range_lock *ranges)
@@ -323,6 +384,8 @@ void rex_present_unpin(struct rex_range_lock *ranges)
             some_are_gone |= entry->is_gone;
             if (range->is_shared)
                 rex_entry_remove_user(entry, ranges, range);
+            if (ranges->launch > 0)
+                leave_launch_at(entry, ranges);
             /* A row that overlaps a mapping in part changes a count that is not known. */
             if (counts && range->is_mapped && !range->is_new)
                 add_refs(entry, range->is_shared ? range->counts : REX_COUNTS_UNKNOWN);

@@ -60,6 +60,7 @@ struct rex_range {
     bool is_empty : 1;    /* the row has no length, and the range one byte */
     bool is_new : 1;      /* the call makes the mapping */
     bool attaches : 1;    /* the range is a pointer that the call attaches */
+    bool shows : 1;       /* the call gives out the device address */
     bool needs_all : 1;   /* the call, an end, has to have the mapping for itself */
     bool is_held : 1;     /* the mark keeps launches and updates waiting */
     bool is_used : 1;     /* other calls use what the end has to have for itself */
@@ -102,6 +103,8 @@ struct rex_range_lock {
     bool is_waiting; /* it has to wait, or a data call waits */
     bool is_unseen;  /* libomptarget has mapped some of its new ranges before */
     bool is_refused; /* a begin that is not made: its new entries go */
+    uint64_t launch; /* of a deferred launch, its number; else 0 */
+    bool is_shown;   /* set by rex_present_unpin(): some of its memory is shown */
     /* while it waits, under the table's lock: */
     const struct rex_range_lock *met; /* a call at work that it meets, or NULL */
     struct rex_table_wait wait;
@@ -124,6 +127,13 @@ struct rex_range_lock {
  */
 unsigned rex_present_pin(struct rex_range_lock *ranges);
 void rex_present_unpin(struct rex_range_lock *ranges);
+
+/*
+ * The program gets the device address of the mapping that has ADDRESS, if any. The mapping is shown
+ * until it ends: its launches are waited for, because the program may look at the memory without a
+ * call of librex. Wait for the deferred launches after this call.
+ */
+void rex_present_show(const void *address, int number);
 
 /* Waits until a call leaves the table, or until the next window. */
 void rex_present_wait(struct rex_table_wait *wait);

@@ -12,6 +12,7 @@
 #include "omp/backend.h"
 #include "omp/columns.h"
 #include "omp/device.h"
+#include "omp/gate.h"
 #include "present/lookup.h"
 #include "present/loose.h"
 #include "present/mappings.h"
@@ -89,7 +90,8 @@ static void add_row_ranges(struct rex_range_lock *ranges, const struct rex_map *
                            .row = i,
                            .counts = counts_of(map, i),
                            .is_changed = (type & REX_MAP_FROM) != 0,
-                           .is_empty = size == 0};
+                           .is_empty = size == 0,
+                           .shows = (type & REX_MAP_RETURN_PARAM) != 0};
     if (type & REX_MAP_PTR_AND_OBJ)
         ranges->range[ranges->count++] =
             (struct rex_range){.begin = (uintptr_t)map->base[i],
@@ -214,6 +216,7 @@ const struct rex_range_lock *rex_present_enter(enum rex_present_call call,
         return NULL;
     }
     note_bases(call, map);
+    rex_await_deferred(number);
     struct rex_present_table *table = rex_present_table(number);
     if (table == NULL || (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return NULL;
@@ -271,6 +274,8 @@ void rex_present_leave(enum rex_present_call call, const struct rex_map *map, in
         own->more = NULL;
         rex_shelter_end();
         rex_thread.holds--;
+        if (own->ranges.types & REX_MAP_RETURN_PARAM)
+            rex_await_deferred(number);
     }
     if (depth > 0)
         own->depth--;

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/context.h"
+#include "cuda/lost.h"
 #include "omp/columns.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -183,16 +183,6 @@ void rex_unfinished_forget(const struct rex_registration *registration)
         each->forget(each, registration);
 }
 
-void rex_kernel_list_forget(struct rex_kernel_list *list,
-                            const struct rex_registration *registration)
-{
-    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
-        if (list->kernel[i].registration == registration) {
-            list->kernel[i].name = "a kernel of a library that is unloaded";
-            list->kernel[i].registration = NULL;
-        }
-}
-
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
 {
     for (EACH(each))
@@ -201,6 +191,19 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
                     each->name);
             sync_outside(each);
         }
+}
+
+int rex_unfinished_sync_all(int number)
+{
+    int result = REX_OK;
+    if (!rex_any_unfinished())
+        return result;
+    for (EACH(each)) {
+        int found = each->number == number ? sync_outside(each) : REX_OK;
+        if (result == REX_OK)
+            result = found;
+    }
+    return result;
 }
 
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call)
@@ -216,25 +219,4 @@ bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_lis
         if (each->number == number && each->is_lost(each, why, noted))
             lost = true;
     return lost;
-}
-
-/* ---- kernels, for messages ------------------------------------------------------------------- */
-
-void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more)
-{
-    for (uint32_t i = 0; i < more->count && i < REX_KERNEL_LIST_MAX; i++)
-        rex_kernel_list_add(list, more->kernel[i].name, more->kernel[i].registration);
-    if (more->count > REX_KERNEL_LIST_MAX)
-        list->count = more->count;
-}
-
-void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT])
-{
-    size_t length = 0, size = REX_KERNEL_LIST_TEXT;
-    snprintf(text, size, "no kernel");
-    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"", i > 0 ? ", " : "",
-                                   REX_KERNEL_NAME(list->kernel[i].name));
-    if (list->count > REX_KERNEL_LIST_MAX && length < size)
-        snprintf(text + length, size - length, " and others");
 }

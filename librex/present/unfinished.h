@@ -10,45 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda/lost.h"
 #include "rex/map.h"
-
-struct rex_registration;
-
-/* ---- kernels, for messages ------------------------------------------------------------------- */
-
-/* The first kernels of a graph or of unfinished commands, without duplicates. */
-#define REX_KERNEL_LIST_MAX 8
-struct rex_kernel_list {
-    struct {
-        const char *name;
-        const struct rex_registration *registration;
-    } kernel[REX_KERNEL_LIST_MAX];
-    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: more than the list has */
-};
-
-static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char *name,
-                                       const struct rex_registration *registration)
-{
-    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
-        if (list->kernel[i].name == name)
-            return;
-    if (list->count < REX_KERNEL_LIST_MAX) {
-        list->kernel[list->count].name = name;
-        list->kernel[list->count].registration = registration;
-    }
-    list->count += list->count <= REX_KERNEL_LIST_MAX;
-}
-
-/* Add all kernels of MORE. */
-void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
-
-/* The kernels of REGISTRATION lose their names. */
-void rex_kernel_list_forget(struct rex_kernel_list *list,
-                            const struct rex_registration *registration);
-
-/* The names as text; "no kernel" if there are none. */
-#define REX_KERNEL_LIST_TEXT 1024
-void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
@@ -115,6 +78,9 @@ void rex_unfinished_forget(const struct rex_registration *registration);
  * Logs a warning with the names of the queue and of CALL.
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
+
+/* Wait for all unfinished commands on device NUMBER. Returns 0 or the first error. */
+int rex_unfinished_sync_all(int number);
 
 /* The same before the program's own CALL, on DEVICE (-1: the default one). */
 void rex_unfinished_wait(const struct rex_map *map, int64_t device, const char *call);

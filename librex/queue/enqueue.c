@@ -11,6 +11,8 @@
 #include "base/process.h"
 #include "calls/callreport.h"
 #include "cuda/context.h"
+#include "cuda/deferred.h"
+#include "cuda/lost.h"
 #include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/registry.h"
@@ -48,6 +50,17 @@ int rex_queue_refuse_captured(const struct rex_queue *queue, const char *call)
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
 }
 
+/* The command, and those after it, follow the deferred launches of its devices. */
+static int follow_deferred(struct rex_queue *queue, const struct rex_command *command)
+{
+    int number = queue->gpu.number, found = rex_deferred_precede(number, queue->stream);
+    if (command->kind == REX_COMMAND_COPY_PEER && found == 0)
+        found = rex_deferred_precede(rex_command_other(command, number), queue->stream);
+    if (found == 0)
+        return REX_OK;
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+}
+
 int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
 {
     struct rex_loaded_kernel *kernel = NULL;
@@ -68,7 +81,9 @@ int rex_enqueue(struct rex_queue *queue, const struct rex_command *command)
             return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
     }
-    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH))
+    if (REX_UNLIKELY(rex_is_any_deferred()))
+        result = follow_deferred(queue, command);
+    if (REX_UNLIKELY(command->kind == REX_COMMAND_GRAPH) && result == REX_OK)
         result = rex_graph_refresh(command->graph);
     if (result == REX_OK)
         result = REX_UNLIKELY(queue->trace != NULL)

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "cuda/context.h"
+#include "cuda/deferred.h"
 #include "present/unfinished.h"
 #include "queue/command.h"
 
@@ -175,6 +176,7 @@ static int event_failed(const struct rex_driver_event *driver, const char *call)
     snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues' calls change it */
     if (!rex_unfinished_find_lost(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
+    rex_deferred_kernels(driver->number, &list);
     rex_kernel_list_text(&list, kernels);
     return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);
 }

@@ -12,8 +12,6 @@
 #include "cuda/context.h"
 #include "present/present.h"
 
-#define EVENT_DISABLE_TIMING 0x2
-
 /*
  * The resources of a capture: a stream for each lane, an event for each recorded event and for each
  * lane's end.
@@ -51,7 +49,7 @@ static int open_graph_capture(struct driver_capture *capture)
         return rex_fail_memory(events * sizeof *capture->event, "a graph");
     capture->events = events;
     for (size_t i = 0; i < capture->events; i++)
-        if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING),
+        if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], REX_CUDA_EVENT_UNTIMED),
                                &capture->event[i]))
             return graph_failed("an event");
     for (uint32_t i = 0; i < graph->lanes; i++)

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "calls/forward.h"
 #include "cuda/context.h"
+#include "cuda/deferred.h"
 #include "module/registry.h"
 #include "omp/device.h"
 #include "omp/gate.h"
@@ -38,6 +39,8 @@ static void share_stream(struct rex_queue *queue)
 {
     queue->is_shared = true;
     queue->busy = true;
+    if (queue->gpu.number < REX_CUDA_DEVICES_MAX)
+        rex_deferred_stop(UINT64_C(1) << queue->gpu.number);
 }
 
 /* The stream must be in the primary context, like librex's load of the module and mapped memory. */
@@ -183,6 +186,8 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
         return result;
     result = create_queue(queue, module, device, name, flags, stream);
     rex_gate_leave();
+    if (stream != NULL)
+        rex_await_all_deferred();
     return result;
 }
 
@@ -257,7 +262,9 @@ int rex_queue_stream(struct rex_queue *queue, void **stream, void **context)
     if (result != REX_OK)
         return result;
     result = lend_stream(queue, stream, context);
+    int number = queue->gpu.number;
     rex_unlock(&queue->lock);
+    rex_await_deferred(number);
     return result;
 }
 
@@ -302,6 +309,7 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
 {
     if (rex_module_enter(module, REX_NEED_MODULE, "rex_queue_global") != REX_OK)
         return NULL;
+    rex_await_all_deferred();
     void *address = find_global(rex_registration_of(module), queue, variable);
     rex_gate_leave();
     return address;

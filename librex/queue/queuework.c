@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "cuda/deferred.h"
+#include "cuda/lost.h"
 #include "queue/queue.h"
 #include "queue/queuetrace.h"
 
@@ -28,7 +30,7 @@ static void mark_lost(struct rex_queue *queue, const char *why)
     char name[80];
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
     snprintf(name, sizeof name, "queue \"%s\"", queue->name);
-    rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost);
+    rex_device_lose(queue->gpu.ordinal, queue->gpu.number, name, queue->lost, NULL);
 }
 
 /* Reports FOUND, an error of the driver that rex_cuda_why() has. */
@@ -38,7 +40,9 @@ static int queue_work_failed(struct rex_queue *queue, int found)
     if (!tells_of_loss(found))
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
     mark_lost(queue, rex_cuda_why());
-    rex_kernel_list_text(&queue->kernels, kernels);
+    struct rex_kernel_list list = queue->kernels;
+    rex_deferred_kernels(queue->gpu.number, &list);
+    rex_kernel_list_text(&list, kernels);
     return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name,
                     queue->lost, kernels);
 }

@@ -1,0 +1,391 @@
+/*
+ * deferred.c - deferred launches: one stream for each device, and the waits for it.
+ *
+ * A wait is one for an event behind the launch: it does not wait for launches that come later. One
+ * event is recorded after each 64 launches, for a thread that finds the stream full, and one for a
+ * wait that finds none behind its launch. The driver would take four times as many launches as are
+ * let pend, and then keep its callers waiting, who hold the stream.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "cuda/deferred.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/process.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "cuda/lost.h"
+
+#define PENDING_MOST 256
+#define MARK_AFTER 64
+#define MARKS 16
+#define NAMES 1024 /* more than may pend, unless 768 threads launch at once */
+
+/* An event behind a launch. */
+struct mark {
+    void *event;
+    uint64_t launch; /* 0: it was never recorded */
+    unsigned users;  /* threads that wait for it */
+};
+
+struct deferred {
+    pthread_mutex_t lock; /* of the stream, and of all below */
+    int ordinal;
+    void *context, *stream;  /* NULL: not made yet */
+    uint64_t issued, seen;   /* numbers of launches; read by atomics, too */
+    bool is_lost;            /* read by an atomic, too */
+    struct mark mark[MARKS];
+    struct {
+        const char *name;
+        const struct rex_registration *registration;
+    } kernel[NAMES]; /* of the launch whose number is the index modulo NAMES */
+};
+
+/* By libomptarget's numbers; each is made for the first launch, and stays. Atomic. */
+static struct deferred *deferred[REX_CUDA_DEVICES_MAX];
+
+uint64_t rex_deferred_devices;
+static uint64_t stopped; /* a bit for each device; atomic */
+
+static void forget_stream(struct deferred *of)
+{
+    of->context = of->stream = NULL;
+    of->seen = of->issued;
+    memset(of->mark, 0, sizeof of->mark);
+}
+
+/* A child of fork has no driver, and launches nothing. */
+static void forget_deferred(void)
+{
+    rex_deferred_devices = 0;
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        if (deferred[i] == NULL)
+            continue;
+        rex_fork_renew(&deferred[i]->lock);
+        forget_stream(deferred[i]);
+    }
+}
+
+REX_FORK_RENEWED(16, forget_deferred);
+
+static struct deferred *find_deferred(int number)
+{
+    bool is_one = number >= 0 && number < REX_CUDA_DEVICES_MAX;
+    return is_one ? __atomic_load_n(&deferred[number], __ATOMIC_ACQUIRE) : NULL;
+}
+
+static struct deferred *make_deferred(int number)
+{
+    struct deferred *none = NULL, *made = find_deferred(number);
+    if (made != NULL || number < 0 || number >= REX_CUDA_DEVICES_MAX)
+        return made;
+    made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    pthread_mutex_init(&made->lock, NULL);
+    made->ordinal = -1;
+    if (__atomic_compare_exchange_n(&deferred[number], &none, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    free(made);
+    return none;
+}
+
+/* ---- under the lock -------------------------------------------------------------------------- */
+
+static void set_devices(const struct deferred *of, int number)
+{
+    bool is_pending = of->issued != of->seen && !of->is_lost;
+    if (is_pending)
+        __atomic_fetch_or(&rex_deferred_devices, UINT64_C(1) << number, __ATOMIC_RELEASE);
+    else
+        __atomic_fetch_and(&rex_deferred_devices, ~(UINT64_C(1) << number), __ATOMIC_RELEASE);
+}
+
+static void note_seen(struct deferred *of, int number, uint64_t launch)
+{
+    REX_ASSERT(launch <= of->issued);
+    if (launch <= of->seen)
+        return;
+    __atomic_store_n(&of->seen, launch, __ATOMIC_RELEASE);
+    set_devices(of, number);
+}
+
+static void list_pending_kernels(const struct deferred *of, struct rex_kernel_list *list)
+{
+    for (uint64_t i = of->seen; i < of->issued; i++)
+        rex_kernel_list_add(list, of->kernel[(i + 1) % NAMES].name, NULL);
+}
+
+/* A call of the driver has failed, not for a reason of its own. */
+static void lose_deferred(struct deferred *of, int number)
+{
+    struct rex_kernel_list list = {.count = 0};
+    if (of->is_lost)
+        return;
+    list_pending_kernels(of, &list);
+    rex_device_lose(of->ordinal, number, "a deferred launch", rex_cuda_why(), &list);
+    __atomic_store_n(&of->is_lost, true, __ATOMIC_RELEASE);
+    set_devices(of, number);
+}
+
+/* An event behind the newest launch, or NULL. The context is current. */
+static struct mark *make_mark(struct deferred *of)
+{
+    struct mark *oldest = NULL;
+    for (size_t i = 0; i < MARKS; i++) {
+        struct mark *mark = &of->mark[i];
+        if (mark->launch == of->issued && mark->launch > 0)
+            return mark;
+        if (mark->users == 0 && (oldest == NULL || mark->launch < oldest->launch))
+            oldest = mark;
+    }
+    if (oldest == NULL ||
+        (oldest->event == NULL &&
+         !rex_cuda_has_made(REX_CUDA(cuEventCreate, &oldest->event, REX_CUDA_EVENT_UNTIMED),
+                            &oldest->event)))
+        return NULL;
+    oldest->launch = 0;
+    if (REX_CUDA(cuEventRecord, oldest->event, of->stream) != 0)
+        return NULL;
+    oldest->launch = of->issued;
+    return oldest;
+}
+
+/* The first event behind LAUNCH, a new one if there is none yet; NULL if that fails. */
+static struct mark *find_mark(struct deferred *of, uint64_t launch)
+{
+    struct mark *first = NULL;
+    for (size_t i = 0; i < MARKS; i++) {
+        struct mark *mark = &of->mark[i];
+        if (mark->launch >= launch && (first == NULL || mark->launch < first->launch))
+            first = mark;
+    }
+    return first != NULL ? first : make_mark(of);
+}
+
+static bool make_stream(struct deferred *of, int ordinal)
+{
+    if (of->stream != NULL)
+        return of->ordinal == ordinal;
+    if (rex_context_retain(ordinal, &of->context) != 0)
+        return false;
+    if (!rex_cuda_has_made(REX_CUDA(cuStreamCreate, &of->stream, REX_CUDA_STREAM_NON_BLOCKING),
+                           &of->stream)) {
+        rex_context_drop(ordinal);
+        return false;
+    }
+    of->ordinal = ordinal;
+    return true;
+}
+
+/* ---- a launch -------------------------------------------------------------------------------- */
+
+void *rex_deferred_begin(int number, int ordinal)
+{
+    struct deferred *of = make_deferred(number);
+    if (of == NULL)
+        return NULL;
+    pthread_mutex_lock(&of->lock);
+    bool is_stopped = (__atomic_load_n(&stopped, __ATOMIC_SEQ_CST) >> number & 1) != 0;
+    if (!of->is_lost && !is_stopped && make_stream(of, ordinal))
+        return of->stream;
+    pthread_mutex_unlock(&of->lock);
+    return NULL;
+}
+
+uint64_t rex_deferred_put(int number, const char *name, const struct rex_registration *registration,
+                          int result)
+{
+    struct deferred *of = find_deferred(number);
+    uint64_t launch = 0;
+    if (result == 0) {
+        launch = of->issued + 1;
+        of->kernel[launch % NAMES].name = name;
+        of->kernel[launch % NAMES].registration = registration;
+        __atomic_store_n(&of->issued, launch, __ATOMIC_RELEASE);
+        set_devices(of, number);
+        if (launch % MARK_AFTER == 0)
+            make_mark(of);
+    } else if (!rex_cuda_is_of_call(result))
+        lose_deferred(of, number);
+    pthread_mutex_unlock(&of->lock);
+    return launch;
+}
+
+uint64_t rex_deferred_full(int number)
+{
+    const struct deferred *of = find_deferred(number);
+    if (of == NULL || !rex_is_deferred(number))
+        return 0;
+    uint64_t seen = __atomic_load_n(&of->seen, __ATOMIC_ACQUIRE);
+    uint64_t issued = __atomic_load_n(&of->issued, __ATOMIC_ACQUIRE);
+    return issued - seen >= PENDING_MOST ? issued - PENDING_MOST / 2 : 0;
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+uint64_t rex_deferred_newest(int number)
+{
+    const struct deferred *of = find_deferred(number);
+    return of != NULL ? __atomic_load_n(&of->issued, __ATOMIC_ACQUIRE) : 0;
+}
+
+uint64_t rex_deferred_seen(int number)
+{
+    const struct deferred *of = find_deferred(number);
+    if (of == NULL || __atomic_load_n(&of->is_lost, __ATOMIC_ACQUIRE))
+        return UINT64_MAX;
+    return __atomic_load_n(&of->seen, __ATOMIC_ACQUIRE);
+}
+
+void rex_deferred_wait_for(int number, uint64_t launch)
+{
+    struct deferred *of = find_deferred(number);
+    if (of == NULL || launch <= rex_deferred_seen(number))
+        return;
+    pthread_mutex_lock(&of->lock);
+    int entered = rex_context_enter(of->context), result;
+    struct mark *mark = find_mark(of, launch);
+    uint64_t done = mark != NULL ? mark->launch : of->issued;
+    if (mark != NULL)
+        mark->users++;
+    pthread_mutex_unlock(&of->lock);
+    /* Without an event later launches are waited for, too. */
+    result = mark != NULL ? REX_CUDA(cuEventSynchronize, mark->event)
+                          : REX_CUDA(cuStreamSynchronize, of->stream);
+    pthread_mutex_lock(&of->lock);
+    if (mark != NULL)
+        mark->users--;
+    if (result == 0)
+        note_seen(of, number, done);
+    else
+        lose_deferred(of, number);
+    pthread_mutex_unlock(&of->lock);
+    rex_context_leave(entered);
+}
+
+void rex_deferred_wait_all(void)
+{
+    for (int i = 0; rex_is_any_deferred() && i < REX_CUDA_DEVICES_MAX; i++)
+        if (rex_is_deferred(i))
+            rex_deferred_wait_for(i, rex_deferred_newest(i));
+}
+
+__attribute__((constructor(1001))) static void watch_setting(void)
+{
+    rex_launches_became_blocking = rex_deferred_wait_all;
+}
+
+int rex_deferred_precede(int number, void *stream)
+{
+    struct deferred *of = find_deferred(number);
+    int result = 0;
+    if (of == NULL || !rex_is_deferred(number))
+        return 0;
+    pthread_mutex_lock(&of->lock);
+    int entered = rex_context_enter(of->context);
+    struct mark *mark = make_mark(of);
+    rex_context_leave(entered);
+    if (mark != NULL)
+        result = REX_CUDA(cuStreamWaitEvent, stream, mark->event, 0);
+    pthread_mutex_unlock(&of->lock);
+    if (mark == NULL)
+        rex_deferred_wait_for(number, rex_deferred_newest(number));
+    return result;
+}
+
+void rex_deferred_stop(uint64_t devices)
+{
+    __atomic_fetch_or(&stopped, devices, __ATOMIC_SEQ_CST);
+}
+
+bool rex_deferred_runs(const struct rex_registration *registration)
+{
+    bool runs = false;
+    for (int i = 0; rex_is_any_deferred() && i < REX_CUDA_DEVICES_MAX; i++) {
+        struct deferred *of = find_deferred(i);
+        if (of == NULL || !rex_is_deferred(i))
+            continue;
+        pthread_mutex_lock(&of->lock);
+        for (uint64_t launch = of->seen; launch < of->issued; launch++)
+            runs |= of->kernel[(launch + 1) % NAMES].registration == registration;
+        pthread_mutex_unlock(&of->lock);
+    }
+    return runs;
+}
+
+void rex_deferred_kernels(int number, struct rex_kernel_list *list)
+{
+    struct deferred *of = find_deferred(number);
+    if (of == NULL)
+        return;
+    pthread_mutex_lock(&of->lock);
+    list_pending_kernels(of, list);
+    pthread_mutex_unlock(&of->lock);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void end_stream(struct deferred *of)
+{
+    int entered = rex_context_enter(of->context);
+    for (size_t i = 0; i < MARKS; i++)
+        if (of->mark[i].event != NULL)
+            REX_CUDA(cuEventDestroy, of->mark[i].event);
+    REX_CUDA(cuStreamDestroy, of->stream);
+    rex_context_leave(entered);
+    rex_context_drop(of->ordinal);
+    forget_stream(of);
+}
+
+void rex_deferred_end(void)
+{
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++) {
+        struct deferred *of = find_deferred(i);
+        unsigned users = 0;
+        if (of == NULL)
+            continue;
+        pthread_mutex_lock(&of->lock);
+        for (size_t j = 0; j < MARKS; j++)
+            users += of->mark[j].users;
+        if (of->stream != NULL && users == 0 && (of->seen == of->issued || of->is_lost))
+            end_stream(of);
+        pthread_mutex_unlock(&of->lock);
+    }
+}
+
+#define EXIT_NAPS 1000
+
+/* Whether the kernels of device NUMBER are done, or one has failed; false: it cannot be told. */
+static bool is_over(struct deferred *of, int number)
+{
+    if (pthread_mutex_trylock(&of->lock) != 0)
+        return false;
+    int entered = rex_context_enter(of->context);
+    int found = rex_driver.cuStreamQuery(of->stream);
+    rex_context_leave(entered);
+    if (found == 0)
+        note_seen(of, number, of->issued);
+    else if (found != REX_CUDA_NOT_READY) {
+        rex_cuda_note(found, "cuStreamQuery");
+        lose_deferred(of, number);
+    }
+    pthread_mutex_unlock(&of->lock);
+    return found != REX_CUDA_NOT_READY;
+}
+
+void rex_deferred_exit(void)
+{
+    const struct timespec nap = {0, 1000000};
+    int naps = 0;
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
+        while (rex_is_deferred(i) && !is_over(find_deferred(i), i) && naps++ < EXIT_NAPS)
+            nanosleep(&nap, NULL);
+    rex_device_log_losses();
+}
