@@ -5,8 +5,11 @@
  */
 #include "launch/defer.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "base/settings.h"
 #include "cuda/deferred.h"
 #include "cuda/lost.h"
 #include "cuda/pinned.h"
@@ -46,6 +49,26 @@ static bool is_seen_by_value(const struct rex_plan *plan, int32_t row, uint32_t 
     return has_pinned_address(map, row);
 }
 
+static void log_once(const char *kernel, const char *why)
+{
+    static bool is_told;
+    /* Relaxed: any thread may log it, as long as only one does. */
+    if (!rex_log_wanted(REX_LOG_INFO) || __atomic_exchange_n(&is_told, true, __ATOMIC_RELAXED))
+        return;
+    rex_log(REX_LOG_INFO, "kernel \"%.*s\" is %s", REX_KERNEL_NAME(kernel), why);
+}
+
+void rex_log_not_deferred(const struct rex_request *request)
+{
+    char why[REX_REASON_MAX], text[REX_REASON_MAX + 80];
+    if (rex_process_reasons() == 0 && !(request->reasons & REX_REASON_DEVICE))
+        return;
+    rex_reason_text(rex_request_reason(request), why);
+    snprintf(text, sizeof text, "waited for, though %s is off: %s",
+             rex_setting_variable(REX_OPTION_LAUNCH_BLOCKING), why);
+    log_once(request->target.name, text);
+}
+
 bool rex_plan_may_defer(const struct rex_plan *plan)
 {
     const struct rex_map *map = plan->map;
@@ -78,8 +101,11 @@ int rex_plan_defer(struct rex_plan *plan)
     int found = rex_packed_put(&plan->packed, &context->arguments, stream);
     plan->ranges.launch =
         rex_deferred_put(number, kernel->name, kernel->image->registration, found);
-    if (found == 0)
+    if (found == 0) {
+        log_once(kernel->name, "the first launch that returns before its kernel is done; a clock "
+                               "that is read then does not see the kernel, rex-report does");
         return REX_OK;
+    }
     result = rex_packed_failed(&plan->packed);
     /* A kernel before may have failed. */
     return rex_cuda_is_of_call(found) ? result : rex_device_lost(number, kernel->name);

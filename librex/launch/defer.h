@@ -21,4 +21,10 @@ bool rex_plan_may_defer(const struct rex_plan *plan);
  */
 int rex_plan_defer(struct rex_plan *plan);
 
+/*
+ * Logs once that a launch is waited for, though the setting would defer it, if REQUEST's reasons
+ * hold for all launches of the process or the device.
+ */
+void rex_log_not_deferred(const struct rex_request *request);
+
 #endif

@@ -14,12 +14,14 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/settings.h"
 #include "calls/calls.h"
 #include "cuda/launchcontext.h"
 #include "cuda/lost.h"
 #include "launch/bydriver.h"
 #include "launch/byruntime.h"
 #include "launch/check.h"
+#include "launch/defer.h"
 #include "memory/rowlookup.h"
 #include "memory/unite.h"
 #include "module/loadedimage.h"
@@ -64,6 +66,8 @@ static int launch_somewhere(struct rex_request *request)
         result = rex_launch_by_driver(request);
         if (request->reasons == 0)
             return result;
+        if (!rex_launches_block())
+            rex_log_not_deferred(request);
     }
     struct rex_map rows = *given;
     if (request->purpose == REX_FOR_LAUNCH) { /* a queue maps nothing */
