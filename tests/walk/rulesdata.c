@@ -893,6 +893,18 @@ RULE(rex_device_free, "yd", 2)
         walk_now.memory[number].address = NULL;
 }
 
+/* It waits for the queues, too. */
+RULE(rex_device_sync, "d", 1)
+{
+    int device = walk_device(call, 0);
+    walk_before();
+    if (!walk_judge_int(call, rex_device_sync(walk_integer(call, 0)), EITHER))
+        return;
+    for (int queue = 0; queue < QUEUES; queue++)
+        if (walk_now.queue[queue].queue != NULL && walk_now.queue[queue].device == device)
+            walk_wait_for_queue(queue);
+}
+
 static bool may_copy(const struct call *call, int memory, int size, int device)
 {
     int room = memory >= 0 && walk_now.memory[memory].address != NULL

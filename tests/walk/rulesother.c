@@ -307,7 +307,7 @@ RULE(rex_configure, "ou", 1)
     if (option == REX_OPTION_LAUNCH_BY || option == REX_OPTION_REQUIRE_GPU)
         return;
     walk_before();
-    walk_judge_int(call, rex_configure((enum rex_option)option, value), option < 0 || option > REX_OPTION_REQUIRE_GPU ? MUST_FAIL : EITHER);
+    walk_judge_int(call, rex_configure((enum rex_option)option, value), option < 0 || option > REX_OPTION_LAUNCH_BLOCKING ? MUST_FAIL : EITHER);
 }
 
 static void a_log(enum rex_log_level level, const char *message, void *context)
