@@ -20,19 +20,6 @@
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 
-/* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
-static void row_name_of(const struct __tgt_kernel_arguments *packet, uint32_t row, char *name,
-                        size_t size)
-{
-    const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
-    if (given == NULL) {
-        snprintf(name, size, "%p", packet->Args[row]);
-        return;
-    }
-    given += *given == ';';
-    snprintf(name, size, "%.*s", (int)strcspn(given, ";"), given);
-}
-
 static void log_row(const char *what, const struct __tgt_kernel_arguments *packet, uint32_t row)
 {
     char type[REX_TYPE_MAX], name[256];
@@ -40,8 +27,15 @@ static void log_row(const char *what, const struct __tgt_kernel_arguments *packe
     int64_t size = packet->ArgSizes[row];
     const char *mapper =
         packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL ? ", through a mapper" : "";
+    const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
     rex_type_text(packet->ArgTypes[row], type);
-    row_name_of(packet, row, name, sizeof name);
+    /* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
+    if (given != NULL && *given == ';')
+        given++;
+    if (given != NULL)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(given, ";"), given);
+    else
+        snprintf(name, sizeof name, "%p", packet->Args[row]);
     if (packet->ArgTypes[row] & LITERAL)
         rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
                 REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
@@ -79,17 +73,13 @@ static void write_traced_call(struct rex_line *line, const struct rex_call_trace
     rex_line_number(line, "\",\"device\":", trace->device);
 }
 
-static void write_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
-{
-    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
-                  rex_is_pinned);
-}
-
 static void write_data(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
+    const struct __tgt_kernel_arguments *packet = &trace->packet;
     write_traced_call(line, trace);
-    write_rows(line, &trace->packet);
+    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
+                  rex_is_pinned);
 }
 
 static void write_launch(struct rex_line *line, const void *context)
@@ -104,7 +94,8 @@ static void write_launch(struct rex_line *line, const void *context)
     if (packet->Tripcount > 0)
         rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
     rex_line_number(line, ",\"result\":", trace->result);
-    write_rows(line, packet);
+    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
+                  rex_is_pinned);
 }
 
 /* ---- before and after a traced call --------------------------------------------------------- */
@@ -117,21 +108,17 @@ void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, in
     trace->begin = rex_trace_clock();
 }
 
-/* The bytes of the rows that are copied in DIRECTION, if that is one of DIRECTIONS. */
-static uint64_t bytes(const struct __tgt_kernel_arguments *packet, int64_t direction,
-                      int64_t directions)
-{
-    return directions & direction ? rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
-                                                   packet->ArgTypes, direction)
-                                  : 0;
-}
-
 static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, int64_t directions)
 {
+    const struct __tgt_kernel_arguments *packet = &trace->packet;
     slice->begin = trace->begin;
     slice->end = trace->end;
-    slice->to = bytes(&trace->packet, REX_MAP_TO, directions);
-    slice->from = bytes(&trace->packet, REX_MAP_FROM, directions);
+    if (directions & REX_MAP_TO)
+        slice->to = rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
+                                   packet->ArgTypes, REX_MAP_TO);
+    if (directions & REX_MAP_FROM)
+        slice->from = rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
+                                     packet->ArgTypes, REX_MAP_FROM);
     slice->on = trace->on;
     slice->context = trace;
     rex_trace_slice(slice);
@@ -146,15 +133,6 @@ void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t
     write_down(trace, &slice, directions);
 }
 
-/* NULL: the driver launched, or the device is no GPU, so the driver could not. */
-static const char *reason_of(const struct rex_call_trace *trace, char text[REX_REASON_MAX])
-{
-    if (trace->reason.mask == 0 || (trace->reason.mask & REX_REASON_NO_GPU) != 0)
-        return NULL;
-    rex_reason_text(trace->reason, text);
-    return text;
-}
-
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result)
 {
     char because[REX_REASON_MAX];
@@ -166,6 +144,10 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     const char *name = rex_trace_name(key);
     slice.name = name != NULL ? name : "unknown kernel";
     slice.by = trace->reason.mask == 0 ? REX_TRACE_DRIVER : REX_TRACE_RUNTIME;
-    slice.because = reason_of(trace, because);
+    /* Without a GPU the driver could not launch. */
+    if (trace->reason.mask != 0 && (trace->reason.mask & REX_REASON_NO_GPU) == 0) {
+        rex_reason_text(trace->reason, because);
+        slice.because = because;
+    }
     write_down(trace, &slice, REX_MAP_TOFROM);
 }

@@ -130,28 +130,28 @@ static int64_t device_for(int64_t device)
     return rex_thread.ends > 0 ? rex_openmp_number(device) : device;
 }
 
-static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
-{
-    void (*function)(MAPPER_P) = call == REX_DATA_BEGIN ? bound.call.target_data_begin_mapper
-                                 : call == REX_DATA_END ? bound.call.target_data_end_mapper
-                                                        : bound.call.target_data_update_mapper;
-    function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL,
-             map->mappers);
-}
-
-static void observe_data(enum rex_data_call call, const char *name, int64_t device,
-                         const struct rex_map *map)
+static void make_data_call(enum rex_data_call call, const char *name, int64_t device,
+                           const struct rex_map *map)
 {
     static const struct {
-        const char *function;
+        void (**function)(MAPPER_P);
+        const char *traced;
         int64_t directions;
-    } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_MAP_TO},
-                 [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
-                 [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
-    struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
-    begin_call(&trace, name != NULL ? calls[call].function : NULL, device);
-    pass_on(call, device, map);
-    leave_data(&trace, name, calls[call].directions);
+    } calls[] = {[REX_DATA_BEGIN] = {&bound.call.target_data_begin_mapper,
+                                     "__tgt_target_data_begin_mapper", REX_MAP_TO},
+                 [REX_DATA_END] = {&bound.call.target_data_end_mapper,
+                                   "__tgt_target_data_end_mapper", REX_MAP_FROM},
+                 [REX_DATA_UPDATE] = {&bound.call.target_data_update_mapper,
+                                      "__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
+    struct rex_call_trace trace;
+    if (bound.observed) {
+        trace = (struct rex_call_trace){.packet = rex_packet_of_map(map)};
+        begin_call(&trace, name != NULL ? calls[call].traced : NULL, device);
+    }
+    (*calls[call].function)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types,
+                            NULL, map->mappers);
+    if (bound.observed)
+        leave_data(&trace, name, calls[call].directions);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
@@ -174,10 +174,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         return result;
     }
     ends = ends && rex_ending_begin(rex_openmp_number(device));
-    if (bound.observed)
-        observe_data(call, name, device, map);
-    else
-        pass_on(call, device, map);
+    make_data_call(call, name, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
     rex_gate_used();
@@ -185,29 +182,24 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     return REX_OK;
 }
 
-static int call_kernel(ident_t *loc, int64_t device, const void *key,
-                       struct __tgt_kernel_arguments *packet, struct rex_reason reason)
-{
-    int32_t teams = packet->Teams[0], threads = packet->Threads[0];
-    void *host_key = (void *)(uintptr_t)key;
-    if (!bound.observed)
-        return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
-    struct rex_call_trace trace = {.packet = *packet, .reason = reason};
-    begin_call(&trace, "__tgt_target_kernel", device);
-    int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
-    return leave_launch(&trace, key, result);
-}
-
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
+    int32_t teams = packet->Teams[0], threads = packet->Threads[0];
+    void *host_key = (void *)(uintptr_t)key;
     int result = rex_devices_enter();
     if (result != REX_OK)
         return result;
     device = device_for(device);
     result = check_kernel_call(device, key);
-    if (result == REX_OK)
-        *returned = call_kernel(loc, device, key, packet, reason);
+    if (result == REX_OK && bound.observed) {
+        struct rex_call_trace trace = {.packet = *packet, .reason = reason};
+        begin_call(&trace, "__tgt_target_kernel", device);
+        *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+        leave_launch(&trace, key, *returned);
+    } else if (result == REX_OK) {
+        *returned = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+    }
     rex_gate_used();
     rex_gate_leave();
     return result;
@@ -382,20 +374,6 @@ static void observed_unregister_lib(struct __tgt_bin_desc *desc)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-static void observe(struct rex_entry_points *slots)
-{
-#define OBSERVE(type, name, parameters, arguments, missing) slots->name = observed_##name;
-    REX_REGISTERING(OBSERVE)
-    REX_BEGINNING(OBSERVE)
-    REX_ENDING(OBSERVE)
-    REX_UPDATING(OBSERVE)
-    REX_LAUNCHING(OBSERVE)
-    REX_ENDING_LATER(OBSERVE)
-    REX_DEVICE_CALLS(OBSERVE)
-#undef OBSERVE
-    slots->register_requires = observed_register_requires;
-}
-
 void rex_calls_bind(struct rex_entry_points *slots, bool all)
 {
     bound.call = *slots;
@@ -403,8 +381,18 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.observed = bound.logged || rex_trace_on();
     rex_backend_bind(all, rex_runtime_disabled());
     bound.watched = rex_process_reasons() == 0 || rex_found_may_be_deleted();
-    if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0)
-        observe(slots);
+    if (bound.observed || (rex_process_reasons() & REX_REASON_TOOL) == 0) {
+#define OBSERVE(type, name, parameters, arguments, missing) slots->name = observed_##name;
+        REX_REGISTERING(OBSERVE)
+        REX_BEGINNING(OBSERVE)
+        REX_ENDING(OBSERVE)
+        REX_UPDATING(OBSERVE)
+        REX_LAUNCHING(OBSERVE)
+        REX_ENDING_LATER(OBSERVE)
+        REX_DEVICE_CALLS(OBSERVE)
+#undef OBSERVE
+        slots->register_requires = observed_register_requires;
+    }
     if (rex_trace_on() && !all)
         rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
                               "libomptarget itself");

@@ -176,7 +176,8 @@ static int register_with_runtime(struct rex_registration *registration,
     if (result != REX_OK)
         return result;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
-    bool late = rex_devices_in_use() && !rex_runtime_disabled();
+    /* Launches of a module that is registered may still use them. */
+    bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
     if (late)
         result = rex_trial_load_now(descriptor, image->path, !for_gpu);
     if (result != REX_OK) {

@@ -177,7 +177,8 @@ int rex_module_ready(struct rex_module *module, enum rex_need need, const char *
     result = register_as(module, NULL);
     /* Some causes are told, because the host version would hide them. */
     if (need != REX_NEED_MODULE_OR_HOST || result == REX_OK || result == REX_EFORK ||
-        rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) || rex_runtime_mandatory())
+        rex_gate_is_over() || rex_setting_read(REX_OPTION_REQUIRE_GPU) ||
+        rex_runtime_policy_is("mandatory"))
         return result;
     return REX_EHOST;
 }

@@ -26,6 +26,9 @@
 /* The library's functions, and the counting ones that callers get. */
 static struct rex_omp own, counted;
 
+/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
+static int (*default_device)(void);
+
 static int foreign; /* registrations by code of other compilers; atomic */
 
 void rex_devices_registered_elsewhere(int change)
@@ -78,6 +81,8 @@ static void free_on_device(void *memory, int device)
 
 void rex_memory_calls_bind(const struct rex_omp *functions)
 {
+    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
+    memcpy(&default_device, &address, sizeof address);
     own = *functions;
     counted = (struct rex_omp){.device_count = device_count,
                                .is_present = is_present,
@@ -105,20 +110,10 @@ const struct rex_omp *rex_runtime_omp(void)
 
 int rex_omp_devices;
 
-static bool policy_is(const char *word)
+bool rex_runtime_policy_is(const char *word)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
     return policy != NULL && strcasecmp(policy, word) == 0;
-}
-
-bool rex_runtime_disabled(void)
-{
-    return policy_is("disabled");
-}
-
-bool rex_runtime_mandatory(void)
-{
-    return policy_is("mandatory");
 }
 
 static int keep_count(int count)
@@ -176,21 +171,7 @@ bool rex_devices_used(void)
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
-bool rex_devices_in_use(void)
-{
-    return rex_devices_used() && rex_devices_are_there();
-}
-
 /* ---- the default device --------------------------------------------------------------------- */
-
-/* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
-static int (*default_device)(void);
-
-void rex_openmp_bind(void)
-{
-    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
-    memcpy(&default_device, &address, sizeof address);
-}
 
 int rex_openmp_default_device(void)
 {
@@ -244,8 +225,9 @@ static int check_number(int64_t device, bool is_default)
     if ((uint64_t)device <= (uint64_t)rex_devices_known())
         return will_use(device);
     int count = rex_devices_ask();
-    return device >= 0 && device <= count ? will_use(device)
-                                          : no_such_device(device, is_default, count);
+    if (device < 0 || device > count)
+        return no_such_device(device, is_default, count);
+    return will_use(device);
 }
 
 int rex_device_check_default(void)
@@ -284,11 +266,10 @@ int rex_device_offload(int64_t device, int *number)
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())
         result = REX_EHOST;
-    return result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU)
-               ? rex_fail(REX_ENODEVICE,
-                          "device number %lld is the host, and REX_REQUIRE_GPU is on",
-                          (long long)asked)
-               : result;
+    if (result == REX_EHOST && rex_setting_read(REX_OPTION_REQUIRE_GPU))
+        return rex_fail(REX_ENODEVICE, "device number %lld is the host, and REX_REQUIRE_GPU is on",
+                        (long long)asked);
+    return result;
 }
 
 /* ---- the load of images at the first use ----------------------------------------------------- */
@@ -353,9 +334,9 @@ int rex_device_ordinal(const char *what, int number, int *ordinal)
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE || *ordinal >= REX_CUDA_DEVICES_MAX)
         *ordinal = -1; /* another plugin's device, or left to libomptarget */
-    return result == 0 || result == REX_CUDA_INVALID_VALUE
-               ? REX_OK
-               : rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    if (result != 0 && result != REX_CUDA_INVALID_VALUE)
+        return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+    return REX_OK;
 }
 
 int rex_device_known_ordinal(int number, int *ordinal)
@@ -385,9 +366,9 @@ int rex_device_gpu(int64_t device)
         result = rex_device_ordinal("rex_device_gpu", number, &ordinal);
     if (result != REX_OK)
         return result;
-    return ordinal >= 0
-               ? ordinal
-               : rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+    if (ordinal < 0)
+        return rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+    return ordinal;
 }
 
 /* ---- which GPU this process should use ------------------------------------------------------- */
@@ -418,8 +399,9 @@ int rex_device_for_rank(void)
     int gpus = rex_cuda_devices(), offered = rex_device_count();
     rex_error_restore(&last); /* libomptarget may have failed to answer: then it offers no device */
     int result = rex_device_require_gpu();
-    int count = offered > 0 && offered < gpus ? offered : gpus;
-    return result == REX_OK ? rex_launcher_device(count) : result;
+    if (result != REX_OK)
+        return result;
+    return rex_launcher_device(offered > 0 && offered < gpus ? offered : gpus);
 }
 
 /* ---- trouble --------------------------------------------------------------------------------- */

@@ -35,17 +35,25 @@ struct rex_omp {
 };
 const struct rex_omp *rex_runtime_omp(void);
 
-/* Binding sets FUNCTIONS, once, before any other function here is called. */
+/*
+ * Binding sets FUNCTIONS, once, before any other function here is called. From now on the libomp in
+ * the process tells the default device.
+ */
 void rex_memory_calls_bind(const struct rex_omp *functions);
 
 /* The same if libomptarget has no mapped_pointer: INSTEAD does its job. */
 void rex_mapped_pointer_bind(void *(*instead)(const void *address, int device));
 
-/* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and returns -1. */
-bool rex_runtime_disabled(void);
+/*
+ * Whether OMP_TARGET_OFFLOAD is WORD. If it is "disabled", libomptarget does nothing and returns
+ * -1. If it is "mandatory", the program has, or wants, no host version.
+ */
+bool rex_runtime_policy_is(const char *word);
 
-/* Whether OMP_TARGET_OFFLOAD=mandatory: the program has, or wants, no host version. */
-bool rex_runtime_mandatory(void);
+static inline bool rex_runtime_disabled(void)
+{
+    return rex_runtime_policy_is("disabled");
+}
 
 /*
  * Number of devices at the last question to libomptarget; rex_devices_ask() asks again. If
@@ -68,9 +76,6 @@ static inline bool rex_device_is_host(int number)
 {
     return number >= rex_devices_known() && number >= rex_devices_ask();
 }
-
-/* libomptarget is bound: from now on the libomp in the process tells the default device. */
-void rex_openmp_bind(void);
 
 /* libomp's default device number (OMP_DEFAULT_DEVICE, omp_set_default_device). */
 int rex_openmp_default_device(void);
@@ -109,12 +114,10 @@ int rex_device_check_default(void);
 
 /*
  * rex_device_used() notes that a device is about to be used: LLVM 18 loads no image registered
- * after that. rex_devices_used() says whether one was. rex_devices_in_use() says whether a module
- * is registered, too, whose launches may still use it.
+ * after that. rex_devices_used() says whether one was.
  */
 void rex_device_used(void);
 bool rex_devices_used(void);
-bool rex_devices_in_use(void);
 
 /*
  * libomptarget has images that it loads on each device at the first use. ATTEMPT is called for

@@ -167,38 +167,7 @@ void rex_gate_resume(uint32_t depth)
 #define TOLD_AFTER 120 /* tries, about a second; then the wait is logged */
 #define TRIES 6000     /* about a minute */
 
-/* Counts the thread if it is alone. KEEP: its gate stays up if it is not. ENDS: see gate.h. */
-static bool try_alone(bool keep, bool ends)
-{
-    bool alone = false;
-    rex_threads_lock();
-    if (!is_kept_out()) {
-        set_gate(&rex_thread);
-        alone = !rex_threads_are_inside(ends);
-        if (alone)
-            __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
-        else if (!keep)
-            set_gate(NULL);
-    }
-    rex_threads_unlock();
-    return alone;
-}
-
 _Static_assert(TRIES % 2 == 0, "the last try leaves the gate down");
-
-static bool become_alone(const char *what, bool ends)
-{
-    long time = FIRST_NAP;
-    for (int i = 0; i < TRIES; i++) {
-        if (try_alone(i >= QUIET_TRIES && i % 2 == 0, ends))
-            return true;
-        if (i == TOLD_AFTER)
-            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
-        nap(time);
-        time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
-    }
-    return false;
-}
 
 int rex_gate_check_outside(const char *what)
 {
@@ -210,13 +179,34 @@ int rex_gate_check_outside(const char *what)
                     what);
 }
 
+/* Counts the thread once it is alone. */
 int rex_gate_register(const char *what, bool ends)
 {
+    long time = FIRST_NAP;
     int result = rex_gate_check_outside(what);
     if (result == REX_OK)
         result = rex_gate_check();
-    if (result != REX_OK || become_alone(what, ends))
+    if (result != REX_OK)
         return result;
+    for (int i = 0; i < TRIES; i++) {
+        bool is_alone = false;
+        rex_threads_lock();
+        if (!is_kept_out()) {
+            set_gate(&rex_thread);
+            is_alone = !rex_threads_are_inside(ends);
+            if (is_alone)
+                __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
+            else if (i < QUIET_TRIES || i % 2 != 0)
+                set_gate(NULL);
+        }
+        rex_threads_unlock();
+        if (is_alone)
+            return REX_OK;
+        if (i == TOLD_AFTER)
+            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
+        nap(time);
+        time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
+    }
     return rex_fail(REX_EBUSY,
                     "%s: launches or data calls of other threads have not ended in "
                     "a minute, and no module is registered or ended beside them",
@@ -225,14 +215,6 @@ int rex_gate_register(const char *what, bool ends)
 
 #define EXIT_NAP 1000 /* microseconds */
 #define EXIT_NAPS 1000
-
-static bool others_are_inside(void)
-{
-    rex_threads_lock();
-    bool are_inside = rex_threads_are_inside(false);
-    rex_threads_unlock();
-    return are_inside;
-}
 
 /*
  * The handlers that come next destroy what calls in flight use. A kernel that never ends must not
@@ -243,8 +225,14 @@ static void close_at_exit(void)
     if (rex_gate_is_torn() || rex_gate_is_over())
         return;
     __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
-    for (int i = 0; i < EXIT_NAPS && others_are_inside(); i++)
+    for (int i = 0; i < EXIT_NAPS; i++) {
+        rex_threads_lock();
+        bool are_inside = rex_threads_are_inside(false);
+        rex_threads_unlock();
+        if (!are_inside)
+            return;
         nap(EXIT_NAP);
+    }
 }
 
 bool rex_gate_is_watched;

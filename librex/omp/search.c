@@ -36,19 +36,6 @@ static bool is_ours(uid_t owner)
            (owner == getuid() && getauxval(AT_SECURE) == 0);
 }
 
-/* The path of the folder in which PATH lies takes its place; false: there is none. */
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
-        return false;
-    if (slash == NULL)
-        strcpy(path, ".");
-    else
-        slash[slash == path] = '\0';
-    return true;
-}
-
 /*
  * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
  * owner and root exchange what lies there.
@@ -73,8 +60,13 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
                      (unsigned)status.st_uid);
             return false;
         }
-        if (!go_up(place))
+        char *slash = strrchr(place, '/');
+        if (strcmp(place, "/") == 0 || strcmp(place, ".") == 0)
             return true;
+        if (slash == NULL)
+            strcpy(place, ".");
+        else
+            slash[slash == place] = '\0';
     }
     return true;
 }
@@ -99,10 +91,10 @@ static const char *export_name(const struct exported *table, size_t index)
 {
     Elf64_Sym symbol;
     const char *name;
-    return rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) &&
-                   symbol.st_shndx != SHN_UNDEF
-               ? name
-               : NULL;
+    if (!rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) ||
+        symbol.st_shndx == SHN_UNDEF)
+        return NULL;
+    return name;
 }
 
 static bool exports(const char *wanted, void *context)
@@ -136,29 +128,23 @@ static const char *unknown_export(const struct exported *table, const struct rex
     return NULL;
 }
 
-/* The number behind "libomptarget.so.", "libLLVM-" or "libLLVM.so." in NAME; 0 if there is none. */
-static int number_in(const char *name)
-{
-    const char *own = strstr(name, "libomptarget.so.");
-    if (own != NULL)
-        return atoi(own + strlen("libomptarget.so."));
-    if ((own = strstr(name, "libLLVM.so.")) != NULL)
-        return atoi(own + strlen("libLLVM.so."));
-    return (own = strstr(name, "libLLVM-")) != NULL ? atoi(own + strlen("libLLVM-")) : 0;
-}
-
+/* The number that the file has in its own name or in that of the libLLVM it needs; 0: none. */
 static int named_release(const struct rex_elf *elf)
 {
+    static const char *const before_number[] = {"libomptarget.so.", "libLLVM.so.", "libLLVM-"};
     Elf64_Shdr dynamic, strings;
     Elf64_Dyn entry;
     int number = 0;
-    bool has_names = rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) &&
-                     rex_elf_section(elf, dynamic.sh_link, &strings);
-    for (size_t i = 0; has_names && number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
-        const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
-                               ? rex_elf_string(elf, &strings, entry.d_un.d_val)
-                               : NULL;
-        number = name != NULL ? number_in(name) : 0;
+    if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) ||
+        !rex_elf_section(elf, dynamic.sh_link, &strings))
+        return 0;
+    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
+        if (entry.d_tag != DT_SONAME && entry.d_tag != DT_NEEDED)
+            continue;
+        const char *name = rex_elf_string(elf, &strings, entry.d_un.d_val), *found = NULL;
+        for (size_t j = 0; name != NULL && found == NULL && j < 3; j++)
+            if ((found = strstr(name, before_number[j])) != NULL)
+                number = atoi(found + strlen(before_number[j]));
     }
     return number;
 }
@@ -226,7 +212,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
 struct list {
     struct rex_candidate *candidates;
     size_t count;
-    const char *openmp_folder;
+    bool is_beside; /* candidates that are added now lie beside the process's libomp */
     struct rex_report *report;
 };
 
@@ -268,6 +254,7 @@ static void add_candidate(struct list *list, const char *path, enum rex_origin o
     snprintf(grown[list->count].path, PATH_MAX, "%s", path);
     snprintf(grown[list->count].doubt, sizeof grown->doubt, "%.255s", why);
     grown[list->count].origin = origin;
+    grown[list->count].is_beside_openmp = list->is_beside;
     grown[list->count++].release = release;
 }
 
@@ -314,26 +301,16 @@ static void add_loader_folders(struct list *list)
     dlclose(program);
 }
 
-static __attribute__((noinline)) bool lies_in_folder(const char *path, const char *wanted)
-{
-    char folder[PATH_MAX];
-    rex_folder_of(path, folder);
-    return rex_same_file(folder, wanted);
-}
-
 /* Sorts the best candidate first. */
-static int compare_candidates(const void *a, const void *b, void *openmp_folder)
+static int compare_candidates(const void *a, const void *b)
 {
     const struct rex_candidate *one = a, *other = b;
-    int doubt = (*one->doubt != '\0') - (*other->doubt != '\0'), beside = 0,
-        late = one->release->late_image_ignored - other->release->late_image_ignored;
+    int doubt = (*one->doubt != '\0') - (*other->doubt != '\0');
+    int late = one->release->late_image_ignored - other->release->late_image_ignored;
     if (doubt != 0)
         return doubt;
-    if (openmp_folder != NULL)
-        beside =
-            lies_in_folder(other->path, openmp_folder) - lies_in_folder(one->path, openmp_folder);
-    if (beside != 0)
-        return beside;
+    if (one->is_beside_openmp != other->is_beside_openmp)
+        return other->is_beside_openmp - one->is_beside_openmp;
     /* 18 runs no plain kernel and loads no image after a device's first use, so it comes last. */
     if (late != 0)
         return late;
@@ -350,18 +327,18 @@ const char *const rex_search_folders[] = {"/usr/lib/llvm-*/lib",
                                           "/opt/*/lib",
                                           NULL};
 
-size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
-                  struct rex_report *report)
+size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
 {
-    struct list list = {.openmp_folder = openmp_folder, .report = report};
-    if (openmp_folder != NULL)
-        add_folders(&list, openmp_folder, REX_NAMED);
+    struct list list = {.is_beside = true, .report = report};
+    char folder[PATH_MAX];
+    if (rex_openmp_folder(folder))
+        add_folders(&list, folder, REX_NAMED);
+    list.is_beside = false;
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
     add_loader_folders(&list);
     if (list.count > 0)
-        qsort_r(list.candidates, list.count, sizeof *list.candidates, compare_candidates,
-                (void *)(uintptr_t)openmp_folder);
+        qsort(list.candidates, list.count, sizeof *list.candidates, compare_candidates);
     *candidates = list.candidates;
     return list.count;
 }
@@ -404,7 +381,7 @@ bool rex_loaded(const char *const *prefixes, char path[PATH_MAX])
     return dl_iterate_phdr(match, &wanted) != 0;
 }
 
-bool rex_openmp_folder(char folder[PATH_MAX])
+__attribute__((noinline)) bool rex_openmp_folder(char folder[PATH_MAX])
 {
     char path[PATH_MAX];
     if (!rex_loaded(openmp_names, path))
@@ -413,9 +390,14 @@ bool rex_openmp_folder(char folder[PATH_MAX])
     return true;
 }
 
-static int loaded_suits(const char *loaded, const struct rex_candidate *candidate, char *why,
-                        size_t why_size)
+/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
+static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
+                                                          char *why, size_t why_size, int *result)
 {
+    char loaded[PATH_MAX];
+    *result = 0;
+    if (!rex_loaded(openmp_names, loaded))
+        return false;
     void *handle = dlopen(OPENMP_SONAME, RTLD_LAZY | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);
@@ -424,13 +406,14 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
                  "it needs " OPENMP_SONAME
                  ", and this process already runs %s: two OpenMP runtimes abort",
                  loaded);
-        return -1;
+        *result = -1;
+        return true;
     }
     /* One that was loaded RTLD_LOCAL becomes visible. */
     handle = dlopen(loaded, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
     if (handle != NULL)
         dlclose(handle);
-    return 0;
+    return true;
 }
 
 static __attribute__((noinline)) bool open_beside(const struct rex_candidate *candidate)
@@ -449,17 +432,6 @@ static __attribute__((noinline)) bool open_beside(const struct rex_candidate *ca
         }
     }
     return false;
-}
-
-/* Whether a libomp is in the process; *RESULT says whether it suits CANDIDATE. */
-static __attribute__((noinline)) bool suits_loaded_openmp(const struct rex_candidate *candidate,
-                                                          char *why, size_t why_size, int *result)
-{
-    char loaded[PATH_MAX];
-    if (!rex_loaded(openmp_names, loaded))
-        return false;
-    *result = loaded_suits(loaded, candidate, why, why_size);
-    return true;
 }
 
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
