@@ -145,25 +145,6 @@ void rex_registration_ended(struct rex_registration *registration)
     rex_retained_drop(registration->descriptor->image.ImageStart);
 }
 
-static int fail_not_accepted(const struct rex_registration *registration,
-                             const struct rex_module_image *image)
-{
-    char trouble[256];
-    const char *cause = rex_runtime_doubt();
-    if (image->view.kind == REX_IMAGE_CUBIN) {
-        int result = rex_trial_contexts();
-        if (result != REX_OK)
-            return result;
-    }
-    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
-        rex_device_trouble(registration->release, trouble, sizeof trouble))
-        cause = trouble;
-    return rex_fail(REX_ERUNTIME,
-                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
-                    registration->release->number, rex_runtime_path(), image->path,
-                    *cause != '\0' ? "; " : "", cause);
-}
-
 /*
  * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
  * no device for the image it is not registered.
@@ -200,9 +181,21 @@ static int register_with_runtime(struct rex_registration *registration,
     for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
     rex_gate_registered();
-    if (!is_accepted)
-        return fail_not_accepted(registration, image);
-    return REX_OK;
+    if (is_accepted)
+        return REX_OK;
+    char trouble[256];
+    const char *cause = rex_runtime_doubt();
+    if (for_gpu)
+        result = rex_trial_contexts();
+    if (result != REX_OK)
+        return result;
+    if (*cause == '\0' && for_gpu &&
+        rex_device_trouble(registration->release, trouble, sizeof trouble))
+        cause = trouble;
+    return rex_fail(REX_ERUNTIME,
+                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+                    registration->release->number, rex_runtime_path(), image->path,
+                    *cause != '\0' ? "; " : "", cause);
 }
 
 static int give_to_runtime(struct rex_registration *registration,
@@ -252,13 +245,12 @@ static void read_reasons(struct rex_registration *registration)
     static const unsigned against[] = {[REX_STATE_GLOBAL] = REX_REASON_GLOBALS,
                                        [REX_STATE_RUNTIME] = REX_REASON_DEVICE_RUNTIME,
                                        [REX_STATE_LIBRARY] = REX_REASON_DEVICE_LIBRARY};
-    const struct __tgt_device_image *image = &registration->descriptor->image;
-    const char *bytes = image->ImageStart;
+    const struct rex_descriptor *descriptor = registration->descriptor;
     struct rex_elf elf;
     registration->exact_rows = rex_setting_read(REX_OPTION_CHECK) == REX_CHECK_FULL;
     registration->reasons = rex_registration_on_host(registration) ? REX_REASON_DEVICE : 0u;
     if (registration->reasons == 0 &&
-        rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
+        rex_elf_open(&elf, descriptor->image.ImageStart, rex_descriptor_bytes(descriptor)) == 0)
         registration->reasons = against[rex_cubin_state(&elf, registration->about)];
     for (uint32_t i = 0; i < registration->table.count; i++)
         if (registration->table.entries[i].size > 0)

@@ -306,16 +306,6 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
 
-/* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
-static bool is_last_registered(const struct rex_registration *registration)
-{
-    for (const struct rex_module *module = rex_modules_first(); module != NULL;
-         module = module->next)
-        if (module != registration->module && rex_registration_of(module) != NULL)
-            return false;
-    return true;
-}
-
 static void end_registration(struct rex_registration *registration)
 {
     const struct rex_table *table = &registration->table;
@@ -363,7 +353,11 @@ int rex_module_fini(struct rex_module *module)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
         return REX_OK; /* another thread is ending it */
-    result = rex_before_unload(registration, is_last_registered(registration));
+    /* From LLVM 19 on all mappings end with the last module. */
+    bool is_last = true;
+    for (struct rex_module *other = rex_modules_first(); other != NULL; other = other->next)
+        is_last &= other == module || rex_registration_of(other) == NULL;
+    result = rex_before_unload(registration, is_last);
     if (result == REX_OK) /* then the thread is alone, if the release wants that */
         result = rex_gate_register(registration->image_path, true);
     if (result == REX_OK)
