@@ -20,37 +20,10 @@
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 
-static void log_row(const char *what, const struct __tgt_kernel_arguments *packet, uint32_t row)
-{
-    char type[REX_TYPE_MAX], name[256];
-    ptrdiff_t offset = (ptrdiff_t)((uintptr_t)packet->Args[row] - (uintptr_t)packet->ArgsBase[row]);
-    int64_t size = packet->ArgSizes[row];
-    const char *mapper =
-        packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL ? ", through a mapper" : "";
-    const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
-    rex_type_text(packet->ArgTypes[row], type);
-    /* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
-    if (given != NULL && *given == ';')
-        given++;
-    if (given != NULL)
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(given, ";"), given);
-    else
-        snprintf(name, sizeof name, "%p", packet->Args[row]);
-    if (packet->ArgTypes[row] & LITERAL)
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
-                REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
-                packet->ArgNames != NULL ? " = " : "", (uintptr_t)packet->ArgsBase[row], size);
-    else if (offset == 0)
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes%s", REX_KERNEL_NAME(what),
-                row, type, name, size, mapper);
-    else
-        rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes, base %p%s",
-                REX_KERNEL_NAME(what), row, type, name, size, packet->ArgsBase[row], mapper);
-}
-
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
     const int32_t *teams = packet->Teams, *threads = packet->Threads;
+    char type[REX_TYPE_MAX], name[256];
     if (teams[0] != 0)
         rex_log(REX_LOG_DEBUG,
                 "%.*s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
@@ -60,8 +33,32 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
     else
         rex_log(REX_LOG_DEBUG, "%.*s: device %" PRId64 ", %d rows", REX_KERNEL_NAME(what), device,
                 packet->NumArgs);
-    for (int32_t row = 0; row < packet->NumArgs; row++)
-        log_row(what, packet, (uint32_t)row);
+    for (uint32_t row = 0; (int32_t)row < packet->NumArgs; row++) {
+        const char *base = packet->ArgsBase[row], *begin = packet->Args[row];
+        const char *given = packet->ArgNames != NULL ? packet->ArgNames[row] : NULL;
+        const char *mapper = "";
+        int64_t size = packet->ArgSizes[row];
+        if (packet->ArgMappers != NULL && packet->ArgMappers[row] != NULL)
+            mapper = ", through a mapper";
+        rex_type_text(packet->ArgTypes[row], type);
+        /* clang writes ";x[0:n];file.c;12;3;;"; other generators write the name alone. */
+        if (given != NULL && *given == ';')
+            given++;
+        if (given != NULL)
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(given, ";"), given);
+        else
+            snprintf(name, sizeof name, "%p", (void *)(uintptr_t)begin);
+        if (packet->ArgTypes[row] & LITERAL)
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes",
+                    REX_KERNEL_NAME(what), row, type, packet->ArgNames != NULL ? name : "",
+                    packet->ArgNames != NULL ? " = " : "", (uintptr_t)base, size);
+        else if (begin == base)
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes%s", REX_KERNEL_NAME(what),
+                    row, type, name, size, mapper);
+        else
+            rex_log(REX_LOG_DEBUG, "%.*s: row %u: %s %s %" PRId64 " bytes, base %p%s",
+                    REX_KERNEL_NAME(what), row, type, name, size, packet->ArgsBase[row], mapper);
+    }
 }
 
 /* ---- in the trace ---------------------------------------------------------------------------- */

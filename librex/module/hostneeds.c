@@ -198,26 +198,12 @@ static bool lacks_host_symbol(struct needs *needs, const Elf64_Shdr *symbols, si
     return true;
 }
 
-static int check_relocations(struct needs *needs, const Elf64_Shdr *section, bool binds_now,
-                             const char *path)
-{
-    Elf64_Shdr symbols;
-    Elf64_Rela rela;
-    const char *name;
-    if (!rex_elf_section(&needs->elf, section->sh_link, &symbols))
-        return REX_OK;
-    for (size_t i = 0; rex_elf_relocation(&needs->elf, section, i, &rela); i++)
-        if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
-            lacks_host_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
-            return rex_fail(REX_EIMAGE, "device image %s needs the symbol %s, which no library has",
-                            path, name);
-    return REX_OK;
-}
-
 int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *path)
 {
     struct needs needs;
-    Elf64_Shdr section;
+    Elf64_Shdr section, symbols;
+    Elf64_Rela rela;
+    const char *name;
     uint64_t total = 0;
     if (!open_host_needs(&needs, bytes, size))
         return REX_OK;
@@ -227,12 +213,19 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         return REX_OK;
     bool binds_now = needs.binds_now; /* next_library() begins again below */
     int result = check_versions(&needs.elf, path);
-    for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++)
-        if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC)) {
-            total += section.sh_size; /* no linker writes more than the file has */
-            if (total <= size)
-                result = check_relocations(&needs, &section, binds_now, path);
-        }
+    for (size_t i = 0; result == REX_OK && rex_elf_section(&needs.elf, i, &section); i++) {
+        if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
+            continue;
+        total += section.sh_size; /* no linker writes more than the file has */
+        if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))
+            continue;
+        for (size_t j = 0; rex_elf_relocation(&needs.elf, &section, j, &rela); j++)
+            if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
+                lacks_host_symbol(&needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
+                return rex_fail(REX_EIMAGE,
+                                "device image %s needs the symbol %s, which no library has", path,
+                                name);
+    }
     return result;
 }
 

@@ -34,12 +34,6 @@ static int find_library_gpu(const struct rex_library *library, int number, const
     return REX_OK;
 }
 
-static int library_context_failed(const struct rex_library *library, int ordinal)
-{
-    return rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
-                    rex_cuda_why());
-}
-
 /*
  * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
  */
@@ -48,17 +42,20 @@ static int load_library_on_gpu(const struct rex_library *library, int ordinal, c
 {
     struct rex_registration *registration = rex_library_registration(library);
     void *context;
-    if (rex_context_retain(ordinal, &context) != 0)
-        return library_context_failed(library, ordinal);
-    int entered = rex_context_enter(context), result = REX_OK;
+    int result = REX_OK, entered = -1;
+    bool is_kept = rex_context_retain(ordinal, &context) == 0;
+    if (is_kept)
+        entered = rex_context_enter(context);
     if (entered < 0)
-        result = library_context_failed(library, ordinal);
+        result = rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
+                          rex_cuda_why());
     else if (name == NULL)
         result = rex_loaded_image_prepare(registration, ordinal, context);
     else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
         result = rex_last_error_code();
     rex_context_leave(entered);
-    rex_context_drop(ordinal);
+    if (is_kept)
+        rex_context_drop(ordinal);
     return result;
 }
 
@@ -82,29 +79,22 @@ static int load_library_on(const struct rex_library *library, int64_t device)
 
 /* ---- load and unload ------------------------------------------------------------------------- */
 
-static int load_library(struct rex_library **library, int64_t device, const void *image,
-                        size_t size, const char *name)
-{
-    struct rex_library *made = NULL;
-    int result = rex_library_open(&made, image, size, name);
-    if (result != REX_OK)
-        return result;
-    result = load_library_on(made, device);
-    if (result != REX_OK) {
-        rex_library_drop(&made->module);
-        return result;
-    }
-    *library = made;
-    return REX_OK;
-}
-
 int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
                      const char *name)
 {
+    struct rex_library *made = NULL;
     if (library == NULL || name == NULL)
         return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     rex_shelter_begin();
-    int result = load_library(library, device, image, size, name);
+    int result = rex_library_open(&made, image, size, name);
+    if (result != REX_OK)
+        goto done;
+    result = load_library_on(made, device);
+    if (result == REX_OK)
+        *library = made;
+    else
+        rex_library_drop(&made->module);
+done:
     rex_shelter_end();
     return result;
 }
@@ -158,53 +148,10 @@ const struct rex_image_view *rex_library_view(const struct rex_library *library)
                : NULL;
 }
 
-static int global_not_there(const char *name, int number)
-{
-    return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
-                    number);
-}
-
-static int global_of_runtime(void **address, size_t *size, const struct rex_library *library,
-                             int number, const char *name)
-{
-    const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
-    if (entry == NULL)
-        return REX_ENOKERNEL;
-    void *found = rex_runtime_disabled() || number == rex_device_count()
-                      ? NULL
-                      : rex_memory_address(entry->addr, number);
-    if (found == NULL)
-        return global_not_there(name, number);
-    *address = found;
-    *size = entry->size;
-    return REX_OK;
-}
-
-static int global_of_driver(void **address, size_t *size, const struct rex_library *library,
-                            int number, const char *name)
-{
-    const struct rex_image_symbol *symbol = rex_view_find(&library->image.view, name);
-    int ordinal;
-    void *found = NULL;
-    if (symbol == NULL || symbol->kernel)
-        return rex_table_lacks(NULL, &library->image.view, library->image.path, name, false);
-    int result = find_library_gpu(library, number, "rex_library_global", &ordinal);
-    if (result != REX_OK)
-        return result;
-    if (ordinal < 0)
-        return global_not_there(name, number);
-    result = load_library_on_gpu(library, ordinal, name, &found);
-    if (result != REX_OK)
-        return result;
-    *address = found;
-    *size = symbol->size;
-    return REX_OK;
-}
-
 int rex_library_global(void **address, size_t *size, struct rex_library *library, int64_t device,
                        const char *name)
 {
-    int number = 0;
+    int number = 0, ordinal = -1;
     int result = rex_pooled_check(library, "rex_library_global", "library");
     if (result != REX_OK)
         return result;
@@ -215,6 +162,31 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
     result = rex_device_resolve(device, &number);
     if (result != REX_OK)
         return result;
-    return library->is_registered ? global_of_runtime(address, size, library, number, name)
-                                  : global_of_driver(address, size, library, number, name);
+    void *found = NULL;
+    size_t bytes;
+    if (library->is_registered) {
+        const struct __tgt_offload_entry *entry = find_library_entry(library, name, false);
+        if (entry == NULL)
+            return REX_ENOKERNEL;
+        if (!rex_runtime_disabled() && number != rex_device_count())
+            found = rex_memory_address(entry->addr, number);
+        bytes = entry->size;
+    } else {
+        const struct rex_view *view = &library->image.view;
+        const struct rex_image_symbol *symbol = rex_view_find(view, name);
+        if (symbol == NULL || symbol->kernel)
+            return rex_table_lacks(NULL, view, library->image.path, name, false);
+        result = find_library_gpu(library, number, "rex_library_global", &ordinal);
+        if (result == REX_OK && ordinal >= 0)
+            result = load_library_on_gpu(library, ordinal, name, &found);
+        if (result != REX_OK)
+            return result;
+        bytes = symbol->size;
+    }
+    if (found == NULL)
+        return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
+                        number);
+    *address = found;
+    *size = bytes;
+    return REX_OK;
 }

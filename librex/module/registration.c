@@ -169,7 +169,7 @@ static int register_with_runtime(struct rex_registration *registration,
     registration->descriptor = descriptor;
     REX_REAL(register_lib)
     (&descriptor->given);
-    bool is_accepted = rex_devices_ask_alone() > 0;
+    bool is_accepted = rex_devices_ask(true) > 0;
     if (!is_accepted) {
         REX_REAL(unregister_lib)
         (&descriptor->given);

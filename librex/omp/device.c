@@ -29,19 +29,14 @@ static struct rex_omp own, counted;
 /* omp_get_default_device() of the libomp that is in the process when libomptarget is bound. */
 static int (*default_device)(void);
 
-static int foreign; /* registrations by code of other compilers; atomic */
-
-void rex_devices_registered_elsewhere(int change)
-{
-    __atomic_fetch_add(&foreign, change, __ATOMIC_RELEASE);
-}
+int rex_foreign_registrations;
 
 /* LLVM 19 and later crash without a module, and the last one may have ended a moment ago. */
 int rex_devices_enter(void)
 {
     int result = rex_gate_enter();
     if (result != REX_OK || rex_devices_are_there() ||
-        __atomic_load_n(&foreign, __ATOMIC_ACQUIRE) > 0 ||
+        __atomic_load_n(&rex_foreign_registrations, __ATOMIC_ACQUIRE) > 0 ||
         (rex_process_reasons() & REX_REASON_UNSEEN_CALLS))
         return result;
     rex_gate_leave();
@@ -116,25 +111,18 @@ bool rex_runtime_policy_is(const char *word)
     return policy != NULL && strcasecmp(policy, word) == 0;
 }
 
-static int keep_count(int count)
+int rex_devices_ask(bool is_alone)
 {
+    int count = REX_DEVICES_DISABLED;
+    if (!rex_runtime_disabled())
+        count = is_alone ? own.device_count() : counted.device_count();
     /* Relaxed: the number stands for itself; nothing else is read because of it. */
     __atomic_store_n(&rex_omp_devices, count, __ATOMIC_RELAXED);
     return count;
 }
 
-int rex_devices_ask(void)
-{
-    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : counted.device_count());
-}
-
-int rex_devices_ask_alone(void)
-{
-    return keep_count(rex_runtime_disabled() ? REX_DEVICES_DISABLED : own.device_count());
-}
-
-static int registered; /* modules that are registered */
-static bool used;      /* a device has been used at least once */
+int rex_registered_modules;
+bool rex_device_was_used;
 
 /* The driver's number of each device, plus 2; 0: not asked yet. Atomic. */
 static int ordinals[REX_CUDA_DEVICES_MAX];
@@ -142,33 +130,15 @@ static int ordinals[REX_CUDA_DEVICES_MAX];
 /* libomptarget may number its devices anew. */
 void rex_devices_registered(int change)
 {
-    __atomic_fetch_add(&registered, change, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
     rex_cuda_keep(change);
 }
 
-/* LLVM 19 and later crash if asked for devices before the first registration or after the last. */
-bool rex_devices_are_there(void)
-{
-    return __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
-}
-
 int rex_device_count(void)
 {
     return rex_devices_are_there() && !rex_runtime_disabled() ? counted.device_count() : 0;
-}
-
-void rex_device_used(void)
-{
-    /* Relaxed: it only ever becomes true, and nothing else is read because of it. */
-    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
-}
-
-bool rex_devices_used(void)
-{
-    /* Relaxed: another thread's use that is not finished may be missed in any order. */
-    return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
 /* ---- the default device --------------------------------------------------------------------- */
@@ -224,7 +194,7 @@ static int check_number(int64_t device, bool is_default)
 {
     if ((uint64_t)device <= (uint64_t)rex_devices_known())
         return will_use(device);
-    int count = rex_devices_ask();
+    int count = rex_devices_ask(false);
     if (device < 0 || device > count)
         return no_such_device(device, is_default, count);
     return will_use(device);

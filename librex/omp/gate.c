@@ -24,7 +24,7 @@
 #include "base/log.h"
 #include "base/process.h"
 
-static int closed; /* REX_EFORK or REX_EINVAL: no thread may enter any more; atomic */
+int rex_gate_closed;
 
 /*
  * The thread that keeps all others out, because it registers or ends a module, tries to, or forks.
@@ -53,19 +53,9 @@ static __attribute__((noinline)) void nap(long microseconds)
     nanosleep(&time, NULL);
 }
 
-bool rex_gate_is_torn(void)
-{
-    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EFORK;
-}
-
-bool rex_gate_is_over(void)
-{
-    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
-}
-
 int rex_gate_check(void)
 {
-    int reason = __atomic_load_n(&closed, __ATOMIC_ACQUIRE);
+    int reason = __atomic_load_n(&rex_gate_closed, __ATOMIC_ACQUIRE);
     if (reason == REX_EFORK)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
                                    "inside libomptarget: start the child with exec, or fork while "
@@ -97,7 +87,7 @@ static void pass_gate(void)
 static bool pass_open_gate(void)
 {
     pass_gate();
-    if (__builtin_expect(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 0, 1))
+    if (__builtin_expect(__atomic_load_n(&rex_gate_closed, __ATOMIC_SEQ_CST) == 0, 1))
         return true;
     rex_gate_leave();
     return false;
@@ -224,7 +214,7 @@ static void close_at_exit(void)
 {
     if (rex_gate_is_torn() || rex_gate_is_over())
         return;
-    __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&rex_gate_closed, REX_EINVAL, __ATOMIC_SEQ_CST);
     for (int i = 0; i < EXIT_NAPS; i++) {
         rex_threads_lock();
         bool are_inside = rex_threads_are_inside(false);
@@ -280,7 +270,7 @@ static void lower_gate_after_fork(void)
 static void close_gate_in_child(void)
 {
     if (was_inside)
-        __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_gate_closed, REX_EFORK, __ATOMIC_RELEASE);
     if (gate_before != &rex_thread)
         set_gate(NULL);
 }

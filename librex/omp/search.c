@@ -28,14 +28,6 @@
 
 /* ---- whose work a file is -------------------------------------------------------------------- */
 
-/* In a user namespace root's files may have another number: that of /usr. */
-static bool is_ours(uid_t owner)
-{
-    struct stat system;
-    return owner == (stat("/usr", &system) == 0 ? system.st_uid : 0) ||
-           (owner == getuid() && getauxval(AT_SECURE) == 0);
-}
-
 /*
  * Folders above the library's own are looked at where nobody has named it. In a sticky one only its
  * owner and root exchange what lies there.
@@ -43,9 +35,11 @@ static bool is_ours(uid_t owner)
 static __attribute__((noinline)) bool is_trusted_library(const char *path, enum rex_origin origin,
                                                          char *why, size_t why_size)
 {
-    struct stat status;
+    struct stat status, system;
     char place[PATH_MAX];
-    bool is_strict = origin == REX_GUESSED || getauxval(AT_SECURE) != 0;
+    bool is_secure = getauxval(AT_SECURE) != 0, is_strict = origin == REX_GUESSED || is_secure;
+    /* In a user namespace root's files may have another number: that of /usr. */
+    uid_t root = stat("/usr", &system) == 0 ? system.st_uid : 0;
     snprintf(place, sizeof place, "%s", path);
     for (int above = 0; above < 2 || is_strict; above++) {
         if (stat(place, &status) != 0)
@@ -55,7 +49,8 @@ static __attribute__((noinline)) bool is_trusted_library(const char *path, enum 
             snprintf(why, why_size, "every user may write %s", place);
             return false;
         }
-        if (is_strict && !is_ours(status.st_uid)) {
+        bool is_ours = status.st_uid == root || (status.st_uid == getuid() && !is_secure);
+        if (is_strict && !is_ours) {
             snprintf(why, why_size, "%s belongs to another user (%u)", place,
                      (unsigned)status.st_uid);
             return false;
@@ -108,26 +103,6 @@ static bool exports(const char *wanted, void *context)
     return false;
 }
 
-/* A `__tgt_` function that no release up to NEWEST exports; NULL if there is none. */
-static const char *unknown_export(const struct exported *table, const struct rex_release *newest)
-{
-#define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
-    static const char *const known[] = {REX_ENTRY_POINTS(NAME)};
-#undef NAME
-    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++) {
-        const char *name = export_name(table, i);
-        size_t row = 0;
-        if (name == NULL || strncmp(name, "__tgt_", strlen("__tgt_")) != 0 ||
-            strcmp(name, newest->marker) == 0)
-            continue;
-        while (row < sizeof known / sizeof *known && strcmp(name, known[row]) != 0)
-            row++;
-        if (row == sizeof known / sizeof *known)
-            return name;
-    }
-    return NULL;
-}
-
 /* The number that the file has in its own name or in that of the libLLVM it needs; 0: none. */
 static int named_release(const struct rex_elf *elf)
 {
@@ -156,8 +131,22 @@ static int named_release(const struct rex_elf *elf)
 static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
                        char *why, size_t why_size)
 {
-    const char *export =
-        named == 0 && rex_release_after(told->number) == NULL ? unknown_export(table, told) : NULL;
+#define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
+    static const char *const known[] = {REX_ENTRY_POINTS(NAME)};
+#undef NAME
+    const char *export = NULL;
+    bool is_newest = named == 0 && rex_release_after(told->number) == NULL;
+    for (size_t i = 1; is_newest && export == NULL && i < rex_elf_symbols(&table->symbols); i++) {
+        const char *name = export_name(table, i);
+        size_t row = 0;
+        if (name == NULL || strncmp(name, "__tgt_", strlen("__tgt_")) != 0 ||
+            strcmp(name, told->marker) == 0)
+            continue;
+        while (row < sizeof known / sizeof *known && strcmp(name, known[row]) != 0)
+            row++;
+        if (row == sizeof known / sizeof *known)
+            export = name;
+    }
     *why = '\0';
     if (named > 0 && rex_release_after(named - 1) == NULL)
         snprintf(why, why_size,
@@ -277,30 +266,6 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
     globfree(&found);
 }
 
-/*
- * Adds the folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
- * system's.
- */
-static void add_loader_folders(struct list *list)
-{
-    Dl_serinfo size;
-    void *program = dlopen(NULL, RTLD_LAZY);
-    if (program == NULL) {
-        note(list->report, ENOMEM); /* dlopen(NULL) has no other reason to fail */
-        return;
-    }
-    Dl_serinfo *folders =
-        dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 ? malloc(size.dls_size) : NULL;
-    bool is_told = folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
-                   dlinfo(program, RTLD_DI_SERINFO, folders) == 0;
-    for (unsigned i = 0; is_told && i < folders->dls_cnt; i++)
-        add_folders(list, folders->dls_serpath[i].dls_name, REX_NAMED);
-    if (!is_told)
-        note(list->report, ENOMEM);
-    free(folders);
-    dlclose(program);
-}
-
 /* Sorts the best candidate first. */
 static int compare_candidates(const void *a, const void *b)
 {
@@ -336,7 +301,23 @@ size_t rex_search(struct rex_candidate **candidates, struct rex_report *report)
     list.is_beside = false;
     for (size_t i = 0; rex_search_folders[i] != NULL; i++)
         add_folders(&list, rex_search_folders[i], REX_GUESSED);
-    add_loader_folders(&list);
+    /*
+     * The folders that the loader searches for this program: LD_LIBRARY_PATH, run paths, the
+     * system's.
+     */
+    Dl_serinfo size, *places = NULL;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (program != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0)
+        places = malloc(size.dls_size);
+    bool is_told = places != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, places) == 0 &&
+                   dlinfo(program, RTLD_DI_SERINFO, places) == 0;
+    for (unsigned i = 0; is_told && i < places->dls_cnt; i++)
+        add_folders(&list, places->dls_serpath[i].dls_name, REX_NAMED);
+    if (!is_told)
+        note(report, ENOMEM); /* these fail for no other reason */
+    free(places);
+    if (program != NULL)
+        dlclose(program);
     if (list.count > 0)
         qsort(list.candidates, list.count, sizeof *list.candidates, compare_candidates);
     *candidates = list.candidates;
