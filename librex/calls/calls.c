@@ -101,17 +101,18 @@ static int leave_launch(struct rex_call_trace *trace, const void *key, int resul
 
 /* ---- lost devices, and images that cannot be loaded ------------------------------------------ */
 
-/* REX_ECUDA if DEVICE is lost: libomptarget would abort. */
-static int check_lost(int64_t device, const char *what)
-{
-    return rex_any_device_is_lost() ? rex_device_lost(rex_openmp_number(device), what) : REX_OK;
-}
-
-/* The call is in flight, so that no module ends during a trial load. */
+/*
+ * REX_ECUDA if DEVICE is lost: libomptarget would abort. The call is in flight, so that no module
+ * ends during a trial load.
+ */
 static int check_data_call(int64_t device, const char *what)
 {
-    int result = check_lost(device, what);
-    return result == REX_OK ? rex_load_check(device) : result;
+    if (rex_any_device_is_lost()) {
+        int result = rex_device_lost(rex_openmp_number(device), what);
+        if (result != REX_OK)
+            return result;
+    }
+    return rex_load_check(device);
 }
 
 static int check_kernel_call(int64_t device, const void *key)
@@ -161,8 +162,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     bool ends = call == REX_DATA_END && name != NULL;
     int result = REX_OK;
     /* The call may have waited for a kernel that lost the device. */
-    if (name != NULL)
-        result = check_lost(device, name);
+    if (name != NULL && rex_any_device_is_lost())
+        result = rex_device_lost(rex_openmp_number(device), name);
     if (result == REX_OK)
         result = rex_devices_enter();
     if (result != REX_OK)
@@ -264,9 +265,7 @@ static void describe_launch(struct rex_call_trace *trace, const void *key, int64
                             struct rex_grid grid)
 {
     struct __tgt_kernel_arguments *packet = &trace->packet;
-    memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
-    memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
-    packet->DynCGroupMem = (int32_t)grid.dynamic_memory;
+    rex_packet_set_grid(packet, &grid);
     trace->reason.mask = rex_process_reasons() | REX_REASON_CALLED;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);

@@ -217,7 +217,7 @@ int rex_check_parameters(const struct rex_request *request, enum rex_kernel_form
     if (result != REX_OK)
         return result;
     if (request->device == -1) {
-        result = rex_device_check_default();
+        result = rex_device_check(-1);
         if (result != REX_OK)
             return result;
     }
@@ -245,9 +245,11 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
                         "not know: 0x%llx",
                         REX_KERNEL_NAME(request->target.name), (unsigned long long)request->flags,
                         release->number, (unsigned long long)unknown);
-    int result = rex_device_check(request->device);
-    if (result != REX_OK)
-        return result;
+    if (request->device != -1) { /* the default device was checked with the parameters */
+        int result = rex_device_check(request->device);
+        if (result != REX_OK)
+            return result;
+    }
     uint32_t checked = __atomic_load_n(&kernel->checked, __ATOMIC_ACQUIRE);
     if (checked != (uint32_t)map->count + 1)
         return rex_check_parameters(request, form);

@@ -303,7 +303,7 @@ int rex_module_init(struct rex_module *module)
     int result = rex_module_ready(module, REX_NEED_MODULE, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
-    result = rex_device_check_default();
+    result = rex_device_check(-1);
     if (result != REX_OK)
         return result;
     result = rex_device_lost(rex_openmp_default_device(), "the load of an image");

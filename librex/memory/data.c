@@ -348,8 +348,6 @@ static int check_raw_call(enum rex_data_call call, int64_t device, const struct 
     }
     if (rex_device_check(device) != REX_OK)
         return REX_EDEVICE;
-    if (device == -1 && rex_device_check_default() != REX_OK)
-        return REX_EDEVICE;
     rex_device_used();
     return REX_OK;
 }

@@ -292,10 +292,8 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
         struct rex_entries table = entries_between(desc->HostEntriesBegin, desc->HostEntriesEnd);
         for (size_t i = 0; i < count_entries(table); i++)
             if (entry_at(table, i).flags == ENTRY_REQUIRES &&
-                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY)) {
+                (entry_at(table, i).data & UNIFIED_SHARED_MEMORY))
                 rex_add_process_reasons(REX_REASON_UNIFIED);
-                break;
-            }
     }
     if (adopted != NULL) {
         if (rex_setting_read(REX_OPTION_ADOPT) && rex_runtime_bind() == REX_OK)

@@ -59,37 +59,32 @@ static int load_library_on_gpu(const struct rex_library *library, int ordinal, c
     return result;
 }
 
-static int load_library_on(const struct rex_library *library, int64_t device)
-{
-    int number = 0, ordinal, result = rex_device_resolve(device, &number);
-    if (result != REX_OK || rex_runtime_disabled())
-        return result;
-    if (library->is_registered && number == rex_device_count())
-        return REX_OK;
-    if (library->is_registered) {
-        rex_device_used();
-        /* an empty region loads all registered images, on every release */
-        return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
-    }
-    result = find_library_gpu(library, number, "rex_library_load", &ordinal);
-    if (result != REX_OK || ordinal < 0)
-        return result;
-    return load_library_on_gpu(library, ordinal, NULL, NULL);
-}
-
 /* ---- load and unload ------------------------------------------------------------------------- */
 
 int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
                      const char *name)
 {
     struct rex_library *made = NULL;
+    int number = 0, ordinal = -1;
     if (library == NULL || name == NULL)
         return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     rex_shelter_begin();
     int result = rex_library_open(&made, image, size, name);
     if (result != REX_OK)
         goto done;
-    result = load_library_on(made, device);
+    result = rex_device_resolve(device, &number);
+    if (result != REX_OK || rex_runtime_disabled())
+        goto opened;
+    if (!made->is_registered) {
+        result = find_library_gpu(made, number, "rex_library_load", &ordinal);
+        if (result == REX_OK && ordinal >= 0)
+            result = load_library_on_gpu(made, ordinal, NULL, NULL);
+    } else if (number != rex_device_count()) {
+        rex_device_used();
+        /* an empty region loads all registered images, on every release */
+        result = rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+    }
+opened:
     if (result == REX_OK)
         *library = made;
     else

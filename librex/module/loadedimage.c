@@ -77,30 +77,6 @@ static void *load_kernel_function(const struct rex_loaded_kernel *kernel)
     return function;
 }
 
-static int find_kernel_function(struct rex_loaded_kernel *kernel)
-{
-    void *function = load_kernel_function(kernel);
-    if (function == NULL)
-        return rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
-                        rex_cuda_why());
-    __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
-    return REX_OK;
-}
-
-/* With REX_CHECK=off a kernel is compared with the image at its first launch. */
-static int match_kernel_facts(const struct rex_target *target)
-{
-    struct rex_kernel *kernel = target->kernel;
-    int result = rex_registration_match(target->registration, kernel);
-    if (result != REX_OK)
-        return result;
-    if (kernel->layout == NULL)
-        return rex_fail(REX_ENOKERNEL,
-                        "device image %s does not say what parameters kernel \"%.*s\" has",
-                        target->registration->image_path, REX_KERNEL_NAME(target->name));
-    return REX_OK;
-}
-
 /* ---- loading --------------------------------------------------------------------------------- */
 
 /*
@@ -207,12 +183,24 @@ struct rex_loaded_kernel *rex_loaded_kernel(const struct rex_target *target, int
     if (image == NULL && (image = find_or_load_image(registration, ordinal, context)) == NULL)
         return NULL;
     struct rex_loaded_kernel *kernel = &image->kernel[target->kernel - registration->table.kernels];
+    /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
     bool is_matched = rex_kernel_flags(target->kernel) & REX_KERNEL_MATCHED;
-    if ((!is_matched || target->kernel->layout == NULL) && match_kernel_facts(target) != REX_OK)
+    if (!is_matched && rex_registration_match(registration, target->kernel) != REX_OK)
         return NULL;
-    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
-        find_kernel_function(kernel) != REX_OK)
+    if (target->kernel->layout == NULL) {
+        rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%.*s\" has",
+                 registration->image_path, REX_KERNEL_NAME(target->name));
         return NULL;
+    }
+    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL) {
+        void *function = load_kernel_function(kernel);
+        if (function == NULL) {
+            rex_fail(REX_ECUDA, "kernel \"%.*s\": %s", REX_KERNEL_NAME(kernel->name),
+                     rex_cuda_why());
+            return NULL;
+        }
+        __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
+    }
     if (dynamic_memory + (uint64_t)target->kernel->shared_memory > REX_SHARED_MEMORY &&
         dynamic_memory > __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE) &&
         allow_dynamic_memory(kernel, dynamic_memory) != REX_OK)

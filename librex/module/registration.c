@@ -28,49 +28,17 @@
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-static void free_descriptor(struct rex_descriptor *descriptor)
-{
-    free(descriptor->entries);
-    free(descriptor);
-}
-
-/* A descriptor with room for copies of COUNT entries; 0: it has none. */
-static struct rex_descriptor *allocate_descriptor(size_t count)
-{
-    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
-    if (descriptor != NULL && count > 0)
-        descriptor->entries = calloc(count, sizeof *descriptor->entries);
-    if (descriptor != NULL && (count == 0 || descriptor->entries != NULL))
-        return descriptor;
-    rex_fail_memory(sizeof *descriptor + count * sizeof *descriptor->entries, "a registration");
-    free(descriptor);
-    return NULL;
-}
-
-static void fill_descriptor(struct rex_descriptor *descriptor, const struct rex_module_image *image,
-                            struct __tgt_offload_entry *begin, size_t count)
-{
-    descriptor->image =
-        (struct __tgt_device_image){image->bytes, image->bytes + image->size, begin, begin + count};
-    descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, begin, begin + count};
-}
-
 /*
  * LLVM 14 and 15 give row i of the program the address in row i of the host image, and ignore the
  * names. So the rows are put in the image's order. A row of the image without an entry in the
  * program gets its own address as its key.
  */
-static int describe_by_position(struct rex_registration *registration,
-                                const struct rex_module_image *image,
-                                struct rex_descriptor **result)
+static int place_rows(struct __tgt_offload_entry *rows, const struct rex_registration *registration,
+                      const struct rex_module_image *image)
 {
     const struct rex_table *table = &registration->table;
     const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_descriptor *descriptor = allocate_descriptor(count);
-    if (descriptor == NULL)
-        return REX_ENOMEM;
-    struct __tgt_offload_entry *rows = descriptor->entries;
     for (size_t i = 0; i < count; i++)
         rows[i] =
             (struct __tgt_offload_entry){&rows[i], (char *)(uintptr_t)view->positions[i], 0, 0, 0};
@@ -83,19 +51,15 @@ static int describe_by_position(struct rex_registration *registration,
                 row = at + 1;
                 break;
             }
-        if (row == 0) {
-            free_descriptor(descriptor);
+        if (row == 0)
             return rex_fail(REX_ENOKERNEL,
                             "host image %s has no row for \"%s\" in its own section "
                             "omp_offloading_entries, by which LLVM %d finds kernels: write "
                             "kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
                             image->path, entry->name, registration->release->number);
-        }
         rows[row - 1] = *entry;
         placed = row % count;
     }
-    fill_descriptor(descriptor, image, rows, count);
-    *result = descriptor;
     return REX_OK;
 }
 
@@ -103,27 +67,43 @@ int rex_descriptor_new(struct rex_registration *registration, const struct rex_m
                        bool fresh, struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
-    if (registration->release->entries_by_position && image->view.kind == REX_IMAGE_HOST)
-        return describe_by_position(registration, image, result);
-    bool calls = registration->release->host.version != 0 && image->view.kind == REX_IMAGE_HOST;
-    fresh |= calls;
-    struct rex_descriptor *descriptor = allocate_descriptor(fresh ? table->count : 0);
-    if (descriptor == NULL)
-        return REX_ENOMEM;
-    struct __tgt_offload_entry *entries = fresh ? descriptor->entries : table->entries;
-    if (fresh)
-        memcpy(entries, table->entries, table->count * sizeof *entries);
+    const struct rex_release *release = registration->release;
+    bool on_host = image->view.kind == REX_IMAGE_HOST;
+    bool by_position = on_host && release->entries_by_position;
+    bool calls = on_host && !by_position && release->host.version != 0;
+    size_t count = by_position ? image->view.position_count : table->count;
+    size_t copies = fresh || by_position || calls ? count : 0;
+    struct __tgt_offload_entry *entries = by_position ? NULL : table->entries;
+    struct rex_descriptor *descriptor = calloc(1, sizeof *descriptor);
+    if (descriptor != NULL && copies > 0)
+        entries = descriptor->entries = calloc(copies, sizeof *entries);
+    if (descriptor == NULL || (copies > 0 && entries == NULL)) {
+        free(descriptor);
+        return rex_fail_memory(sizeof *descriptor + copies * sizeof *entries, "a registration");
+    }
+    if (by_position) {
+        int failed = place_rows(entries, registration, image);
+        if (failed != REX_OK) {
+            free(entries);
+            free(descriptor);
+            return failed;
+        }
+    } else if (copies > 0) {
+        memcpy(entries, table->entries, copies * sizeof *entries);
+    }
     /*
      * A host device that calls kernels in its own way gets the name of the function that calls a
      * kernel. The names are in the image, which stays as long as these copies.
      */
-    for (size_t i = 0; calls && i < table->count; i++) {
+    for (size_t i = 0; calls && i < count; i++) {
         const struct rex_image_symbol *kernel =
             entries[i].size == 0 ? rex_view_find(&image->view, entries[i].name) : NULL;
         if (kernel != NULL && kernel->call != NULL)
             entries[i].name = (char *)(uintptr_t)kernel->call;
     }
-    fill_descriptor(descriptor, image, entries, table->count);
+    descriptor->image = (struct __tgt_device_image){image->bytes, image->bytes + image->size,
+                                                    entries, entries + count};
+    descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, entries, entries + count};
     *result = descriptor;
     return REX_OK;
 }
@@ -297,8 +277,10 @@ static int register_opened(struct rex_registration *registration, struct rex_mod
         result = rex_module_image_retain(image, registration->release);
     if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
-    if (registration->descriptor != descriptor)
-        free_descriptor(descriptor);
+    if (registration->descriptor != descriptor) {
+        free(descriptor->entries);
+        free(descriptor);
+    }
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
         return result;

@@ -190,24 +190,17 @@ static int no_such_device(int64_t device, bool is_default, int count)
                     count);
 }
 
-static int check_number(int64_t device, bool is_default)
+int rex_device_check(int64_t device)
 {
+    bool is_default = device == -1;
+    if (is_default)
+        device = rex_openmp_default_device();
     if ((uint64_t)device <= (uint64_t)rex_devices_known())
         return will_use(device);
     int count = rex_devices_ask(false);
     if (device < 0 || device > count)
         return no_such_device(device, is_default, count);
     return will_use(device);
-}
-
-int rex_device_check_default(void)
-{
-    return check_number(rex_openmp_default_device(), true);
-}
-
-int rex_device_check(int64_t device)
-{
-    return device == -1 ? REX_OK : check_number(device, false);
 }
 
 int rex_device_resolve(int64_t device, int *number)

@@ -109,11 +109,8 @@ int rex_device_resolve(int64_t device, int *number);
  */
 int rex_device_offload(int64_t device, int *number);
 
-/* Whether DEVICE is -1 or an existing number: 0 or REX_EDEVICE. */
+/* Whether DEVICE exists, -1 as the default device: 0 or REX_EDEVICE. */
 int rex_device_check(int64_t device);
-
-/* Whether the default device exists: 0 or REX_EDEVICE. */
-int rex_device_check_default(void);
 
 /*
  * rex_device_used() notes that a device is about to be used: LLVM 18 loads no image registered
