@@ -248,12 +248,12 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, NULL, NULL)
 #define UPDATING_MAPPER(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, names, mappers)
-REX_BEGINNING_BARE(BEGINNING_BARE)
-REX_BEGINNING_MAPPER(BEGINNING_MAPPER)
-REX_ENDING_BARE(ENDING_BARE)
-REX_ENDING_MAPPER(ENDING_MAPPER)
-REX_UPDATING_BARE(UPDATING_BARE)
-REX_UPDATING_MAPPER(UPDATING_MAPPER)
+REX_DATA_BARE(BEGINNING_BARE, target_data_begin)
+REX_DATA_MAPPER(BEGINNING_MAPPER, target_data_begin)
+REX_DATA_BARE(ENDING_BARE, target_data_end)
+REX_DATA_MAPPER(ENDING_MAPPER, target_data_end)
+REX_DATA_BARE(UPDATING_BARE, target_data_update)
+REX_DATA_MAPPER(UPDATING_MAPPER, target_data_update)
 
 /* ---- the program's launches ------------------------------------------------------------------ */
 

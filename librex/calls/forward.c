@@ -163,8 +163,8 @@ static void leave_end(const struct rex_map *map, int64_t device, bool ends, bool
         arguments;                                                       \
         rex_mapping_ended_unseen();                                      \
     }
-REX_ENDING_BARE(FORWARD_ENDING_BARE)
-REX_ENDING_MAPPER(FORWARD_ENDING_MAPPER)
+REX_DATA_BARE(FORWARD_ENDING_BARE, target_data_end)
+REX_DATA_MAPPER(FORWARD_ENDING_MAPPER, target_data_end)
 REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 

@@ -95,12 +95,6 @@ static void list_images(const struct rex_sources *sources, struct rex_report *te
 
 static bool is_warned; /* that kernels run on the CPU */
 
-/* Whether the host's image stands in for one for a GPU that is there. */
-static bool misses_gpu(bool has_gpu_image)
-{
-    return !has_gpu_image && !rex_runtime_disabled() && rex_cuda_devices() > 0;
-}
-
 #define NOT_FOR_GPU "there is a GPU, and no image for it"
 
 /* The line which says why no GPU is used is a warning, once, unless offloading is disabled. */
@@ -151,7 +145,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
     else if (item->kind == REX_IMAGE_HOST && sources->missing.length > 0 && !sources->asked_for &&
-             misses_gpu(seen.has_gpu_image))
+             !rex_runtime_disabled() && count > 0)
         rex_log(level_of_host_line(), "kernels run on the CPU: host image %s is used: " NOT_FOR_GPU,
                 choice->source->path);
     else
@@ -341,7 +335,8 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
     if (found == REX_OK) {
         bool has_gpu_image = result == REX_OK;
         /* A module that names no image for GPUs is meant for the CPU. */
-        bool is_missed = module->image_name != NULL && misses_gpu(has_gpu_image);
+        bool is_missed = module->image_name != NULL && !has_gpu_image && !rex_runtime_disabled() &&
+                         rex_cuda_devices() > 0;
         enum rex_log_level level = has_gpu_image || is_missed ? level_of_host_line() : REX_LOG_INFO;
         const char *why = has_gpu_image        ? rex_cuda_why()
                           : is_missed          ? NOT_FOR_GPU

@@ -231,27 +231,6 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
 
 /* ---- threads of its loops -------------------------------------------------------------------- */
 
-/* Where the image has the number; NULL where it has none, or not as rex/openmp.h defines it. */
-static const unsigned char *find_thread_number(const struct rex_elf *elf)
-{
-    Elf64_Shdr symbols, section;
-    Elf64_Sym symbol;
-    const char *name;
-    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
-        return NULL;
-    for (size_t i = 1; rex_elf_symbol(elf, &symbols, i, &symbol, &name); i++) {
-        if (strcmp(name, REX_PROCESSORS_SYMBOL) != 0 || symbol.st_size != sizeof(int) ||
-            !rex_elf_section(elf, symbol.st_shndx, &section) ||
-            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
-            continue;
-        uint64_t into = symbol.st_value - section.sh_addr; /* beyond all sizes in front of it */
-        const unsigned char *bytes = rex_elf_section_bytes(elf, &section);
-        if (bytes != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))
-            return bytes + into;
-    }
-    return NULL;
-}
-
 void rex_host_limit_threads(unsigned char *bytes, size_t size)
 {
     struct needs needs;
@@ -265,7 +244,24 @@ void rex_host_limit_threads(unsigned char *bytes, size_t size)
     } while (rex_name_after(library, "libgomp.so") == NULL &&
              rex_name_after(library, "libomp.so") == NULL &&
              rex_name_after(library, "libiomp5.so") == NULL);
-    const unsigned char *number = find_thread_number(&needs.elf);
+    /* Where the image has the number, as rex/openmp.h defines it. */
+    const unsigned char *number = NULL;
+    const struct rex_elf *elf = &needs.elf;
+    Elf64_Shdr symbols, section;
+    Elf64_Sym symbol;
+    const char *name;
+    if (!rex_elf_find_type(elf, SHT_DYNSYM, &symbols))
+        return;
+    for (size_t i = 1; number == NULL && rex_elf_symbol(elf, &symbols, i, &symbol, &name); i++) {
+        if (strcmp(name, REX_PROCESSORS_SYMBOL) != 0 || symbol.st_size != sizeof(int) ||
+            !rex_elf_section(elf, symbol.st_shndx, &section) ||
+            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
+            continue;
+        uint64_t into = symbol.st_value - section.sh_addr; /* beyond all sizes in front of it */
+        const unsigned char *start = rex_elf_section_bytes(elf, &section);
+        if (start != NULL && into < section.sh_size && section.sh_size - into >= sizeof(int))
+            number = start + into;
+    }
     if (number == NULL)
         return;
     /* libomp warns of each loop that asks for more threads than OMP_THREAD_LIMIT. */

@@ -129,60 +129,12 @@ void rex_registration_ended(struct rex_registration *registration)
  * Once libomptarget has seen the descriptor it stays, and the registration has it. Where there is
  * no device for the image it is not registered.
  */
-static int register_with_runtime(struct rex_registration *registration,
-                                 const struct rex_module_image *image,
-                                 struct rex_descriptor *descriptor)
-{
-    int result = rex_gate_register(image->path, false);
-    if (result != REX_OK)
-        return result;
-    bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
-    /* Launches of a module that is registered may still use them. */
-    bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
-    if (late)
-        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
-    if (result != REX_OK) {
-        rex_gate_registered();
-        return result;
-    }
-    descriptor->previous = registration->descriptor;
-    registration->descriptor = descriptor;
-    REX_REAL(register_lib)
-    (&descriptor->given);
-    bool is_accepted = rex_devices_ask(true) > 0;
-    if (!is_accepted) {
-        REX_REAL(unregister_lib)
-        (&descriptor->given);
-        free_copies(descriptor, registration->release);
-    } else if (!late || !for_gpu) {
-        rex_trial_load_later(!for_gpu);
-    }
-    /* Devices are in use: a launch that loads the image would meet those of other threads. */
-    for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
-        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
-    rex_gate_registered();
-    if (is_accepted)
-        return REX_OK;
-    char trouble[256];
-    const char *cause = rex_runtime_doubt();
-    if (for_gpu)
-        result = rex_trial_contexts();
-    if (result != REX_OK)
-        return result;
-    if (*cause == '\0' && for_gpu &&
-        rex_device_trouble(registration->release, trouble, sizeof trouble))
-        cause = trouble;
-    return rex_fail(REX_ERUNTIME,
-                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
-                    registration->release->number, rex_runtime_path(), image->path,
-                    *cause != '\0' ? "; " : "", cause);
-}
-
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
 {
     const struct rex_release *release = registration->release;
     bool for_gpu = image->view.kind == REX_IMAGE_CUBIN;
+    char trouble[256];
     if (release->late_image_ignored && rex_devices_used() && !registration->is_kept)
         return rex_fail(
             REX_EUNSUPPORTED,
@@ -195,8 +147,47 @@ static int give_to_runtime(struct rex_registration *registration,
     }
     if (registration->is_kept)
         return REX_OK;
-    int result = register_with_runtime(registration, image, descriptor);
-    if (result != REX_OK && for_gpu)
+    int result = rex_gate_register(image->path, false);
+    if (result != REX_OK)
+        goto unhold;
+    /* Launches of a module that is registered may still use devices. */
+    bool late = rex_devices_used() && rex_devices_are_there() && !rex_runtime_disabled();
+    if (late)
+        result = rex_trial_load_now(descriptor, image->path, !for_gpu);
+    if (result != REX_OK) {
+        rex_gate_registered();
+        goto unhold;
+    }
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    bool is_accepted = rex_devices_ask(true) > 0;
+    if (!is_accepted) {
+        REX_REAL(unregister_lib)
+        (&descriptor->given);
+        free_copies(descriptor, release);
+    } else if (!late || !for_gpu) {
+        rex_trial_load_later(!for_gpu);
+    }
+    /* Devices are in use: a launch that loads the image would meet those of other threads. */
+    for (int device = 0; is_accepted && late && device < rex_devices_known(); device++)
+        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+    rex_gate_registered();
+    if (is_accepted)
+        return REX_OK;
+    const char *cause = rex_runtime_doubt();
+    if (for_gpu)
+        result = rex_trial_contexts();
+    if (result != REX_OK)
+        goto unhold;
+    if (*cause == '\0' && for_gpu && rex_device_trouble(release, trouble, sizeof trouble))
+        cause = trouble;
+    result = rex_fail(
+        REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+        release->number, rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
+unhold:
+    if (for_gpu)
         rex_context_unhold();
     return result;
 }

@@ -271,20 +271,9 @@ fail:
     return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
 }
 
-/* The loader reports errors only as text, at its end: the errno of one that may pass, or 0. */
-static int error_in(const char *why)
-{
-    static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        const char *text = strerror(errors[i]);
-        if (strlen(why) >= strlen(text) && strcmp(why + strlen(why) - strlen(text), text) == 0)
-            return errors[i];
-    }
-    return 0;
-}
-
 static __attribute__((noinline)) int bind_best(void)
 {
+    static const int passing[] = {ENOMEM, EMFILE, ENFILE, EIO};
     char why[1024];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
@@ -297,7 +286,14 @@ static __attribute__((noinline)) int bind_best(void)
             outcome = open_candidate(&all[i], all, count, why, sizeof why);
         if (outcome != BOUND)
             rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why);
-        report.error = result == REX_ENOMEM ? ENOMEM : outcome == UNOPENED ? error_in(why) : 0;
+        report.error = result == REX_ENOMEM ? ENOMEM : 0;
+        /* The loader reports an error that may pass only as text, at its end. */
+        for (size_t j = 0; outcome == UNOPENED && report.error == 0 && j < 4; j++) {
+            const char *text = strerror(passing[j]);
+            size_t length = strlen(why), end = strlen(text);
+            if (length >= end && strcmp(why + length - end, text) == 0)
+                report.error = passing[j];
+        }
     }
     free(all);
     if (outcome == BOUND) {
