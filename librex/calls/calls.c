@@ -125,12 +125,6 @@ static int check_kernel_call(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
-/* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor has left. */
-static int64_t device_for(int64_t device)
-{
-    return rex_thread.ends > 0 ? rex_openmp_number(device) : device;
-}
-
 static void make_data_call(enum rex_data_call call, const char *name, int64_t device,
                            const struct rex_map *map)
 {
@@ -159,7 +153,6 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /* A call without a name only looks at what is mapped. No release needs the device for that. */
-    bool ends = call == REX_DATA_END && name != NULL;
     int result = REX_OK;
     /* The call may have waited for a kernel that lost the device. */
     if (name != NULL && rex_any_device_is_lost())
@@ -168,13 +161,15 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
         result = rex_devices_enter();
     if (result != REX_OK)
         return result;
-    device = device_for(device);
+    /* If it is -1 libomptarget asks libomp, which crashes in a thread that its destructor left. */
+    if (rex_thread.ends > 0)
+        device = rex_openmp_number(device);
     result = rex_load_check(device);
     if (result != REX_OK) {
         rex_gate_leave();
         return result;
     }
-    ends = ends && rex_ending_begin(rex_openmp_number(device));
+    bool ends = call == REX_DATA_END && name != NULL && rex_ending_begin(rex_openmp_number(device));
     make_data_call(call, name, device, map);
     if (ends)
         rex_ending_end(rex_openmp_number(device));
@@ -191,7 +186,8 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     int result = rex_devices_enter();
     if (result != REX_OK)
         return result;
-    device = device_for(device);
+    if (rex_thread.ends > 0) /* as in rex_call_data() */
+        device = rex_openmp_number(device);
     result = check_kernel_call(device, key);
     if (result == REX_OK && bound.observed) {
         struct rex_call_trace trace = {.packet = *packet, .reason = reason};

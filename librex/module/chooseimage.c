@@ -274,15 +274,6 @@ void rex_module_image_close(struct rex_module_image *image)
 /* ---- the files and the bytes in memory ------------------------------------------------------- */
 
 /*
- * gold gives missing weak symbols the program's own address where it collects sections: begin and
- * end are the same then.
- */
-static bool is_image_there(const void *begin, const void *end)
-{
-    return begin != NULL && begin != end;
-}
-
-/*
  * The SIZE BYTES in memory, or where they are NULL the files NAMES. 0; REX_ENOIMAGE, without a
  * message, where none is there; or another error.
  */
@@ -305,7 +296,11 @@ find_main_image(struct rex_sources *sources, const struct rex_module *module, co
 {
     char configured[REX_SETTING_MAX];
     _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
-    if (name == NULL && is_image_there(module->image, module->image_end)) {
+    /*
+     * gold gives missing weak symbols the program's own address where it collects sections: begin
+     * and end are the same then.
+     */
+    if (name == NULL && module->image != NULL && module->image != module->image_end) {
         size_t size = module->image_end != NULL
                           ? rex_bytes_between(module->image, module->image_end)
                           : module->image_size;
@@ -330,8 +325,8 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
 {
     struct rex_sources host = {0};
     const void *begin = module->host_image, *end = module->host_image_end;
-    int found = add_named(&host, module, is_image_there(begin, end) ? begin : NULL,
-                          rex_bytes_between(begin, end), module->host_image_name);
+    int found = add_named(&host, module, begin != end ? begin : NULL, rex_bytes_between(begin, end),
+                          module->host_image_name);
     if (found == REX_OK) {
         bool has_gpu_image = result == REX_OK;
         /* A module that names no image for GPUs is meant for the CPU. */

@@ -41,11 +41,6 @@ static bool is_kept_out(void)
     return keeper != NULL && keeper != &rex_thread;
 }
 
-static void set_gate(const struct rex_thread *thread)
-{
-    __atomic_store_n(&gate, thread, __ATOMIC_SEQ_CST);
-}
-
 /* Not inlined, so that a call that does not wait needs no guard of the stack. */
 static __attribute__((noinline)) void nap(long microseconds)
 {
@@ -182,12 +177,12 @@ int rex_gate_register(const char *what, bool ends)
         bool is_alone = false;
         rex_threads_lock();
         if (!is_kept_out()) {
-            set_gate(&rex_thread);
+            __atomic_store_n(&gate, &rex_thread, __ATOMIC_SEQ_CST);
             is_alone = !rex_threads_are_inside(ends);
             if (is_alone)
                 __atomic_fetch_add(&rex_thread.inside, 1, __ATOMIC_SEQ_CST);
             else if (i < QUIET_TRIES || i % 2 != 0)
-                set_gate(NULL);
+                __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
         }
         rex_threads_unlock();
         if (is_alone)
@@ -241,7 +236,7 @@ void rex_gate_registered(void)
         exit_is_watched = atexit(close_at_exit) == 0;
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
-    set_gate(NULL);
+    __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
     rex_threads_unlock();
 }
 
@@ -257,13 +252,13 @@ static bool was_inside;
 static void raise_gate_at_fork(void)
 {
     gate_before = gate;
-    set_gate(&rex_thread);
+    __atomic_store_n(&gate, &rex_thread, __ATOMIC_SEQ_CST);
     was_inside = rex_threads_are_inside(false);
 }
 
 static void lower_gate_after_fork(void)
 {
-    set_gate(gate_before);
+    __atomic_store_n(&gate, gate_before, __ATOMIC_SEQ_CST);
 }
 
 /* The forking thread goes on in the child, even inside a kernel or a registration. */
@@ -272,7 +267,7 @@ static void close_gate_in_child(void)
     if (was_inside)
         __atomic_store_n(&rex_gate_closed, REX_EFORK, __ATOMIC_RELEASE);
     if (gate_before != &rex_thread)
-        set_gate(NULL);
+        __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
 }
 
 REX_FORK_WATCHED(99, raise_gate_at_fork, lower_gate_after_fork, close_gate_in_child);
