@@ -125,28 +125,32 @@ static int check_kernel_call(int64_t device, const void *key)
 
 /* ---- librex's calls -------------------------------------------------------------------------- */
 
+/* The innermost function of each data call, its names in a trace and a log, and what it copies. */
+static const struct data_kind {
+    void (**function)(MAPPER_P);
+    const char *traced, *logged;
+    int64_t directions;
+} data_kinds[] = {[REX_DATA_BEGIN] = {&bound.call.target_data_begin_mapper,
+                                      "__tgt_target_data_begin_mapper", "data begin", REX_MAP_TO},
+                  [REX_DATA_END] = {&bound.call.target_data_end_mapper,
+                                    "__tgt_target_data_end_mapper", "data end", REX_MAP_FROM},
+                  [REX_DATA_UPDATE] = {&bound.call.target_data_update_mapper,
+                                       "__tgt_target_data_update_mapper", "data update",
+                                       REX_MAP_TOFROM}};
+
 static void make_data_call(enum rex_data_call call, const char *name, int64_t device,
                            const struct rex_map *map)
 {
-    static const struct {
-        void (**function)(MAPPER_P);
-        const char *traced;
-        int64_t directions;
-    } calls[] = {[REX_DATA_BEGIN] = {&bound.call.target_data_begin_mapper,
-                                     "__tgt_target_data_begin_mapper", REX_MAP_TO},
-                 [REX_DATA_END] = {&bound.call.target_data_end_mapper,
-                                   "__tgt_target_data_end_mapper", REX_MAP_FROM},
-                 [REX_DATA_UPDATE] = {&bound.call.target_data_update_mapper,
-                                      "__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
+    const struct data_kind *kind = &data_kinds[call];
     struct rex_call_trace trace;
     if (bound.observed) {
         trace = (struct rex_call_trace){.packet = rex_packet_of_map(map)};
-        begin_call(&trace, name != NULL ? calls[call].traced : NULL, device);
+        begin_call(&trace, name != NULL ? kind->traced : NULL, device);
     }
-    (*calls[call].function)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types,
-                            NULL, map->mappers);
+    (*kind->function)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL,
+                      map->mappers);
     if (bound.observed)
-        leave_data(&trace, name, calls[call].directions);
+        leave_data(&trace, name, kind->directions);
 }
 
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
@@ -211,45 +215,43 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
  */
 
 #define IS_LATER(name) (strstr(#name, "nowait") != NULL)
-#define DATA(name, parameters, arguments, what, directions, names, mappers)                      \
-    static void observed_##name parameters                                                       \
-    {                                                                                            \
-        struct rex_call_trace trace = {                                                          \
-            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)};  \
-        enum rex_present_call call =                                                             \
-            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                     \
-        if (count > 0)                                                                           \
-            log_call(what, device, &trace.packet);                                               \
-        bool entered = (directions) != REX_MAP_FROM && enter_table(call, &trace.packet, device); \
-        bool is_inside = rex_gate_enter_raw() == REX_OK;                                         \
-        if (is_inside && check_data_call(device, what) == REX_OK) {                              \
-            begin_call(&trace, "__tgt_" #name, device);                                          \
-            bound.call.name arguments;                                                           \
-            leave_data(&trace, what, directions);                                                \
-            rex_gate_used();                                                                     \
-        }                                                                                        \
-        leave_table(entered, call, &trace.packet, device, IS_LATER(name));                       \
-        if (is_inside)                                                                           \
-            rex_gate_leave();                                                                    \
+#define KIND_OF(name)                                            \
+    &data_kinds[strstr(#name, "_begin") != NULL ? REX_DATA_BEGIN \
+                : strstr(#name, "_end") != NULL ? REX_DATA_END   \
+                                                : REX_DATA_UPDATE]
+#define DATA(name, parameters, arguments, names, mappers)                                       \
+    static void observed_##name parameters                                                      \
+    {                                                                                           \
+        const struct data_kind *kind = KIND_OF(name);                                           \
+        struct rex_call_trace trace = {                                                         \
+            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
+        enum rex_present_call call =                                                            \
+            kind->directions == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                \
+        if (count > 0)                                                                          \
+            log_call(kind->logged, device, &trace.packet);                                      \
+        bool entered =                                                                          \
+            kind->directions != REX_MAP_FROM && enter_table(call, &trace.packet, device);       \
+        bool is_inside = rex_gate_enter_raw() == REX_OK;                                        \
+        if (is_inside && check_data_call(device, kind->logged) == REX_OK) {                     \
+            begin_call(&trace, "__tgt_" #name, device);                                         \
+            bound.call.name arguments;                                                          \
+            leave_data(&trace, kind->logged, kind->directions);                                 \
+            rex_gate_used();                                                                    \
+        }                                                                                       \
+        leave_table(entered, call, &trace.packet, device, IS_LATER(name));                      \
+        if (is_inside)                                                                          \
+            rex_gate_leave();                                                                   \
     }
-#define BEGINNING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
-#define BEGINNING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, names, mappers)
-#define ENDING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, NULL, NULL)
-#define ENDING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, names, mappers)
-#define UPDATING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, NULL, NULL)
-#define UPDATING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, names, mappers)
-REX_DATA_BARE(BEGINNING_BARE, target_data_begin)
-REX_DATA_MAPPER(BEGINNING_MAPPER, target_data_begin)
-REX_DATA_BARE(ENDING_BARE, target_data_end)
-REX_DATA_MAPPER(ENDING_MAPPER, target_data_end)
-REX_DATA_BARE(UPDATING_BARE, target_data_update)
-REX_DATA_MAPPER(UPDATING_MAPPER, target_data_update)
+#define DATA_BARE(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, NULL, NULL)
+#define DATA_MAPPER(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, names, mappers)
+REX_DATA_BARE(DATA_BARE, target_data_begin)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_begin)
+REX_DATA_BARE(DATA_BARE, target_data_end)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_end)
+REX_DATA_BARE(DATA_BARE, target_data_update)
+REX_DATA_MAPPER(DATA_MAPPER, target_data_update)
 
 /* ---- the program's launches ------------------------------------------------------------------ */
 

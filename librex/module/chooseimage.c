@@ -80,19 +80,6 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Each image with the device that it is for, file by file. */
-static void list_images(const struct rex_sources *sources, struct rex_report *text)
-{
-    char target[REX_TARGET_MAX];
-    for (size_t i = 0; i < sources->count; i++)
-        for (size_t j = 0; j < sources->list[i].list.count; j++) {
-            if (j == 0)
-                rex_report_add(text, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
-            rex_report_add(text, "%s%s", j > 0 ? ", " : "",
-                           rex_item_target(&sources->list[i].list.entries[j].item, target));
-        }
-}
-
 static bool is_warned; /* that kernels run on the CPU */
 
 #define NOT_FOR_GPU "there is a GPU, and no image for it"
@@ -121,7 +108,14 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     struct survey seen = survey_images(sources, count > 0 ? 0 : -1);
     for (int gpu = 1; gpu < count && seen.rank == 0; gpu++)
         seen = survey_images(sources, gpu);
-    list_images(sources, &all);
+    /* Each image with the device that it is for, file by file. */
+    for (size_t i = 0; i < sources->count; i++)
+        for (size_t j = 0; j < sources->list[i].list.count; j++) {
+            if (j == 0)
+                rex_report_add(&all, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
+            item = &sources->list[i].list.entries[j].item;
+            rex_report_add(&all, "%s%s", j > 0 ? ", " : "", rex_item_target(item, target));
+        }
     if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image)) {
         *choice = seen.host;
     } else if (seen.rank > 0) {
