@@ -102,33 +102,6 @@ int rex_runtime_tell(const char *path)
     return release->number;
 }
 
-/*
- * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have one, which
- * LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by the packet's version
- * 3, and from 23 on it comes last. 14 and 15 ignore the version. Packets of 15 end where those of
- * 16 and later have Flags, so that later releases would read random flags. Programs of 22 and later
- * attach pointers by rows of their own. Earlier releases map these rows, so that the kernels use
- * the wrong memory.
- */
-static void say_programs(const struct to *to, const struct rex_release *runtime)
-{
-    const struct rex_release *built = NULL;
-    char name[32];
-    while ((built = rex_release_after(built != NULL ? built->number : 0)) != NULL) {
-        bool are_taken = !runtime->plain.refused && !built->plain.refused &&
-                         built->newest_packet <= runtime->newest_packet &&
-                         (runtime->no_packet || !built->no_flags) &&
-                         (runtime->attach_rows || !built->attach_rows);
-        const char *how = are_taken ? "yes" : "no";
-        if (are_taken && runtime->host_argument_array && !built->host_argument_array)
-            how = "on GPUs alone";
-        if (runtime == built)
-            how = "yes";
-        snprintf(name, sizeof name, "clang %d", built->number);
-        say_fact(to, "programs", name, how);
-    }
-}
-
 /* ---- adaptations ----------------------------------------------------------------------------- */
 
 static void say_packets(const struct to *to, const char *name, const struct rex_packet_rule *rule)
@@ -354,13 +327,34 @@ int rex_info(int release, rex_info_row *row, void *context)
     if (row == NULL)
         return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
     if (release != 0) {
-        const struct rex_release *known = rex_release_row(release);
+        const struct rex_release *known = rex_release_row(release), *built;
         char message[64];
         snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", release);
         if (known == NULL)
             return rex_fail_again(REX_EINVAL, message);
         say_adaptations(&to, known);
-        say_programs(&to, known);
+        /*
+         * clang up to 17 builds kernels without a parameter for the runtime. Kernels of 18 have
+         * one, which LLVM 18 alone always passes, to all kernels. Kernels of 19 to 22 get it by
+         * the packet's version 3, and from 23 on it comes last. 14 and 15 ignore the version.
+         * Packets of 15 end where those of 16 and later have Flags, so that later releases would
+         * read random flags. Programs of 22 and later attach pointers by rows of their own.
+         * Earlier releases map these rows, so that the kernels use the wrong memory.
+         */
+        for (built = rex_release_after(0); built != NULL;
+             built = rex_release_after(built->number)) {
+            bool are_taken = !known->plain.refused && !built->plain.refused &&
+                             built->newest_packet <= known->newest_packet &&
+                             (known->no_packet || !built->no_flags) &&
+                             (known->attach_rows || !built->attach_rows);
+            const char *how = are_taken ? "yes" : "no";
+            if (are_taken && known->host_argument_array && !built->host_argument_array)
+                how = "on GPUs alone";
+            if (known == built)
+                how = "yes";
+            snprintf(message, sizeof message, "clang %d", built->number);
+            say_fact(&to, "programs", message, how);
+        }
         return REX_OK;
     }
     say_library(&to);

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -34,6 +35,7 @@ void rex_loaded_image_hold(struct rex_loaded_image *image)
 void rex_loaded_image_drop(struct rex_loaded_image *image)
 {
     rex_load_lock();
+    REX_ASSERT(image->holders > 0);
     bool last = --image->holders == 0;
     rex_load_unlock();
     if (!last)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -116,6 +117,7 @@ void rex_retained_drop(const void *bytes)
     while ((*at)->bytes != bytes)
         at = &(*at)->next;
     retained = *at;
+    REX_ASSERT(retained->holders > 0);
     bool is_last = --retained->holders == 0 && !retained->stays;
     if (is_last)
         *at = retained->next;
@@ -242,6 +244,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
     const struct rex_table *ours = &registration->table;
     int result = REX_OK;
     rex_registry_lock();
+    REX_ASSERT(!registration->claims_keys || registration->is_kept);
     for (const struct rex_module *other = rex_first_module; other != NULL && result == REX_OK;
          other = other->next) {
         const struct rex_registration *theirs = other->registration;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -40,6 +41,8 @@ static void publish_registration(struct rex_registration *registration,
                                  struct __tgt_bin_desc *descriptor)
 {
     struct rex_module *module = registration->module;
+    /* A child of fork has ended the registration of another thread already. */
+    REX_ASSERT((module->packet_rules == 0) == (descriptor != NULL) || registration->forked);
     if (module->descriptor != NULL)
         __atomic_store_n(module->descriptor, descriptor, __ATOMIC_RELEASE);
     if (descriptor != NULL)
@@ -64,6 +67,7 @@ static bool begin_work(struct rex_registration *registration, uintptr_t from)
 
 static void end_work(struct rex_registration *registration, uintptr_t state)
 {
+    REX_ASSERT(registration->worker == &rex_thread);
     __atomic_store_n(&registration->worker, NULL, __ATOMIC_RELAXED); /* Relaxed: as above. */
     __atomic_store_n(&registration->module->state, state, __ATOMIC_RELEASE);
     rex_shelter_end();

@@ -65,32 +65,6 @@ static int reserve_index(struct rex_table *table, size_t count)
     return REX_OK;
 }
 
-static int index_entry(struct rex_table *table, uint32_t position)
-{
-    const struct __tgt_offload_entry *entry = &table->entries[position];
-    if (entry->name == NULL || *entry->name == '\0')
-        return rex_fail(REX_EENTRIES, "offload entry %u has no name", position);
-    if (entry->addr == NULL)
-        return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position,
-                        entry->name);
-    if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
-        return rex_fail(
-            REX_EENTRIES,
-            "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", position,
-            entry->name, entry->flags);
-    const struct rex_kernel *other = rex_table_find(table, entry->addr);
-    if (other != NULL)
-        return rex_fail(REX_EKEY,
-                        "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
-                        (unsigned)(other - table->kernels),
-                        table->entries[other - table->kernels].name, position, entry->name);
-    uint32_t at = rex_hash_key(entry->addr) & table->mask;
-    while (table->index[at] != 0)
-        at = (at + 1) & table->mask;
-    table->index[at] = position + 1;
-    return REX_OK;
-}
-
 /*
  * Whether the index has the module's entries as they are. Then it is not changed, because another
  * thread may look for a key in it while the module is registered again (rex_modules_find()).
@@ -133,13 +107,35 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
         return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index",
                         count);
     free_layouts(table);
-    if (!is_indexed(table, module, count)) {
+    bool is_known = is_indexed(table, module, count);
+    if (!is_known) {
         int result = reserve_index(table, count);
-        table->entries = module->entries_begin;
-        for (uint32_t i = 0; result == REX_OK && i < count; i++)
-            result = index_entry(table, i);
         if (result != REX_OK)
             return result;
+        table->entries = module->entries_begin;
+    }
+    for (uint32_t i = 0; !is_known && i < count; i++) {
+        const struct __tgt_offload_entry *entry = &table->entries[i];
+        if (entry->name == NULL || *entry->name == '\0')
+            return rex_fail(REX_EENTRIES, "offload entry %u has no name", i);
+        if (entry->addr == NULL)
+            return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", i,
+                            entry->name);
+        if ((entry->flags & ~(entry->size > 0 ? FLAG_LINK : 0)) != 0)
+            return rex_fail(
+                REX_EENTRIES,
+                "offload entry %u (\"%s\") has the flags %d: a kernel has 0, a global 0 or 1", i,
+                entry->name, entry->flags);
+        const struct rex_kernel *same = rex_table_find(table, entry->addr);
+        if (same != NULL)
+            return rex_fail(REX_EKEY,
+                            "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
+                            (unsigned)(same - table->kernels),
+                            table->entries[same - table->kernels].name, i, entry->name);
+        uint32_t at = rex_hash_key(entry->addr) & table->mask;
+        while (table->index[at] != 0)
+            at = (at + 1) & table->mask;
+        table->index[at] = i + 1;
     }
     for (size_t i = 0; i < count; i++)
         table->kernels[i] = (struct rex_kernel){.entry = &table->entries[i]};

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -70,6 +71,7 @@ static int try_all_images(const struct trial *trial, int ordinal)
     const char *path;
     int result = REX_OK;
     while (result == REX_OK && (image = next_in_trial(&left, &path)) != NULL) {
+        REX_ASSERT(image->trial == NULL);
         if (REX_CUDA(cuModuleLoadData, &image->trial, image->image.ImageStart) == 0)
             continue;
         image->trial = NULL;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "base/settings.h"
@@ -131,6 +132,7 @@ static int ordinals[REX_CUDA_DEVICES_MAX];
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
+    REX_ASSERT(rex_registered_modules >= 0);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
     rex_cuda_keep(change);
@@ -371,14 +373,13 @@ int rex_device_for_rank(void)
 
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
 {
-    void *linked;
     if (release->driver_function != NULL &&
         !rex_cuda_exports(release->driver_function, release->driver_since)) {
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }
     /* All releases open the development name, libcuda.so. */
-    linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
+    void *linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
     if (linked == NULL) {
         snprintf(why, size,
                  "libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 "

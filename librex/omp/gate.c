@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -120,6 +121,7 @@ int rex_gate_enter_raw(void)
 
 void rex_gate_leave(void)
 {
+    REX_ASSERT(rex_thread.inside > 0);
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_shelter_end();
 }
@@ -138,6 +140,7 @@ void rex_gate_resume(uint32_t depth)
 {
     if (depth == 0)
         return;
+    REX_ASSERT(rex_thread.inside == 0 && rex_thread.paused >= depth);
     pass_gate();
     rex_shelter_end(); /* the thread has its own */
     __atomic_fetch_add(&rex_thread.inside, depth - 1, __ATOMIC_RELAXED);
@@ -231,6 +234,7 @@ void rex_gate_watch(void)
 void rex_gate_registered(void)
 {
     static bool exit_is_watched; /* only the thread alone is here */
+    REX_ASSERT(gate == &rex_thread && rex_thread.inside == 1);
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;

@@ -218,42 +218,14 @@ static void note(struct rex_report *report, int error)
         report->error = error;
 }
 
-static void add_candidate(struct list *list, const char *path, enum rex_origin origin)
-{
-    const struct rex_release *release;
-    char why[512];
-    for (size_t i = 0; i < list->count; i++)
-        if (rex_same_file(list->candidates[i].path, path))
-            return;
-    if (!rex_search_trusts(path, origin, why, sizeof why)) {
-        rex_report_line(list->report, "%s: %s", path, why);
-        return;
-    }
-    if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
-        note(list->report, errno);
-        rex_report_line(list->report, "%s: %s", path, why);
-        return;
-    }
-    struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        note(list->report, ENOMEM);
-        return;
-    }
-    list->candidates = grown;
-    snprintf(grown[list->count].path, PATH_MAX, "%s", path);
-    snprintf(grown[list->count].doubt, sizeof grown->doubt, "%.255s", why);
-    grown[list->count].origin = origin;
-    grown[list->count].is_beside_openmp = list->is_beside;
-    grown[list->count++].release = release;
-}
-
 /*
  * Adds every libomptarget.so* in the folders that PATTERN matches. Plugins are called
  * libomptarget.rtl.*.
  */
 static void add_folders(struct list *list, const char *pattern, enum rex_origin origin)
 {
-    char files[PATH_MAX + 32];
+    char files[PATH_MAX + 32], why[512];
+    const struct rex_release *release;
     glob_t found;
     snprintf(files, sizeof files, "%s/libomptarget.so*", pattern);
     int result = glob(files, 0, NULL, &found);
@@ -261,8 +233,33 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
         note(list->report, ENOMEM);
     if (result != 0)
         return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        add_candidate(list, found.gl_pathv[i], origin);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        size_t known = 0;
+        while (known < list->count && !rex_same_file(list->candidates[known].path, path))
+            known++;
+        if (known < list->count)
+            continue;
+        bool is_trusted = rex_search_trusts(path, origin, why, sizeof why);
+        if (!is_trusted || rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
+            if (is_trusted)
+                note(list->report, errno);
+            rex_report_line(list->report, "%s: %s", path, why);
+            continue;
+        }
+        struct rex_candidate *grown = realloc(list->candidates, (known + 1) * sizeof *grown);
+        if (grown == NULL) {
+            note(list->report, ENOMEM);
+            continue;
+        }
+        list->candidates = grown;
+        snprintf(grown[known].path, PATH_MAX, "%s", path);
+        snprintf(grown[known].doubt, sizeof grown->doubt, "%.255s", why);
+        grown[known].origin = origin;
+        grown[known].is_beside_openmp = list->is_beside;
+        grown[known].release = release;
+        list->count++;
+    }
     globfree(&found);
 }
 
