@@ -63,34 +63,22 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
 
 /* ---- in the trace ---------------------------------------------------------------------------- */
 
-static void write_traced_call(struct rex_line *line, const struct rex_call_trace *trace)
+static void write_traced_call(struct rex_line *line, const void *context)
 {
+    const struct rex_call_trace *trace = context;
+    const struct __tgt_kernel_arguments *packet = &trace->packet;
     rex_line_text(line, "\"function\":\"");
     rex_line_text(line, trace->function);
     rex_line_number(line, "\",\"device\":", trace->device);
-}
-
-static void write_data(struct rex_line *line, const void *context)
-{
-    const struct rex_call_trace *trace = context;
-    const struct __tgt_kernel_arguments *packet = &trace->packet;
-    write_traced_call(line, trace);
-    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
-                  rex_is_pinned);
-}
-
-static void write_launch(struct rex_line *line, const void *context)
-{
-    const struct rex_call_trace *trace = context;
-    const struct __tgt_kernel_arguments *packet = &trace->packet;
-    write_traced_call(line, trace);
-    rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
-                    (const uint32_t *)packet->Threads, packet->NumArgs);
-    if (packet->DynCGroupMem != 0)
-        rex_line_number(line, ",\"dynamic_memory\":", packet->DynCGroupMem);
-    if (packet->Tripcount > 0)
-        rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
-    rex_line_number(line, ",\"result\":", trace->result);
+    if (trace->is_launch) {
+        rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
+                        (const uint32_t *)packet->Threads, packet->NumArgs);
+        if (packet->DynCGroupMem != 0)
+            rex_line_number(line, ",\"dynamic_memory\":", packet->DynCGroupMem);
+        if (packet->Tripcount > 0)
+            rex_line_number(line, ",\"trip_count\":", packet->Tripcount);
+        rex_line_number(line, ",\"result\":", trace->result);
+    }
     rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes,
                   rex_is_pinned);
 }
@@ -124,8 +112,10 @@ static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, in
 
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions)
 {
-    struct rex_slice slice = {
-        .name = name, .category = "data", .counted = REX_COUNTED_TRANSFER, .details = write_data};
+    struct rex_slice slice = {.name = name,
+                              .category = "data",
+                              .counted = REX_COUNTED_TRANSFER,
+                              .details = write_traced_call};
     trace->end = rex_trace_clock();
     write_down(trace, &slice, directions);
 }
@@ -134,8 +124,9 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
 {
     char because[REX_REASON_MAX];
     struct rex_slice slice = {
-        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_launch};
+        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_traced_call};
     trace->end = rex_trace_clock();
+    trace->is_launch = true;
     trace->key = key;
     trace->result = result;
     const char *name = rex_trace_name(key);

@@ -41,8 +41,6 @@ static void publish_registration(struct rex_registration *registration,
                                  struct __tgt_bin_desc *descriptor)
 {
     struct rex_module *module = registration->module;
-    /* A child of fork has ended the registration of another thread already. */
-    REX_ASSERT((module->packet_rules == 0) == (descriptor != NULL) || registration->forked);
     if (module->descriptor != NULL)
         __atomic_store_n(module->descriptor, descriptor, __ATOMIC_RELEASE);
     if (descriptor != NULL)
@@ -243,20 +241,6 @@ static const char *skip_nothing(const char *path)
     return path;
 }
 
-/* Whether NAME is the module's own name for its image: "./a//b" is "a/b". */
-static bool is_own_image_name(const struct rex_module *module, const char *name)
-{
-    const char *own = module->image_name;
-    if (own == NULL || (*own == '/') != (*name == '/'))
-        return false;
-    for (own = skip_nothing(own), name = skip_nothing(name); *own != '\0' && *own == *name;) {
-        bool part = *own == '/';
-        own = part ? skip_nothing(own) : own + 1;
-        name = part ? skip_nothing(name) : name + 1;
-    }
-    return *own == *name;
-}
-
 int rex_module_register(struct rex_module *module, const char *image_name)
 {
     if (image_name == NULL)
@@ -264,7 +248,18 @@ int rex_module_register(struct rex_module *module, const char *image_name)
     int result = rex_module_check(module, "rex_module_register");
     if (result != REX_OK)
         return result;
-    result = register_as(module, is_own_image_name(module, image_name) ? NULL : image_name);
+    /* Whether that is the module's own name for its image: "./a//b" is "a/b". */
+    const char *own = module->image_name, *name = image_name;
+    bool is_own = own != NULL && (*own == '/') == (*name == '/');
+    if (is_own) {
+        for (own = skip_nothing(own), name = skip_nothing(name); *own != '\0' && *own == *name;) {
+            bool part = *own == '/';
+            own = part ? skip_nothing(own) : own + 1;
+            name = part ? skip_nothing(name) : name + 1;
+        }
+        is_own = *own == *name;
+    }
+    result = register_as(module, is_own ? NULL : image_name);
     if (result != REX_OK)
         return result;
     const struct rex_registration *registration = rex_registration_of(module);
@@ -309,6 +304,16 @@ int rex_resolve(const struct rex_module *module, const void *key, struct rex_tar
 }
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
+
+/* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
+static bool is_last_registered(const struct rex_registration *registration)
+{
+    for (const struct rex_module *module = rex_modules_first(); module != NULL;
+         module = module->next)
+        if (module != registration->module && rex_registration_of(module) != NULL)
+            return false;
+    return true;
+}
 
 static void end_registration(struct rex_registration *registration)
 {
@@ -357,11 +362,7 @@ int rex_module_fini(struct rex_module *module)
         return result;
     if (!begin_work(registration, REX_MODULE_REGISTERED))
         return REX_OK; /* another thread is ending it */
-    /* From LLVM 19 on all mappings end with the last module. */
-    bool is_last = true;
-    for (struct rex_module *other = rex_modules_first(); other != NULL; other = other->next)
-        is_last &= other == module || rex_registration_of(other) == NULL;
-    result = rex_before_unload(registration, is_last);
+    result = rex_before_unload(registration, is_last_registered(registration));
     if (result == REX_OK) /* then the thread is alone, if the release wants that */
         result = rex_gate_register(registration->image_path, true);
     if (result == REX_OK)

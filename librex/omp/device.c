@@ -132,7 +132,7 @@ static int ordinals[REX_CUDA_DEVICES_MAX];
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&rex_registered_modules, change, __ATOMIC_RELEASE);
-    REX_ASSERT(rex_registered_modules >= 0);
+    REX_ASSERT(__atomic_load_n(&rex_registered_modules, __ATOMIC_ACQUIRE) >= 0);
     for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
         __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
     rex_cuda_keep(change);

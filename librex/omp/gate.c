@@ -234,12 +234,13 @@ void rex_gate_watch(void)
 void rex_gate_registered(void)
 {
     static bool exit_is_watched; /* only the thread alone is here */
-    REX_ASSERT(gate == &rex_thread && rex_thread.inside == 1);
+    REX_ASSERT(rex_thread.inside == 1);
     /* atexit() runs the last registered handler first: handlers of the program may still launch. */
     if (!exit_is_watched)
         exit_is_watched = atexit(close_at_exit) == 0;
     __atomic_fetch_sub(&rex_thread.inside, 1, __ATOMIC_RELEASE);
     rex_threads_lock();
+    REX_ASSERT(gate == &rex_thread);
     __atomic_store_n(&gate, NULL, __ATOMIC_SEQ_CST);
     rex_threads_unlock();
 }
