@@ -20,35 +20,31 @@
 
 /* ---- on one device --------------------------------------------------------------------------- */
 
-/* Finds the GPU that is device NUMBER; -1 if that is the host. Returns 0 or an error. */
-static int find_library_gpu(const struct rex_library *library, int number, const char *call,
-                            int *ordinal)
-{
-    int result = rex_device_ordinal(call, number, ordinal);
-    if (result != REX_OK)
-        return result;
-    if (*ordinal < 0 && number != rex_device_count())
-        return rex_fail(REX_EUNSUPPORTED,
-                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
-                        library->image.path, number);
-    return REX_OK;
-}
-
 /*
- * Loads the library on GPU ORDINAL; if NAME is not NULL, *ADDRESS gets the address of that global.
+ * Loads the library on the GPU that is device NUMBER, and does nothing if that is the host. If NAME
+ * is not NULL, *ADDRESS gets the address of that global. CALL begins a message.
  */
-static int load_library_on_gpu(const struct rex_library *library, int ordinal, const char *name,
-                               void **address)
+static int load_library_on_device(const struct rex_library *library, int number, const char *call,
+                                  const char *name, void **address)
 {
     struct rex_registration *registration = rex_library_registration(library);
+    const char *path = library->image.path;
     void *context;
-    int result = REX_OK, entered = -1;
+    int ordinal, entered = -1, result = rex_device_ordinal(call, number, &ordinal);
+    if (result != REX_OK)
+        return result;
+    if (ordinal < 0 && number != rex_device_count())
+        return rex_fail(REX_EUNSUPPORTED,
+                        "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
+                        path, number);
+    if (ordinal < 0)
+        return REX_OK;
     bool is_kept = rex_context_retain(ordinal, &context) == 0;
     if (is_kept)
         entered = rex_context_enter(context);
     if (entered < 0)
-        result = rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
-                          rex_cuda_why());
+        result =
+            rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", path, ordinal, rex_cuda_why());
     else if (name == NULL)
         result = rex_loaded_image_prepare(registration, ordinal, context);
     else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
@@ -65,7 +61,7 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
                      const char *name)
 {
     struct rex_library *made = NULL;
-    int number = 0, ordinal = -1;
+    int number = 0;
     if (library == NULL || name == NULL)
         return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     rex_shelter_begin();
@@ -76,9 +72,7 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
     if (result != REX_OK || rex_runtime_disabled())
         goto opened;
     if (!made->is_registered) {
-        result = find_library_gpu(made, number, "rex_library_load", &ordinal);
-        if (result == REX_OK && ordinal >= 0)
-            result = load_library_on_gpu(made, ordinal, NULL, NULL);
+        result = load_library_on_device(made, number, "rex_library_load", NULL, NULL);
     } else if (number != rex_device_count()) {
         rex_device_used();
         /* an empty region loads all registered images, on every release */
@@ -146,7 +140,7 @@ const struct rex_image_view *rex_library_view(const struct rex_library *library)
 int rex_library_global(void **address, size_t *size, struct rex_library *library, int64_t device,
                        const char *name)
 {
-    int number = 0, ordinal = -1;
+    int number = 0;
     int result = rex_pooled_check(library, "rex_library_global", "library");
     if (result != REX_OK)
         return result;
@@ -171,9 +165,7 @@ int rex_library_global(void **address, size_t *size, struct rex_library *library
         const struct rex_image_symbol *symbol = rex_view_find(view, name);
         if (symbol == NULL || symbol->kernel)
             return rex_table_lacks(NULL, view, library->image.path, name, false);
-        result = find_library_gpu(library, number, "rex_library_global", &ordinal);
-        if (result == REX_OK && ordinal >= 0)
-            result = load_library_on_gpu(library, ordinal, name, &found);
+        result = load_library_on_device(library, number, "rex_library_global", name, &found);
         if (result != REX_OK)
             return result;
         bytes = symbol->size;

@@ -31,28 +31,6 @@ static const char *first_obeyed(void)
     return NULL;
 }
 
-/*
- * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
- * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without ThreadSanitizer
- * and handles no devices.
- */
-static bool has_tool(void)
-{
-    const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
-    Dl_info info;
-    if (wanted != NULL && strcasecmp(wanted, "disabled") == 0)
-        return false;
-    void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool");
-    if (libraries != NULL && *libraries != '\0')
-        return true;
-    if (start == NULL || dladdr(start, &info) == 0)
-        return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    const char *name = slash != NULL ? slash + 1 : info.dli_fname;
-    return strncmp(name, "libomp", 6) != 0 && strncmp(name, "libiomp", 7) != 0 &&
-           strncmp(name, "libarcher", 9) != 0;
-}
-
 /* Until libomptarget is bound no call has been seen. */
 unsigned rex_backend_state = REX_REASON_UNSEEN_CALLS;
 
@@ -64,7 +42,24 @@ void rex_backend_bind(bool sees_all, bool disabled)
     seen |= by == REX_BY_RUNTIME ? REX_REASON_ASKED : 0u;
     seen |= rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_REASON_NO_DRIVER : 0u;
     seen |= first_obeyed() != NULL ? REX_REASON_ENVIRONMENT : 0u;
-    seen |= has_tool() ? REX_REASON_TOOL : 0u;
+    /*
+     * Whether libomp loads an OMPT tool; libomp searches the same places. libomp's own
+     * ompt_start_tool() is empty. archer, which comes with libomp, does nothing without
+     * ThreadSanitizer and handles no devices.
+     */
+    const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
+    bool is_wanted = wanted == NULL || strcasecmp(wanted, "disabled") != 0;
+    bool is_foreign = false;
+    void *start = is_wanted ? dlsym(RTLD_DEFAULT, "ompt_start_tool") : NULL;
+    Dl_info info;
+    if (start != NULL && dladdr(start, &info) != 0) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        const char *name = slash != NULL ? slash + 1 : info.dli_fname;
+        is_foreign = strncmp(name, "libomp", 6) != 0 && strncmp(name, "libiomp", 7) != 0 &&
+                     strncmp(name, "libarcher", 9) != 0;
+    }
+    if (is_foreign || (is_wanted && libraries != NULL && *libraries != '\0'))
+        seen |= REX_REASON_TOOL;
     __atomic_fetch_or(&rex_backend_state, seen, __ATOMIC_ACQ_REL);
     /* A kernel's own line of the log comes with its first launch. */
     if ((seen & REX_REASON_REPORTS) != 0 &&
