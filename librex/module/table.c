@@ -291,8 +291,8 @@ static int check_call(const struct rex_image_symbol *symbol, const struct rex_vi
 }
 
 /*
- * Compares a kernel's or a global's entry with the image. The flags are set last, because a thread that sees
- * REX_KERNEL_MATCHED reads the other facts.
+ * Compares a kernel's or a global's entry with the image. The flags are set last, because a thread
+ * that sees REX_KERNEL_MATCHED reads the other facts.
  */
 int rex_kernel_match(struct rex_table *table, struct rex_kernel *kernel,
                      const struct rex_view *view, const char *path,

@@ -26,7 +26,8 @@ struct rex_candidate {
 
 /*
  * Finds the candidates, the best first; the caller frees them. Those beside the libomp that the
- * process has come first, then the newest. LLVM 18 comes behind these, and unknown releases come last.
+ * process has come first, then the newest. LLVM 18 comes behind these, and unknown releases come
+ * last.
  */
 size_t rex_search(struct rex_candidate **candidates, struct rex_report *report);
 
