@@ -141,7 +141,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     if (rex_cuda_devices() == 0) { /* which is no failure: nothing is logged */
         char message[REX_MESSAGE_MAX];
         snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-        rex_escape(message, sizeof message);
+        rex_escape(message, sizeof message, "");
         return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
     }
     if (number < 0 || number >= rex_cuda_devices())

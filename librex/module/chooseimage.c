@@ -87,8 +87,8 @@ static void list_images(const struct rex_sources *sources, struct rex_report *te
     for (size_t i = 0; i < sources->count; i++)
         for (size_t j = 0; j < sources->list[i].list.count; j++) {
             if (j == 0)
-                rex_report_add(text, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
-            rex_report_add(text, "%s%s", j > 0 ? ", " : "",
+                rex_report_add(text, i > 0 ? "; " : "", "%s is for ", sources->list[i].path);
+            rex_report_add(text, j > 0 ? ", " : "", "%s",
                            rex_item_target(&sources->list[i].list.entries[j].item, target));
         }
 }
@@ -99,7 +99,7 @@ static int fail_nothing_suits(const struct rex_sources *sources)
     unsigned sm = rex_cuda_architecture(0);
     list_images(sources, &all);
     if (sources->missing.length > 0)
-        rex_report_add(&all, "; there is no %s", sources->missing.text);
+        rex_report_add(&all, "", "; there is no %s", sources->missing.text);
     if (rex_cuda_devices() == 0)
         return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
                         "no device image can be used: %s; this process has no NVIDIA GPU: %s",
@@ -374,7 +374,7 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
         return REX_OK;
     }
     if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
-        rex_report_add(&sources->missing, "%s%s", sources->missing.length > 0 ? ", " : "",
+        rex_report_add(&sources->missing, sources->missing.length > 0 ? ", " : "", "%s",
                        host.missing.text);
     rex_sources_close(&host);
     return found == REX_ENOIMAGE ? result : found;

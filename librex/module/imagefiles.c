@@ -36,7 +36,7 @@ static int read_source(struct rex_source *source, struct rex_report *tried)
     if (rex_file_read(source->path, &source->file, why, sizeof why) == 0)
         return REX_OK;
     if (errno == ENOENT || errno == ENOTDIR) {
-        rex_report_add(tried, "%s%s", separator(tried), source->path);
+        rex_report_add(tried, separator(tried), "%s", source->path);
         return REX_ENOIMAGE;
     }
     if (errno == ENOMEM)
@@ -51,8 +51,7 @@ static int read_in_folder(struct rex_source *source, const char *folder, size_t 
     int whole = snprintf(source->path, PATH_MAX, "%.*s/%s", (int)length, folder, name);
     if ((size_t)whole < PATH_MAX)
         return read_source(source, tried);
-    rex_report_add(tried, "%s%.60s..., which is too long for a path", separator(tried),
-                   source->path);
+    rex_report_add(tried, separator(tried), "%.60s..., which is too long for a path", source->path);
     return REX_ENOIMAGE;
 }
 

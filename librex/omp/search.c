@@ -251,12 +251,12 @@ static void add_candidate(struct list *list, const char *path, enum rex_origin o
         if (rex_same_file(list->candidates[i].path, path))
             return;
     if (!rex_search_trusts(path, origin, why, sizeof why)) {
-        rex_report_line(list->report, "%s: %s", path, why);
+        rex_report_add(list->report, REX_REPORT_LINE, "%s: %s", path, why);
         return;
     }
     if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
         note(list->report, errno);
-        rex_report_line(list->report, "%s: %s", path, why);
+        rex_report_add(list->report, REX_REPORT_LINE, "%s: %s", path, why);
         return;
     }
     struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);

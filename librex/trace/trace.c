@@ -103,7 +103,7 @@ void rex_track_drop(struct rex_track *track)
 static void warn_of_trace(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
-            rex_setting_variable(REX_OPTION_TRACE), trace.file.name, rex_output_why(error));
+            rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
 }
 
 /* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
@@ -245,7 +245,7 @@ static bool open_trace_file(void)
     if (error == EWOULDBLOCK) {
         rex_log(REX_LOG_INFO,
                 "%s: another process writes to %s; this one's number is added to the name",
-                rex_setting_variable(REX_OPTION_TRACE), trace.file.name);
+                rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
         error = open_trace_at(true);
     }
     if (error != 0) {

@@ -245,7 +245,7 @@ static struct row *find_summary_row(enum rex_counted counted, const char *name, 
         row->by = by;
         row->reason = reason;
         snprintf(row->name, sizeof row->name, "%s", name);
-        rex_escape(row->name, sizeof row->name);
+        rex_escape(row->name, sizeof row->name, "");
     }
     return row;
 }
@@ -339,11 +339,11 @@ void rex_summary_print(void)
         return;
     qsort(summary.rows, ROWS, sizeof *summary.rows, compare_rows);
     snprintf(program, sizeof program, "%s", program_invocation_short_name);
-    rex_escape(program, sizeof program);
+    rex_escape(program, sizeof program, "");
     print_summary("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
     for (unsigned i = 0; i < REASONS && *summary.reasons[i] != '\0'; i++) {
-        rex_escape(summary.reasons[i], sizeof *summary.reasons);
+        rex_escape(summary.reasons[i], sizeof *summary.reasons, "");
         print_summary("  [%u] %s\n", i + 1, summary.reasons[i]);
     }
     if (*summary.reasons[0] != '\0')
