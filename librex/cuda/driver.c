@@ -244,34 +244,6 @@ static int find_devices(int *count)
     return 0;
 }
 
-static void start_driver(void)
-{
-    /* A reason stays when another follows, since a thread may read it at any time. */
-    static char texts[8][1024];
-    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
-    int count = 0;
-    REX_ASSERT(driver.devices == 0);
-    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-    __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
-    int result = find_devices(&count);
-    if (result == 0)
-        __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
-    else {
-        char text[1024], cause[512];
-        rex_nogpu_explain(result, cause, sizeof cause);
-        snprintf(text, sizeof text, "%s%s", noted_text(), cause);
-        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
-            i++;
-        if (*texts[i] == '\0')
-            snprintf(texts[i], sizeof texts[i], "%s", text);
-        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
-        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
-        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
-        __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
-    }
-    __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
-}
-
 /* ---- what there is --------------------------------------------------------------------------- */
 
 /*
@@ -296,11 +268,36 @@ bool rex_cuda_may_start(void)
 /* A start, unless there have been more than BEFORE: 0 is for the first. */
 static void start_driver_after(unsigned before)
 {
+    /* A reason stays when another follows, since a thread may read it at any time. */
+    static char texts[8][1024];
+    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
+    int count = 0;
     if (__atomic_load_n(&driver.starts, __ATOMIC_ACQUIRE) != before || driver_is_decided())
         return;
     rex_load_lock();
-    if (driver.starts == before && !driver_is_decided())
-        start_driver();
+    if (driver.starts != before || driver_is_decided())
+        goto unlock;
+    REX_ASSERT(driver.devices == 0);
+    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+    __atomic_store_n(&driver.starter, rex_forks() + 1, __ATOMIC_RELAXED);
+    int result = find_devices(&count);
+    if (result == 0)
+        __atomic_store_n(&driver.devices, count, __ATOMIC_RELEASE);
+    else {
+        char text[1024], cause[512];
+        rex_nogpu_explain(result, cause, sizeof cause);
+        snprintf(text, sizeof text, "%s%s", noted_text(), cause);
+        while (i < last && *texts[i] != '\0' && strcmp(texts[i], text) != 0)
+            i++;
+        if (*texts[i] == '\0')
+            snprintf(texts[i], sizeof texts[i], "%s", text);
+        __atomic_store_n(&driver.absent, texts[i], __ATOMIC_RELEASE);
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
+        __atomic_store_n(&driver.starter, 0, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_add(&driver.starts, 1, __ATOMIC_RELEASE);
+unlock:
     rex_load_unlock();
 }
 

@@ -46,29 +46,26 @@ struct entry {
 
 _Static_assert(sizeof(struct header) == 32, "as the format has it");
 
-/* The header if there is one; what it says may be wrong. */
-static bool read_header(const unsigned char *bytes, size_t size, struct header *header)
-{
-    if (size < sizeof *header)
-        return false;
-    memcpy(header, bytes, sizeof *header);
-    return memcmp(header->magic, magic, sizeof magic) == 0;
-}
-
 uint32_t rex_container_version(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    return read_header(bytes, size, &header) ? header.version : 0;
+    if (size < sizeof header)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    return memcmp(header.magic, magic, sizeof magic) == 0 ? header.version : 0;
 }
 
 size_t rex_container_images(const unsigned char *bytes, size_t size)
 {
     struct header header;
-    if (!read_header(bytes, size, &header) || header.version < 1 || header.version > 2 ||
-        header.entries_offset > size)
+    uint32_t version = rex_container_version(bytes, size);
+    if (version < 1 || version > 2)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    if (header.entries_offset > size)
         return 0;
     /* A hole of any size would be a table of empty images. */
-    uint64_t count = header.version == 1 ? 1 : header.entries_count;
+    uint64_t count = version == 1 ? 1 : header.entries_count;
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
     return count <= room && count <= MOST_IMAGES ? (size_t)count : 0;
 }
@@ -120,29 +117,6 @@ static bool is_program(const struct rex_elf *elf)
     return false;
 }
 
-static int read_elf_image(struct rex_view *view, struct rex_elf *elf, const void *bytes,
-                          size_t size)
-{
-    if (rex_elf_open(elf, bytes, size) != 0) {
-        if (rex_fatbin_is(bytes, size))
-            elf->why = "it is a fatbin, and what is asked for is one of the images in it";
-        else if (rex_container_version(bytes, size) != 0)
-            elf->why = "it is an OffloadBinary, and what is asked for is one of the images in it";
-        else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-            elf->why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
-                       "OffloadBinary or a shared object";
-        return -1;
-    }
-    if (view->kind == REX_IMAGE_CUBIN)
-        return rex_cubin_read(view, elf);
-    if (view->kind != REX_IMAGE_HOST)
-        return rex_elf_refuse(elf, "it is for another processor");
-    if (is_program(elf))
-        return rex_elf_refuse(
-            elf, "it is for this processor and no shared object; link it with -shared");
-    return rex_host_image_read(view, elf);
-}
-
 int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name)
 {
@@ -152,8 +126,25 @@ int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, 
     *view = (struct rex_view){.kind = item.kind, .architecture = item.architecture, .most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    int result = item.kind == REX_IMAGE_PTX ? rex_ptx_read(view, bytes, size)
-                                            : read_elf_image(view, &elf, bytes, size);
+    int result = -1;
+    if (item.kind == REX_IMAGE_PTX)
+        result = rex_ptx_read(view, bytes, size);
+    else if (rex_elf_open(&elf, bytes, size) != 0) {
+        if (rex_fatbin_is(bytes, size))
+            elf.why = "it is a fatbin, and what is asked for is one of the images in it";
+        else if (rex_container_version(bytes, size) != 0)
+            elf.why = "it is an OffloadBinary, and what is asked for is one of the images in it";
+        else if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+            elf.why = "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an "
+                      "OffloadBinary or a shared object";
+    } else if (item.kind == REX_IMAGE_CUBIN)
+        result = rex_cubin_read(view, &elf);
+    else if (item.kind != REX_IMAGE_HOST)
+        elf.why = "it is for another processor";
+    else if (is_program(&elf))
+        elf.why = "it is for this processor and no shared object; link it with -shared";
+    else
+        result = rex_host_image_read(view, &elf);
     if (result == 0 && !view->incomplete) {
         rex_view_show(view);
         return REX_OK;
@@ -199,10 +190,10 @@ static int add_containers(struct rex_list *list, const char *name)
 {
     struct header header;
     struct rex_span span;
-    for (size_t at = 0;
-         read_header(list->bytes + at, list->size - at, &header) && header.version != 0;
+    for (size_t at = 0; rex_container_version(list->bytes + at, list->size - at) != 0;
          at += header.size) {
         const unsigned char *bytes = list->bytes + at;
+        memcpy(&header, bytes, sizeof header);
         if (header.size > list->size - at)
             goto cut_off;
         size_t count = rex_container_images(bytes, header.size), room = header.size;

@@ -29,28 +29,23 @@ static bool is_word_character(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-static size_t bytes_left(const struct text *text)
-{
-    return (size_t)(text->end - text->at);
-}
-
 static bool next_token(struct text *text)
 {
     for (;;) {
         while (text->at < text->end && isspace((unsigned char)*text->at))
             text->at++;
-        if (bytes_left(text) < 2 || text->at[0] != '/' ||
-            (text->at[1] != '/' && text->at[1] != '*'))
+        size_t left = (size_t)(text->end - text->at);
+        if (left < 2 || text->at[0] != '/' || (text->at[1] != '/' && text->at[1] != '*'))
             break;
         const char *close = text->at[1] == '/' ? "\n" : "*/";
-        char *found = memmem(text->at + 2, bytes_left(text) - 2, close, strlen(close));
+        char *found = memmem(text->at + 2, left - 2, close, strlen(close));
         text->at = found != NULL ? found + strlen(close) : text->end;
     }
     if (text->at == text->end || *text->at == '\0')
         return false;
     text->token = text->at;
     if (*text->at == '"') {
-        char *close = memchr(text->at + 1, '"', bytes_left(text) - 1);
+        char *close = memchr(text->at + 1, '"', (size_t)(text->end - text->at) - 1);
         text->at = close != NULL ? close + 1 : text->end;
     } else {
         /* .param.b32 is two directives. */

@@ -114,7 +114,7 @@ static int try_on_gpu(const struct trial *trial)
 {
     void *context;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0 || rex_driver.cuMemGetInfo == NULL ||
-        (!rex_context_is_active(trial->ordinal) &&
+        (rex_context_is_active(trial->ordinal, NULL) <= 0 &&
          rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
         return REX_OK;
     if (rex_context_retain(trial->ordinal, &context) != 0)

@@ -220,34 +220,27 @@ static void write_event(const struct rex_slice *slice, uint32_t track,
 
 /* ---- the file: opening ----------------------------------------------------------------------- */
 
-/*
- * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
- * locked nor emptied.
- */
-static int open_trace_at(bool add_number)
-{
-    int error = rex_output_open(&trace.file, trace.pattern, add_number);
-    if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
-        error = lock_trace_file();
-        if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
-            error = errno;
-    }
-    if (error != 0)
-        rex_output_close(&trace.file);
-    REX_ASSERT((error == 0) == (trace.file.descriptor >= 0));
-    return error;
-}
-
 /* A child of fork has its own number behind a name without one. */
 static bool open_trace_file(void)
 {
-    int error = open_trace_at(trace.is_parents && !trace.file.is_numbered);
-    if (error == EWOULDBLOCK) {
-        rex_log(REX_LOG_INFO,
-                "%s: another process writes to %s; this one's number is added to the name",
-                rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
-        error = open_trace_at(true);
+    bool add_number = trace.is_parents && !trace.file.is_numbered;
+    int error = EWOULDBLOCK;
+    for (int tries = 0; tries < 2 && error == EWOULDBLOCK; tries++, add_number = true) {
+        if (tries > 0)
+            rex_log(REX_LOG_INFO,
+                    "%s: another process writes to %s; this one's number is added to the name",
+                    rex_settings[REX_OPTION_TRACE].variable, trace.file.name);
+        error = rex_output_open(&trace.file, trace.pattern, add_number);
+        /* Pipes and devices are neither locked nor emptied. */
+        if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
+            error = lock_trace_file();
+            if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
+                error = errno;
+        }
+        if (error != 0)
+            rex_output_close(&trace.file);
     }
+    REX_ASSERT((error == 0) == (trace.file.descriptor >= 0));
     if (error != 0) {
         warn_of_trace(error);
         return false;
