@@ -86,6 +86,7 @@ void rex_context_drop(int number)
 static void activate_contexts(uint64_t wanted)
 {
     int wait = rex_setting_read(REX_OPTION_WAIT);
+    REX_ASSERT(contexts.users > 0 || wanted == 0); /* only a user's end drops them again */
     for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++) {
         unsigned flags = 0;
         if ((wanted >> i & 1) == 0 || rex_devices[i].is_held)
@@ -145,6 +146,7 @@ int rex_context_hold(void)
 {
     unsigned flags = 0;
     rex_load_lock();
+    REX_ASSERT(contexts.users > 0 || contexts.home == 0);
     __atomic_add_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     if (contexts.home == 0) {
         /* No GPU is started for pinned memory if another one is at work. */
@@ -340,6 +342,7 @@ uint64_t rex_block_take(struct rex_device *device, size_t size, bool exact)
         block = device->blocks;
         while (block != NULL && (block->is_taken || block->size < size || block->size / 2 > size))
             block = block->next;
+        REX_ASSERT(block == NULL || (block->size >= size && !block->is_exact));
         if (block != NULL)
             block->is_taken = true;
         rex_lists_unlock();

@@ -224,20 +224,18 @@ bool rex_kernel_module(char *text, size_t size)
     return true;
 }
 
-static void find_files(const char *pattern, int flags, glob_t *found)
+/* How many files PATTERN has, under the root; KEPT, if it is not NULL, is for globfree(). */
+static size_t find_files(const char *pattern, int flags, glob_t *kept)
 {
     char path[PATH_MAX];
+    glob_t found = {.gl_pathc = 0};
     snprintf(path, sizeof path, "%s%s", rex_nogpu_root, pattern);
-    *found = (glob_t){.gl_pathc = 0};
-    glob(path, flags, NULL, found);
-}
-
-static size_t count_files(const char *pattern)
-{
-    glob_t found;
-    find_files(pattern, 0, &found);
+    glob(path, flags, NULL, &found);
     size_t count = found.gl_pathc;
-    globfree(&found);
+    if (kept != NULL)
+        *kept = found;
+    else
+        globfree(&found);
     return count;
 }
 
@@ -250,7 +248,7 @@ static bool find_closed_file(bool has_module, char *text, size_t size)
     static const char *const patterns[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
                                            "/dev/nvidia[0-9]*"};
     bool closed = false;
-    if (!has_module && count_files("/dev/nvidia*") == 0)
+    if (!has_module && find_files("/dev/nvidia*", 0, NULL) == 0)
         return false;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns && !closed; i++) {
         glob_t found;
@@ -301,5 +299,5 @@ void rex_nogpu_explain(int result, char *text, size_t size)
              (result == REX_NOGPU_DEVICE || result == INVALID_DEVICE))
         snprintf(text, size,
                  "; CUDA_VISIBLE_DEVICES=\"%s\" may hide GPUs: /proc/driver/nvidia has %zu",
-                 visible, count_files("/proc/driver/nvidia/gpus/*"));
+                 visible, find_files("/proc/driver/nvidia/gpus/*", 0, NULL));
 }

@@ -171,6 +171,7 @@ int rex_launch_context_take(int ordinal, const char *what, struct rex_launch_con
         return result;
     }
     REX_ASSERT(context->ordinal == ordinal && context->device == device);
+    REX_ASSERT(!context->is_broken);
     *taken = context;
     return REX_OK;
 }
@@ -233,6 +234,7 @@ int rex_launch_context_make_room(struct rex_launch_context *context, size_t size
         REX_CUDA(cuMemFree, context->arena);
     context->arena = arena;
     context->room = room;
+    REX_ASSERT(size <= room && room <= context->staging_room);
     return REX_OK;
 }
 

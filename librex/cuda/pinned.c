@@ -78,8 +78,10 @@ static void give_range(struct range *range, bool pinned)
     REX_ASSERT(range->busy);
     range->busy = false;
     if (!pinned) {
-        while (*at != range)
+        while (*at != range) {
+            REX_ASSERT(*at != NULL);
             at = &(*at)->next;
+        }
         *at = range->next;
     }
     rex_lists_unlock();
@@ -121,6 +123,8 @@ static int call_driver_on_range(struct range *range, bool pins)
 {
     void *context, *memory = (void *)range->begin;
     int result;
+    /* A range that is neither busy nor made yet may be ended by another thread. */
+    REX_ASSERT(range->drivers && (range->busy || memory == NULL));
     if (rex_context_retain(range->home, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);

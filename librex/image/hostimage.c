@@ -16,36 +16,6 @@
 #define ENTRY_NAME 8            /* offset of the name */
 #define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
-/* ---- signatures and calls -------------------------------------------------------------------- */
-
-/*
- * The kernels' signatures, and the functions that call them. Signatures that overlap would take the
- * square of the file's size to read.
- */
-static int read_host_marks(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
-{
-    uint64_t total = 0, room;
-    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
-        Elf64_Sym symbol;
-        const char *name;
-        struct rex_image_symbol *kernel;
-        if (!rex_elf_symbol(elf, symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
-            continue;
-        if ((kernel = rex_view_kernel_of(view, name, CALL_PREFIX, "")) != NULL)
-            kernel->call = name;
-        if ((kernel = rex_view_kernel_of(view, name, REX_SIGNATURE_PREFIX, "")) == NULL)
-            continue;
-        if (symbol.st_size > elf->size - total)
-            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
-        total += symbol.st_size;
-        const unsigned char *bytes = rex_elf_at(elf, symbol.st_value, &room);
-        if (bytes != NULL && symbol.st_size <= room)
-            rex_signature_apply(view, kernel, (const char *)bytes,
-                                (const char *)bytes + symbol.st_size);
-    }
-    return 0;
-}
-
 /* ---- the entry table ------------------------------------------------------------------------- */
 
 /* The string at ADDRESS; NULL if it does not end there. */
@@ -87,7 +57,7 @@ static int read_entry_names(struct rex_view *view, struct rex_elf *elf, const El
         total += section.sh_size;
         if (total > elf->size)
             return rex_elf_refuse(elf, "its relocations take more bytes than the file has");
-        for (size_t at = 0; rex_elf_relocation(elf, &section, at, &rela); at++) {
+        for (size_t at = 0; rex_elf_row(elf, &section, SHT_RELA, at, &rela, sizeof rela); at++) {
             uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
             if (into >= entries->sh_size || into % ENTRY_SIZE != ENTRY_NAME)
                 continue;
@@ -132,8 +102,29 @@ int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
                                                .exec_mode = -1};
         rex_view_add(view, &found);
     }
-    if (rex_view_index(view) != 0 || read_host_marks(view, elf, &symbols) != 0)
+    if (rex_view_index(view) != 0)
         return -1;
+    /*
+     * The kernels' signatures, and the functions that call them. Signatures that overlap would take
+     * the square of the file's size to read.
+     */
+    uint64_t total = 0, room;
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++) {
+        if (!rex_elf_symbol(elf, &symbols, i, &symbol, &name) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        struct rex_image_symbol *kernel = rex_view_kernel_of(view, name, CALL_PREFIX, "");
+        if (kernel != NULL)
+            kernel->call = name;
+        kernel = rex_view_kernel_of(view, name, REX_SIGNATURE_PREFIX, "");
+        if (kernel == NULL)
+            continue;
+        if (symbol.st_size > elf->size - total)
+            return rex_elf_refuse(elf, "its signatures take more bytes than the file has");
+        total += symbol.st_size;
+        const char *bytes = (const char *)rex_elf_at(elf, symbol.st_value, &room);
+        if (bytes != NULL && symbol.st_size <= room)
+            rex_signature_apply(view, kernel, bytes, bytes + symbol.st_size);
+    }
     for (size_t i = 0; rex_elf_section(elf, i, &section); i++)
         if (strcmp(rex_elf_section_name(elf, &section), ENTRY_SECTION) == 0)
             return read_entry_names(view, elf, &section);

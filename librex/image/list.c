@@ -111,7 +111,7 @@ static bool is_program(const struct rex_elf *elf)
         return true;
     if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic))
         return false;
-    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry); i++)
+    for (size_t i = 0; rex_elf_row(elf, &dynamic, SHT_DYNAMIC, i, &entry, sizeof entry); i++)
         if (entry.d_tag == DT_FLAGS_1)
             return (entry.d_un.d_val & DF_1_PIE) != 0;
     return false;
@@ -221,7 +221,14 @@ cut_off:
 
 int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
-    *list = (struct rex_list){.bytes = bytes, .size = size};
+    /*
+     * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack
+     * to three to eight times as many bytes, and in a small one there may be a large table of
+     * zeroes. With the views of all, which may take twice that, a file takes less than 64 MiB and
+     * 32 times its size.
+     */
+    uint64_t unpack_most = ((uint64_t)16 << 20) + (uint64_t)size * 10;
+    *list = (struct rex_list){.bytes = bytes, .size = size, .unpack_most = unpack_most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     int result;
@@ -264,19 +271,6 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-/*
- * How many bytes the compressed images of a file of SIZE bytes may unpack to, one by one or all
- * together.
- *
- * A few bytes can say that they unpack to a gigabyte, any number of times. nvcc's images unpack to
- * three to eight times as many bytes, and in a small one there may be a large table of zeroes. With
- * the views of all, which may take twice that, a file takes less than 64 MiB and 32 times its size.
- */
-static uint64_t unpack_most(size_t size)
-{
-    return ((uint64_t)16 << 20) + (uint64_t)size * 10;
-}
-
 size_t rex_list_view_most(const struct rex_list *list, size_t index)
 {
     uint64_t packed = list->entries[index].packed;
@@ -295,7 +289,7 @@ int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size)
 {
     const struct rex_image_entry *entry = &list->entries[index];
-    if (entry->packed > unpack_most(list->size))
+    if (entry->packed > list->unpack_most)
         return refuse_unpacked(list, entry->item.size, name);
     int result = rex_unpack(entry->packing, list->bytes + entry->item.offset, entry->item.stored,
                             entry->item.size, bytes, name);
@@ -361,7 +355,7 @@ int rex_image_view_open(struct rex_image_view **view, const struct rex_image_lis
     if (entry->item.compressed) {
         /* All views may be open at a time. */
         uint64_t sum = entry->packed_before + entry->packed;
-        if (sum > unpack_most(images->size))
+        if (sum > images->unpack_most)
             result = refuse_unpacked(images, sum, name);
         else
             result = rex_list_bytes(images, index, name, &unpacked, &size);

@@ -47,7 +47,9 @@ static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
     const char *name = NULL;
-    while (name == NULL && rex_elf_dynamic(&needs->elf, &needs->dynamic, needs->next++, &entry) &&
+    while (name == NULL &&
+           rex_elf_row(&needs->elf, &needs->dynamic, SHT_DYNAMIC, needs->next++, &entry,
+                       sizeof entry) &&
            entry.d_tag != DT_NULL) {
         needs->has_path |= entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
         needs->binds_now |= entry.d_tag == DT_BIND_NOW ||
@@ -206,7 +208,7 @@ static int check_relocations(struct needs *needs, const Elf64_Shdr *section, boo
     const char *name;
     if (!rex_elf_section(&needs->elf, section->sh_link, &symbols))
         return REX_OK;
-    for (size_t i = 0; rex_elf_relocation(&needs->elf, section, i, &rela); i++)
+    for (size_t i = 0; rex_elf_row(&needs->elf, section, SHT_RELA, i, &rela, sizeof rela); i++)
         if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
             lacks_host_symbol(needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
             return rex_fail(REX_EIMAGE, "device image %s needs the symbol %s, which no library has",

@@ -154,7 +154,9 @@ static int named_release(const struct rex_elf *elf)
     int number = 0;
     bool has_names = rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) &&
                      rex_elf_section(elf, dynamic.sh_link, &strings);
-    for (size_t i = 0; has_names && number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
+    for (size_t i = 0; has_names && number == 0 &&
+                       rex_elf_row(elf, &dynamic, SHT_DYNAMIC, i, &entry, sizeof entry);
+         i++) {
         const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
                                ? rex_elf_string(elf, &strings, entry.d_un.d_val)
                                : NULL;

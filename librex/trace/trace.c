@@ -106,13 +106,6 @@ static void warn_of_trace(int error)
             rex_settings[REX_OPTION_TRACE].variable, trace.file.name, rex_output_why(error));
 }
 
-/* 0, on a file system without locks too; EWOULDBLOCK: another process writes to the file. */
-static int lock_trace_file(void)
-{
-    bool is_locked = flock(trace.file.descriptor, LOCK_EX | LOCK_NB) == 0;
-    return !is_locked && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
-}
-
 /*
  * The program has closed the file, and with it the lock: it is still this trace if no process has
  * written to it since.
@@ -123,7 +116,9 @@ static int reopen_trace_file(void)
     int error = rex_output_reopen(&trace.file, true);
     if (error != 0 || !S_ISREG(trace.file.status.st_mode))
         return error;
-    error = lock_trace_file();
+    /* On a file system without locks there is none. */
+    if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        error = EWOULDBLOCK;
     if (error == 0 && (fstat(trace.file.descriptor, &status) != 0 || status.st_size != trace.whole))
         error = REX_OUTPUT_REPLACED;
     if (error != 0)
@@ -233,7 +228,8 @@ static bool open_trace_file(void)
         error = rex_output_open(&trace.file, trace.pattern, add_number);
         /* Pipes and devices are neither locked nor emptied. */
         if (error == 0 && S_ISREG(trace.file.status.st_mode)) {
-            error = lock_trace_file();
+            if (flock(trace.file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+                error = EWOULDBLOCK;
             if (error == 0 && ftruncate(trace.file.descriptor, 0) != 0)
                 error = errno;
         }
