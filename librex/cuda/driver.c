@@ -151,21 +151,15 @@ static void note_too_old(const char *name, const char *since)
                  since, own);
 }
 
-/* Whether the driver lacks a function of GROUP, which is noted. */
-static bool lacks_group(enum rex_cuda_group group)
-{
-    const struct function *missing = driver.missing[group];
-    if (missing == NULL)
-        return false;
-    note_too_old(missing->name, missing->since);
-    return true;
-}
-
 int rex_cuda_need(enum rex_cuda_group group)
 {
-    if (rex_cuda_devices() == 0 || lacks_group(group))
+    if (rex_cuda_devices() == 0)
         return -1;
-    return 0;
+    const struct function *missing = driver.missing[group];
+    if (missing == NULL)
+        return 0;
+    note_too_old(missing->name, missing->since);
+    return -1;
 }
 
 bool rex_cuda_exports(const char *name, const char *since)
@@ -220,8 +214,11 @@ static int find_devices(int *count)
         if (address == NULL && driver.missing[function->group] == NULL)
             driver.missing[function->group] = function;
     }
-    if (lacks_group(REX_CUDA_START))
+    const struct function *missing = driver.missing[REX_CUDA_START];
+    if (missing != NULL) {
+        note_too_old(missing->name, missing->since);
         return REX_NOGPU_FUNCTION;
+    }
     /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&driver.caller, rex_forks() + 1, __ATOMIC_RELAXED);
     int result = REX_CUDA(cuInit, 0);

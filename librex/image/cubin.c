@@ -155,23 +155,6 @@ static bool is_variable(const Elf64_Sym *symbol)
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static void read_registers(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *info,
-                           const Elf64_Shdr *symbols)
-{
-    const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
-    struct attribute attribute;
-    Elf64_Sym symbol;
-    const char *name;
-    while (next_attribute(&at, end, &attribute) > 0) {
-        if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
-            !rex_elf_symbol(elf, symbols, attribute_word(&attribute, 0), &symbol, &name))
-            continue;
-        struct rex_image_symbol *kernel = rex_view_kernel(view, name, strlen(name));
-        if (kernel != NULL)
-            kernel->registers = attribute_word(&attribute, 1);
-    }
-}
-
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 {
     Elf64_Shdr symbols, section;
@@ -214,8 +197,18 @@ int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
         attributes += section.sh_size;
         if (attributes > elf->size)
             return rex_elf_refuse(elf, "its attributes take more bytes than the file has");
-        if (strcmp(name, INFO) == 0)
-            read_registers(view, elf, &section, &symbols);
+        const unsigned char *at = elf->bytes + section.sh_offset, *end = at + section.sh_size;
+        struct attribute attribute;
+        const char *of;
+        bool is_of_all = strcmp(name, INFO) == 0;
+        while (is_of_all && next_attribute(&at, end, &attribute) > 0) {
+            if (attribute.kind != ATTRIBUTE_REGISTERS || attribute.size < 8 ||
+                !rex_elf_symbol(elf, &symbols, attribute_word(&attribute, 0), &symbol, &of))
+                continue;
+            kernel = rex_view_kernel(view, of, strlen(of));
+            if (kernel != NULL)
+                kernel->registers = attribute_word(&attribute, 1);
+        }
         kernel = rex_view_kernel_of(view, name, INFO_PREFIX, "");
         if (kernel != NULL && read_kernel_info(view, elf, &section, kernel) != 0)
             return -1;
