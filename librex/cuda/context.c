@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/settings.h"
-#include "cuda/launchcontext.h"
 #include "image/cubin.h"
 
 /* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
@@ -178,11 +177,11 @@ bool rex_contexts_are_kept(void)
  * The last release of a context waits for its work, so that nothing is locked then. A thread that
  * activates it meanwhile may find it active, with the policy that it has.
  */
-void rex_context_unhold(void)
+bool rex_context_undo_hold(void)
 {
     uint64_t held = 0;
     if (rex_cuda_devices() == 0)
-        return;
+        return false;
     rex_load_lock();
     int users = __atomic_sub_fetch(&contexts.users, 1, __ATOMIC_SEQ_CST);
     bool is_last = users == 0;
@@ -199,8 +198,7 @@ void rex_context_unhold(void)
     for (int i = 0; i < rex_cuda_devices(); i++)
         if (held >> i & 1)
             rex_context_drop(i);
-    for (int i = 0; is_last && i < rex_cuda_devices(); i++)
-        rex_launch_contexts_end(i);
+    return is_last;
 }
 
 /* ---- the lock of lists ----------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ int rex_context_is_active(int number, unsigned *flags);
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
  * libomptarget does, with the policy asked for; LATER: each when it is first used. Each call is
- * undone by one of rex_context_unhold().
+ * undone by one of rex_context_unhold() (cuda/launchcontext.h).
  */
 void rex_context_activate(unsigned architecture, bool later);
 
@@ -52,8 +52,8 @@ void rex_context_activate_later(int number);
  */
 int rex_context_hold(void);
 
-/* Undoes one of these calls. The last one ends the launch contexts of all GPUs. */
-void rex_context_unhold(void);
+/* For rex_context_unhold() alone. Whether that was the last of these calls. */
+bool rex_context_undo_hold(void);
 
 /* Whether any of these calls is not undone yet. */
 bool rex_contexts_are_kept(void);

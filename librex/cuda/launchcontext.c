@@ -101,6 +101,13 @@ void rex_launch_contexts_end(int ordinal)
     end_idle_contexts(&rex_devices[ordinal]);
 }
 
+void rex_context_unhold(void)
+{
+    bool is_last = rex_context_undo_hold();
+    for (int i = 0; is_last && i < rex_cuda_devices(); i++)
+        rex_launch_contexts_end(i);
+}
+
 /* ---- creation and use ------------------------------------------------------------------------ */
 
 static int fail_in_context(const char *what)
@@ -183,7 +190,7 @@ void rex_launch_context_give(struct rex_launch_context *context, int entered)
     size_t most = __atomic_load_n(&idle_most, __ATOMIC_ACQUIRE), place = context->place;
     REX_ASSERT(most >= IDLE_LEAST && most <= REX_IDLE_MOST && place < most);
     rex_context_leave(entered);
-    /* Prefers its last place: so a thread that is alone always takes the context with its graphs. */
+    /* Prefers its last place: so a thread that is alone takes the context with its graphs. */
     for (size_t i = 0; i < most && !context->is_broken; i++) {
         struct rex_launch_context *none = NULL;
         context->place = place;

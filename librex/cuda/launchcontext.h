@@ -84,4 +84,10 @@ bool rex_launch_context_make_chunks(struct rex_launch_context *context);
  */
 void rex_launch_contexts_end(int ordinal);
 
+/*
+ * Undo a call that keeps primary contexts (cuda/context.h). The last one ends the launch contexts
+ * of all GPUs.
+ */
+void rex_context_unhold(void);
+
 #endif
