@@ -75,9 +75,10 @@ static void say_library(const struct to *to)
 static void say_settings(const struct to *to)
 {
     char text[REX_SETTING_MAX];
-    for (int i = 0; i < rex_setting_count(); i++) {
+    for (int i = 0; i < REX_SETTINGS; i++) {
         enum rex_option option = (enum rex_option)i;
-        const char *name = rex_setting_variable(option), *otherwise = rex_setting_default(option);
+        const char *name = rex_settings[option].variable,
+                   *otherwise = rex_settings[option].otherwise;
         if (rex_setting_text(option, text))
             tell_fact(to, "setting", name, "%s (the %s)", text,
                       rex_setting_by_program(option) ? "program" : "environment");

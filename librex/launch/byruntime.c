@@ -127,9 +127,10 @@ static int log_or_refuse_reason(const struct rex_request *request)
         return REX_OK;
     rex_reason_text(rex_request_reason(request), why);
     if (refused)
-        return rex_fail(
-            REX_EUNSUPPORTED, "kernel \"%.*s\": %s=driver, and only libomptarget can launch it: %s",
-            REX_KERNEL_NAME(request->target.name), rex_setting_variable(REX_OPTION_LAUNCH_BY), why);
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%.*s\": %s=driver, and only libomptarget can launch it: %s",
+                        REX_KERNEL_NAME(request->target.name),
+                        rex_settings[REX_OPTION_LAUNCH_BY].variable, why);
     rex_log_backend(&request->target, "libomptarget", why);
     return REX_OK;
 }

@@ -112,9 +112,9 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     for (size_t i = 0; i < sources->count; i++)
         for (size_t j = 0; j < sources->list[i].list.count; j++) {
             if (j == 0)
-                rex_report_add(&all, "%s%s is for ", i > 0 ? "; " : "", sources->list[i].path);
+                rex_report_add(&all, i > 0 ? "; " : "", "%s is for ", sources->list[i].path);
             item = &sources->list[i].list.entries[j].item;
-            rex_report_add(&all, "%s%s", j > 0 ? ", " : "", rex_item_target(item, target));
+            rex_report_add(&all, j > 0 ? ", " : "", "%s", rex_item_target(item, target));
         }
     if (seen.host.source != NULL && (count == 0 || !seen.has_gpu_image)) {
         *choice = seen.host;
@@ -123,7 +123,7 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
     } else {
         unsigned sm = rex_cuda_architecture(0);
         if (sources->missing.length > 0)
-            rex_report_add(&all, "; there is no %s", sources->missing.text);
+            rex_report_add(&all, "", "; there is no %s", sources->missing.text);
         if (count == 0)
             return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
                             "no device image can be used: %s; this process has no NVIDIA GPU: %s",
@@ -342,7 +342,7 @@ static int turn_to_host_image(struct rex_sources *sources, const struct rex_modu
         return REX_OK;
     }
     if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
-        rex_report_add(&sources->missing, "%s%s", sources->missing.length > 0 ? ", " : "",
+        rex_report_add(&sources->missing, sources->missing.length > 0 ? ", " : "", "%s",
                        host.missing.text);
     rex_sources_close(&host);
     return found == REX_ENOIMAGE ? result : found;

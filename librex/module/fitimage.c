@@ -187,7 +187,8 @@ int rex_image_hide_modes(struct rex_module_image *image, const struct rex_releas
         return result;
     for (size_t i = 0; view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
         const char *name = view.symbols[i].name;
-        if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
+        if (view.symbols[i].kernel ||
+            rex_view_kernel_of(&view, name, "", REX_EXEC_MODE_SUFFIX) == NULL)
             continue;
         rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy",
                 image->path, name, release->number);

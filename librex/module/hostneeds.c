@@ -47,7 +47,9 @@ static const char *next_library(struct needs *needs)
 {
     Elf64_Dyn entry;
     const char *name = NULL;
-    while (name == NULL && rex_elf_dynamic(&needs->elf, &needs->dynamic, needs->next++, &entry) &&
+    while (name == NULL &&
+           rex_elf_row(&needs->elf, &needs->dynamic, SHT_DYNAMIC, needs->next++, &entry,
+                       sizeof entry) &&
            entry.d_tag != DT_NULL) {
         needs->has_path |= entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
         needs->binds_now |= entry.d_tag == DT_BIND_NOW ||
@@ -219,7 +221,7 @@ int rex_host_check_symbols(const unsigned char *bytes, size_t size, const char *
         total += section.sh_size; /* no linker writes more than the file has */
         if (total > size || !rex_elf_section(&needs.elf, section.sh_link, &symbols))
             continue;
-        for (size_t j = 0; rex_elf_relocation(&needs.elf, &section, j, &rela); j++)
+        for (size_t j = 0; rex_elf_row(&needs.elf, &section, SHT_RELA, j, &rela, sizeof rela); j++)
             if ((binds_now || ELF64_R_TYPE(rela.r_info) != CALLED) &&
                 lacks_host_symbol(&needs, &symbols, ELF64_R_SYM(rela.r_info), &name))
                 return rex_fail(REX_EIMAGE,

@@ -30,7 +30,7 @@ static int read_source(struct rex_source *source, struct rex_report *tried)
     if (rex_file_read(source->path, &source->file, why, sizeof why) == 0)
         return REX_OK;
     if (errno == ENOENT || errno == ENOTDIR) {
-        rex_report_add(tried, "%s%s", tried->length > 0 ? ", " : "", source->path);
+        rex_report_add(tried, tried->length > 0 ? ", " : "", "%s", source->path);
         return REX_ENOIMAGE;
     }
     if (errno == ENOMEM)
@@ -45,7 +45,7 @@ static int read_in_folder(struct rex_source *source, const char *folder, size_t 
     int whole = snprintf(source->path, PATH_MAX, "%.*s/%s", (int)length, folder, name);
     if ((size_t)whole < PATH_MAX)
         return read_source(source, tried);
-    rex_report_add(tried, "%s%.60s..., which is too long for a path", tried->length > 0 ? ", " : "",
+    rex_report_add(tried, tried->length > 0 ? ", " : "", "%.60s..., which is too long for a path",
                    source->path);
     return REX_ENOIMAGE;
 }

@@ -121,7 +121,8 @@ static int try_on_device(const struct trial *trial, int number)
         return result;
     void *context;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0 || rex_driver.cuMemGetInfo == NULL ||
-        (!rex_context_is_active(ordinal) && rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
+        (rex_context_is_active(ordinal, NULL) <= 0 &&
+         rex_setting_read(REX_OPTION_WAIT) == REX_WAIT_RUNTIME))
         return REX_OK;
     if (rex_context_retain(ordinal, &context) != 0)
         return fail_no_context(ordinal);

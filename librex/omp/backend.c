@@ -85,7 +85,7 @@ void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])
     };
     const char *about = reason.about;
     if (reason.mask & REX_REASON_ASKED)
-        about = rex_setting_variable(REX_OPTION_LAUNCH_BY);
+        about = rex_settings[REX_OPTION_LAUNCH_BY].variable;
     else if (reason.mask & REX_REASON_ENVIRONMENT)
         about = first_obeyed();
     unsigned first = 0;

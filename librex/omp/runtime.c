@@ -285,7 +285,8 @@ static __attribute__((noinline)) int bind_best(void)
         if (result == REX_OK)
             outcome = open_candidate(&all[i], all, count, why, sizeof why);
         if (outcome != BOUND)
-            rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why);
+            rex_report_add(&report, REX_REPORT_LINE, "%s (LLVM %d): %s", all[i].path,
+                           all[i].release->number, why);
         report.error = result == REX_ENOMEM ? ENOMEM : 0;
         /* The loader reports an error that may pass only as text, at its end. */
         for (size_t j = 0; outcome == UNOPENED && report.error == 0 && j < 4; j++) {
@@ -320,7 +321,7 @@ static __attribute__((noinline)) void warn_of_other(const char *loaded)
     char named[REX_SETTING_MAX];
     if (rex_setting_text(REX_OPTION_OMPTARGET, named) && !rex_same_file(named, loaded))
         rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
-                rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
+                rex_settings[REX_OPTION_OMPTARGET].variable, named, loaded);
 }
 
 /*
@@ -337,7 +338,7 @@ static __attribute__((noinline)) int choose(void)
     }
     _Static_assert(REX_SETTING_MAX <= sizeof path, "what is named fits");
     return rex_setting_text(REX_OPTION_OMPTARGET, path)
-               ? bind_named(path, rex_setting_variable(REX_OPTION_OMPTARGET), false)
+               ? bind_named(path, rex_settings[REX_OPTION_OMPTARGET].variable, false)
                : bind_best();
 }
 

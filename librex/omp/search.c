@@ -113,7 +113,8 @@ static int named_release(const struct rex_elf *elf)
     if (!rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) ||
         !rex_elf_section(elf, dynamic.sh_link, &strings))
         return 0;
-    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry); i++) {
+    for (size_t i = 0;
+         number == 0 && rex_elf_row(elf, &dynamic, SHT_DYNAMIC, i, &entry, sizeof entry); i++) {
         if (entry.d_tag != DT_SONAME && entry.d_tag != DT_NEEDED)
             continue;
         const char *name = rex_elf_string(elf, &strings, entry.d_un.d_val), *found = NULL;
@@ -244,7 +245,7 @@ static void add_folders(struct list *list, const char *pattern, enum rex_origin 
         if (!is_trusted || rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
             if (is_trusted)
                 note(list->report, errno);
-            rex_report_line(list->report, "%s: %s", path, why);
+            rex_report_add(list->report, REX_REPORT_LINE, "%s: %s", path, why);
             continue;
         }
         struct rex_candidate *grown = realloc(list->candidates, (known + 1) * sizeof *grown);
