@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "image/view.h"
 #include "launch/check.h"
 #include "memory/rowlookup.h"
@@ -19,8 +20,6 @@
 
 /* The value that LLVM 18 and later pass without a launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
@@ -44,18 +43,6 @@ static const char *name_argument(const struct rex_image_parameter *parameter,
     return text;
 }
 
-/* The bytes of TEXT up to its closing bracket; 0 if there is none. */
-static size_t length_in_brackets(const char *text)
-{
-    size_t length = 0;
-    for (int depth = 1; text[length] != '\0'; length++) {
-        depth += (text[length] == '(') - (text[length] == ')');
-        if (depth == 0)
-            return length;
-    }
-    return 0;
-}
-
 /*
  * The end of the message. For a scalar of another type it is the cast to write, ": write
  * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
@@ -66,13 +53,23 @@ static void write_advice(const struct rex_image_parameter *parameter, const stru
     static const char macro[] = "REX_VALUE(";
     char written[REX_ROW_TEXT];
     const char *value = strstr(rex_row_text(map, row, written), macro);
-    size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
+    size_t length = 0;
     if (parameter->kind < REX_KIND_I8 || rex_type_kind(map->types[row]) < REX_KIND_I8) {
         snprintf(text, REX_ROW_TEXT + 40, "%s", written);
         return;
     }
-    value = length > 0 ? value + strlen(macro) : "...";
-    length = length > 0 ? length : strlen(value);
+    if (value != NULL) { /* up to the closing bracket */
+        value += strlen(macro);
+        for (int depth = 1; value[length] != '\0'; length++) {
+            depth += (value[length] == '(') - (value[length] == ')');
+            if (depth == 0)
+                break;
+        }
+    }
+    if (value == NULL || length == 0 || value[length] == '\0') {
+        value = "...";
+        length = strlen(value);
+    }
     /* A cast in front of an operand applies to all of it. */
     size_t operand = 0;
     while (operand < length &&
@@ -161,39 +158,33 @@ static int fail_width(const struct rex_loaded_kernel *kernel, uint32_t parameter
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Also checks a kernel without a signature; its parameters are of unknown kinds. */
-static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t parameter,
-                          const struct rex_map *map, int32_t row)
-{
-    const struct rex_layout *layout = kernel->facts->layout;
-    if (!rex_argument_fits(&layout->parameter[parameter], map, row))
-        return rex_wrong_argument(kernel->name, layout, parameter, map, row);
-    size_t width = layout->parameter[parameter].size, size = (size_t)map->sizes[row];
-    if (!(map->types[row] & REX_MAP_LITERAL)) {
-        if (width != sizeof(void *))
-            return fail_width(kernel, parameter, sizeof(void *), "an address");
-        return REX_OK;
-    }
-    if (size > width || (size < width && width != sizeof(void *)))
-        return fail_width(kernel, parameter, map->sizes[row], "a value");
-    if (width > sizeof(void *) && map->begin[row] == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
-                        REX_KERNEL_NAME(kernel->name), row, width);
-    return REX_OK;
-}
-
-/* Packs ROW, an argument of WORD, after a check. */
+/*
+ * Packs ROW, an argument of WORD, after a check. Also checks a kernel without a signature; its
+ * parameters are of unknown kinds.
+ */
 static int check_and_pack(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                           uint32_t parameter, const struct rex_map *map, int32_t row,
                           uintptr_t word)
 {
-    const struct rex_image_parameter *wanted = &kernel->facts->layout->parameter[parameter];
-    int result = check_argument(kernel, parameter, map, row);
-    if (result != REX_OK)
-        return result;
+    const struct rex_layout *layout = kernel->facts->layout;
+    const struct rex_image_parameter *wanted = &layout->parameter[parameter];
+    size_t width = wanted->size, size = (size_t)map->sizes[row];
+    if (!rex_argument_fits(wanted, map, row))
+        return rex_wrong_argument(kernel->name, layout, parameter, map, row);
+    if (!(map->types[row] & REX_MAP_LITERAL)) {
+        if (width != sizeof(void *))
+            return fail_width(kernel, parameter, sizeof(void *), "an address");
+    } else {
+        if (size > width || (size < width && width != sizeof(void *)))
+            return fail_width(kernel, parameter, map->sizes[row], "a value");
+        if (width > sizeof(void *) && map->begin[row] == NULL)
+            return rex_fail(REX_EINVAL,
+                            "kernel \"%.*s\": map row %d, a value of %zu bytes, is at NULL",
+                            REX_KERNEL_NAME(kernel->name), row, width);
+    }
     /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-    memcpy(arguments->values + wanted->offset, wanted->size > sizeof word ? map->begin[row] : &word,
-           wanted->size);
+    memcpy(arguments->values + wanted->offset, width > sizeof word ? map->begin[row] : &word,
+           width);
     return REX_OK;
 }
 
@@ -220,7 +211,7 @@ static inline int pack_row(struct rex_arguments *arguments, const struct rex_loa
     uint32_t size_and_kind; /* in one comparison: the kind from bit 16 on */
     memcpy(&size_and_kind, &wanted->size, sizeof size_and_kind);
     arguments->address[parameter] = to;
-    if (unlikely(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
+    if (REX_UNLIKELY(!is_checked || size_and_kind != (sizeof word | (uint64_t)kind >> 16)))
         return check_and_pack(arguments, kernel, parameter, map, row, word);
     memcpy(to, &word, sizeof word);
     return REX_OK;
@@ -238,9 +229,8 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
 static int count_parameters(const struct rex_map *map, const char *name, uint32_t *parameters)
 {
     const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
-    bool is_unusual = false, has_columns = map->base != NULL && map->begin != NULL &&
-                                           map->sizes != NULL && map->types != NULL;
-    if (unlikely(map->count < 0 || (map->count > 0 && !has_columns)))
+    bool is_unusual = false;
+    if (REX_UNLIKELY(map->count != 0 && !rex_has_columns(map)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++) {
         int64_t type = map->types[i];
@@ -248,7 +238,7 @@ static int count_parameters(const struct rex_map *map, const char *name, uint32_
         is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
         *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
     }
-    return unlikely(is_unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
+    return REX_UNLIKELY(is_unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
@@ -263,7 +253,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         if (!(type & REX_MAP_LITERAL)) {
             device = rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)size, gpu->number);
             /* A section of size 0 needs no memory. Its kernel gets what libomptarget passes. */
-            if (unlikely(device == 0)) {
+            if (REX_UNLIKELY(device == 0)) {
                 if (size > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
                     return rex_fail_absent(
                         REX_FOR_QUEUE, kernel->name, map, i, map->begin[i], size,
@@ -274,7 +264,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         if (!(type & REX_MAP_TARGET_PARAM))
             continue;
         int result = pack_row(&gpu->arguments, kernel, parameter++, map, i, device);
-        if (unlikely(result != REX_OK))
+        if (REX_UNLIKELY(result != REX_OK))
             return result;
     }
     return REX_OK;
@@ -302,13 +292,13 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, &target);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     packed->kernel =
         rex_loaded_kernel(&target, gpu->ordinal, gpu->context, description->dynamic_memory);
-    if (unlikely(packed->kernel == NULL))
+    if (REX_UNLIKELY(packed->kernel == NULL))
         return rex_last_error_code();
-    if (unlikely(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+    if (REX_UNLIKELY(packed->kernel->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%.*s\": its module has device globals, and a queue would use a "
                         "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
@@ -320,22 +310,22 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
             return result;
     }
     result = count_parameters(map, target.name, &parameters);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = rex_check_form(&target, parameters, map, &form);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = open_arguments(&gpu->arguments, target.kernel->layout, form);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     packed->grid.dynamic_memory = description->dynamic_memory;
     memcpy(packed->grid.teams, description->teams, sizeof packed->grid.teams);
     memcpy(packed->grid.threads, description->threads, sizeof packed->grid.threads);
     result = rex_grid_complete(&packed->grid, description->trip_count, target.name);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         return result;
     result = find_and_pack_rows(gpu, packed->kernel, form, map, target.registration->release);
-    if (unlikely(result != REX_OK))
+    if (REX_UNLIKELY(result != REX_OK))
         rex_addresses_undo(&gpu->addresses);
     return result;
 }

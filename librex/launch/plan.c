@@ -41,34 +41,6 @@ unsigned rex_reasons_of_row(const struct rex_map *map, int32_t i)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/*
- * Reads the rows of the plan: counts those that are ARGUMENTS, and lists the memory to pin. Returns
- * fallback reasons.
- */
-static unsigned read_plan_rows(struct rex_plan *plan, uint32_t *arguments)
-{
-    const struct rex_map *map = plan->map;
-    struct rex_range *range = plan->ranges.range;
-    uint32_t parameters = 0;
-    int64_t types = 0;
-    unsigned reasons = 0;
-    for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i], size = map->sizes[i];
-        reasons |= rex_reasons_of_row(map, i);
-        parameters += (type & REX_MAP_TARGET_PARAM) != 0;
-        types |= type;
-        if (!(type & REX_MAP_NOT_MAPPED))
-            *range++ = (struct rex_range){.begin = (uintptr_t)map->begin[i],
-                                          .end = rex_end_of(map->begin[i], (size_t)size),
-                                          .is_changed = size > 0 && (type & REX_MAP_FROM) != 0,
-                                          .row = i};
-    }
-    *arguments = parameters;
-    plan->types = types;
-    plan->ranges.count = (size_t)(range - plan->ranges.range);
-    return reasons;
-}
-
 static void add_own_row(struct rex_plan *plan, int32_t row)
 {
     int64_t type = plan->map->types[row];
@@ -81,26 +53,6 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
-}
-
-/*
- * Places a row of no elements that is not mapped: the kernel gets what libomptarget passes. If a
- * base is apart from its row, only libomptarget finds that row by addresses between the two.
- */
-static unsigned place_empty_row(struct rex_plan *plan, const struct rex_range *range)
-{
-    const struct rex_map *map = plan->map;
-    int32_t row = range->row;
-    void *begin = map->begin[row];
-    if (range->is_mapped || (map->types[row] & REX_MAP_PRESENT) || rex_bases_are_apart() ||
-        !rex_is_absent(begin, 0, plan->ranges.number))
-        return REX_REASON_UNSEEN;
-    bool is_null = plan->release->empty_is_null;
-    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
-        return REX_REASON_UNSEEN;
-    plan->device[row] = is_null ? 0 : (uintptr_t)begin;
-    plan->has_empty = true;
-    return 0;
 }
 
 /* Fallback reasons of the own rows of a launch with rows of no elements. */
@@ -122,9 +74,10 @@ static unsigned reasons_beside_empty_rows(const struct rex_plan *plan)
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 {
     int32_t row = range->row;
-    int64_t type = plan->map->types[row], size = plan->map->sizes[row];
+    const struct rex_map *map = plan->map;
+    int64_t type = map->types[row], size = map->sizes[row];
+    void *begin = map->begin[row];
     if (plan->is_mapped) { /* libomptarget's own begin has waited for copies that were not over */
-        void *begin = plan->map->begin[row];
         void *device = rex_memory_address(begin, plan->ranges.number);
         /* For a section of size 0 LLVM 16 and later pass the host's address. */
         plan->device[row] = (uintptr_t)(device != NULL ? device : begin);
@@ -140,12 +93,23 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
             return REX_REASON_UNSEEN;
         return 0;
     }
-    if (size == 0)
-        return place_empty_row(plan, range);
-    if (range->is_mapped || (type & REX_MAP_PRESENT) ||
-        !rex_is_absent(plan->map->begin[row], (size_t)size, plan->ranges.number))
+    /*
+     * If a base is apart from its row, only libomptarget finds a row of no elements by addresses
+     * between the two.
+     */
+    if (range->is_mapped || (type & REX_MAP_PRESENT) || (size == 0 && rex_bases_are_apart()) ||
+        !rex_is_absent(begin, (size_t)size, plan->ranges.number))
         return REX_REASON_UNSEEN;
-    add_own_row(plan, row);
+    if (size > 0) {
+        add_own_row(plan, row);
+        return 0;
+    }
+    /* For a row of no elements the kernel gets what libomptarget passes. */
+    bool is_null = plan->release->empty_is_null;
+    if (is_null && map->base[row] != begin) /* the difference would be added to NULL */
+        return REX_REASON_UNSEEN;
+    plan->device[row] = is_null ? 0 : (uintptr_t)begin;
+    plan->has_empty = true;
     return 0;
 }
 
@@ -215,8 +179,11 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_launch_context *context = plan->context;
+    const struct rex_map *map = plan->map;
     uint32_t arguments = 0;
-    size_t count = (size_t)plan->map->count;
+    int64_t types = 0;
+    unsigned reasons = 0;
+    size_t count = (size_t)map->count;
     size_t row = sizeof *plan->own + sizeof *plan->ranges.range + sizeof *plan->device;
     size_t size = (count + 1) * row;
     if (size > context->rows_size) {
@@ -229,7 +196,21 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
     plan->own = context->rows;
     plan->ranges.range = (void *)(plan->own + count);
     plan->device = (void *)(plan->ranges.range + count);
-    unsigned reasons = read_plan_rows(plan, &arguments);
+    struct rex_range *range = plan->ranges.range; /* the memory to pin */
+    for (int32_t i = 0; i < map->count; i++) {
+        int64_t type = map->types[i];
+        reasons |= rex_reasons_of_row(map, i);
+        arguments += (type & REX_MAP_TARGET_PARAM) != 0;
+        types |= type;
+        if (!(type & REX_MAP_NOT_MAPPED))
+            *range++ =
+                (struct rex_range){.begin = (uintptr_t)map->begin[i],
+                                   .end = rex_end_of(map->begin[i], (size_t)map->sizes[i]),
+                                   .is_changed = map->sizes[i] > 0 && (type & REX_MAP_FROM) != 0,
+                                   .row = i};
+    }
+    plan->types = types;
+    plan->ranges.count = (size_t)(range - plan->ranges.range);
     if (reasons != 0 && !plan->is_mapped) {
         request->reasons = reasons;
         return REX_OK;
