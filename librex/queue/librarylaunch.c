@@ -46,32 +46,6 @@ static void fill_argument(struct rex_map *map, size_t row, const void *at,
     map->types[row] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
 }
 
-/* A library that libomptarget does not know runs on GPUs alone. */
-static int check_library_queue(const struct rex_library *library, const struct rex_queue *queue)
-{
-    if (library->is_registered || !queue->immediate)
-        return REX_OK;
-    if (queue->gpu.number != rex_device_count())
-        return rex_fail(REX_EDEVICE,
-                        "device image %s is for a GPU, and queue \"%s\" is of device %d",
-                        library->image.path, queue->name, queue->gpu.number);
-    return rex_fail_again(
-        REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
-}
-
-static int find_library_kernel(const struct rex_library *library, const void *key,
-                               const struct rex_image_symbol **kernel)
-{
-    const struct rex_registration *registration = rex_library_registration(library);
-    const struct rex_kernel *found = rex_table_find(&registration->table, key);
-    if (found == NULL || found->entry->size > 0)
-        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s", key,
-                        library->image.path);
-    uint32_t symbol = library->symbol[found - registration->table.kernels];
-    *kernel = &rex_library_view(library)->symbols[symbol];
-    return REX_OK;
-}
-
 static int check_library_arguments(const struct rex_image_symbol *kernel, void *const *arguments,
                                    size_t count)
 {
@@ -121,7 +95,6 @@ static int launch_with_arguments(struct rex_library *library,
 int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
                        void *const *arguments, size_t count)
 {
-    const struct rex_image_symbol *kernel = NULL;
     int result = rex_pooled_check(library, "rex_library_launch", "library");
     if (result != REX_OK)
         return result;
@@ -131,12 +104,23 @@ int rex_library_launch(struct rex_library *library, const struct rex_launch_conf
         return rex_fail_null("rex_library_launch", "launch's queue");
     if (arguments == NULL && count > 0)
         return rex_fail_null("rex_library_launch", "array of arguments");
-    result = check_library_queue(library, launch->queue);
-    if (result != REX_OK)
-        return result;
-    result = find_library_kernel(library, launch->key, &kernel);
-    if (result != REX_OK)
-        return result;
+    const struct rex_queue *queue = launch->queue;
+    /* A library that libomptarget does not know runs on GPUs alone. */
+    if (!library->is_registered && queue->immediate) {
+        if (queue->gpu.number != rex_device_count())
+            return rex_fail(REX_EDEVICE,
+                            "device image %s is for a GPU, and queue \"%s\" is of device %d",
+                            library->image.path, queue->name, queue->gpu.number);
+        return rex_fail_again(
+            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+    }
+    const struct rex_registration *registration = rex_library_registration(library);
+    const struct rex_kernel *found = rex_table_find(&registration->table, launch->key);
+    if (found == NULL || found->entry->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of no kernel of device image %s",
+                        launch->key, library->image.path);
+    const struct rex_image_symbol *kernel =
+        &rex_library_view(library)->symbols[library->symbol[found - registration->table.kernels]];
     result = check_library_arguments(kernel, arguments, count);
     if (result != REX_OK)
         return result;
