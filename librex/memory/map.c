@@ -14,7 +14,9 @@
 
 int32_t rex_map_next_row(const struct rex_map_builder *builder)
 {
-    return builder != NULL ? (int32_t)builder->row : rex_fail_null("rex_map_next_row", "builder");
+    if (builder == NULL)
+        return rex_fail_null("rex_map_next_row", "builder");
+    return (int32_t)builder->row;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -103,22 +105,6 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
 
 /* ---- the two passes -------------------------------------------------------------------------- */
 
-struct build {
-    const struct rex_map *prefix, *suffix;
-    rex_rows *rows;
-    void *context;
-};
-
-static int add_all_rows(struct rex_map_builder *builder, const struct build *build)
-{
-    int result = add_map(builder, build->prefix);
-    if (result == REX_OK && build->rows != NULL)
-        result = build->rows(builder, build->context);
-    if (result != REX_OK)
-        return result;
-    return add_map(builder, build->suffix);
-}
-
 static bool has_mappers(const struct rex_map *map)
 {
     return map != NULL && map->mappers != NULL;
@@ -131,7 +117,7 @@ static int check_fixed_rows(const struct rex_map *map, const char *which)
     if (map->count < 0)
         return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d", which,
                         map->count);
-    if (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL)
+    if (!rex_has_columns(map))
         return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
                         which, map->count);
     return REX_OK;
@@ -140,33 +126,43 @@ static int check_fixed_rows(const struct rex_map *map, const char *which)
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                   const struct rex_map *suffix)
 {
-    struct build build = {prefix, suffix, rows, context};
     struct rex_map_builder builder = {0};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
     int result = check_fixed_rows(prefix, "prefix");
-    if (result == REX_OK)
-        result = check_fixed_rows(suffix, "suffix");
-    if (result == REX_OK)
-        result = add_all_rows(&builder, &build);
+    if (result != REX_OK)
+        return result;
+    result = check_fixed_rows(suffix, "suffix");
     if (result != REX_OK)
         return result;
     bool mapped = has_mappers(prefix) || has_mappers(suffix); /* then there is a fifth column */
-    /* one row more, so that an empty map has columns, too */
-    size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
-    builder.columns = calloc(1, size);
-    if (builder.columns == NULL)
-        return rex_fail_memory(size, "the rows of a map");
-    builder.capacity = builder.row;
-    builder.row = 0;
-    result = add_all_rows(&builder, &build);
-    if (result == REX_OK && builder.row != builder.capacity)
+add_rows:
+    result = add_map(&builder, prefix);
+    if (result != REX_OK)
+        goto free_columns;
+    if (rows != NULL) {
+        result = rows(&builder, context);
+        if (result != REX_OK)
+            goto free_columns;
+    }
+    result = add_map(&builder, suffix);
+    if (result != REX_OK)
+        goto free_columns;
+    if (builder.columns == NULL) { /* the rows are counted */
+        /* one row more, so that an empty map has columns, too */
+        size_t size = ((size_t)builder.row + 1) * (mapped ? 5 : 4) * sizeof *builder.columns;
+        builder.columns = calloc(1, size);
+        if (builder.columns == NULL)
+            return rex_fail_memory(size, "the rows of a map");
+        builder.capacity = builder.row;
+        builder.row = 0;
+        goto add_rows;
+    }
+    if (builder.row != builder.capacity) {
         result = rex_fail(
             REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
             (long long)builder.capacity, (long long)builder.row);
-    if (result != REX_OK) {
-        free(builder.columns);
-        return result;
+        goto free_columns;
     }
     struct rex_map built = map_of_builder(&builder);
     if (mapped)
@@ -178,6 +174,9 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
                (size_t)suffix->count * sizeof *built.mappers);
     *map = built; /* which may be the prefix or the suffix */
     return REX_OK;
+free_columns:
+    free(builder.columns);
+    return result;
 }
 
 void rex_map_free(struct rex_map *map)

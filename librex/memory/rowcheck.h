@@ -17,6 +17,11 @@
 
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
 
+static inline bool rex_purpose_begins(enum rex_purpose purpose)
+{
+    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
+}
+
 /* The row that a row of TYPE is a member of, or -1. */
 static inline int64_t rex_row_parent(int64_t type)
 {

@@ -18,23 +18,6 @@
 
 #define MOST_DIMENSIONS 8
 
-static int check_dimension(const struct rex_dimension *dimension, int number)
-{
-    int64_t last;
-    if (dimension->extent <= 0 || dimension->lower < 0 || dimension->lower > dimension->extent ||
-        dimension->length < 0 || dimension->stride <= 0)
-        return rex_fail(REX_EINVAL,
-                        "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", number,
-                        (long long)dimension->extent, (long long)dimension->lower,
-                        (long long)dimension->length, (long long)dimension->stride);
-    if (dimension->length > 0 &&
-        (__builtin_mul_overflow(dimension->length - 1, dimension->stride, &last) ||
-         __builtin_add_overflow(last, dimension->lower, &last) || last >= dimension->extent))
-        return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", number,
-                        (long long)dimension->extent);
-    return REX_OK;
-}
-
 struct part {
     const struct rex_dimension *dimensions;
     const int64_t *pitch;
@@ -79,10 +62,20 @@ int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t ele
     int64_t bytes = element_size;
     int empty = 0, run = count - 1;
     for (int d = 0; d < count; d++) {
-        int result = check_dimension(&dimensions[d], d);
-        if (result != REX_OK)
-            return result;
-        empty |= dimensions[d].length == 0;
+        const struct rex_dimension *one = &dimensions[d];
+        int64_t last;
+        if (one->extent <= 0 || one->lower < 0 || one->lower > one->extent || one->length < 0 ||
+            one->stride <= 0)
+            return rex_fail(REX_EINVAL,
+                            "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", d,
+                            (long long)one->extent, (long long)one->lower, (long long)one->length,
+                            (long long)one->stride);
+        if (one->length > 0 &&
+            (__builtin_mul_overflow(one->length - 1, one->stride, &last) ||
+             __builtin_add_overflow(last, one->lower, &last) || last >= one->extent))
+            return rex_fail(REX_EINVAL, "dimension %d: the part reaches past its %lld elements", d,
+                            (long long)one->extent);
+        empty |= one->length == 0;
     }
     for (int d = count - 1; d >= 0; d--) {
         pitch[d] = bytes;
