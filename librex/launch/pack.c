@@ -23,26 +23,6 @@
 
 /* ---- an argument that does not fit its parameter --------------------------------------------- */
 
-/* The words for the argument of PARAMETER in a message. */
-static const char *name_argument(const struct rex_image_parameter *parameter,
-                                 const struct rex_map *map, int32_t row, char text[80])
-{
-    unsigned kind = rex_type_kind(map->types[row]);
-    if (rex_is_in_first_page(parameter, map, row)) {
-        snprintf(text, 80, "%p, a number too small for an address", map->base[row]);
-        return text;
-    }
-    if (!(map->types[row] & REX_MAP_LITERAL))
-        return "an address of mapped memory";
-    if (kind >= REX_KIND_I8)
-        return rex_kind_name(kind);
-    if (kind == REX_KIND_POINTER)
-        return "a pointer";
-    snprintf(text, 80, "a value of %lld byte%s", (long long)map->sizes[row],
-             map->sizes[row] == 1 ? "" : "s");
-    return text;
-}
-
 /*
  * The end of the message. For a scalar of another type it is the cast to write, ": write
  * REX_VALUE((double)k)"; otherwise it is the row as the program wrote it.
@@ -84,7 +64,8 @@ void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const str
                       int32_t row, char text[REX_MISFIT_MAX])
 {
     const struct rex_image_parameter *parameter = &layout->parameter[index];
-    char one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
+    char one[REX_PARAMETER_MAX], value[80], advice[REX_ROW_TEXT + 40];
+    const char *given = value;
     if (index >= layout->count) {
         snprintf(text, REX_MISFIT_MAX, "map row %d has no parameter%s", row,
                  rex_row_text(map, row, advice));
@@ -97,10 +78,21 @@ void rex_misfit_print(const struct rex_layout *layout, uint32_t index, const str
                  article, wanted);
         return;
     }
+    unsigned kind = rex_type_kind(map->types[row]);
+    if (rex_is_in_first_page(parameter, map, row))
+        snprintf(value, sizeof value, "%p, a number too small for an address", map->base[row]);
+    else if (!(map->types[row] & REX_MAP_LITERAL))
+        given = "an address of mapped memory";
+    else if (kind >= REX_KIND_I8)
+        given = rex_kind_name(kind);
+    else if (kind == REX_KIND_POINTER)
+        given = "a pointer";
+    else
+        snprintf(value, sizeof value, "a value of %lld byte%s", (long long)map->sizes[row],
+                 map->sizes[row] == 1 ? "" : "s");
     write_advice(parameter, map, row, advice);
-    snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row,
-             name_argument(parameter, map, row, given), index - layout->env, article, wanted,
-             advice);
+    snprintf(text, REX_MISFIT_MAX, "map row %d is %s, and parameter %u is %s%s%s", row, given,
+             index - layout->env, article, wanted, advice);
 }
 
 int rex_wrong_argument(const char *name, const struct rex_layout *layout, uint32_t index,
@@ -222,25 +214,6 @@ _Static_assert(offsetof(struct rex_image_parameter, kind) ==
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/*
- * Counts the rows that are PARAMETERS. rex_check_rows() checks a map with rows that are neither a
- * value nor plain mapped memory.
- */
-static int count_parameters(const struct rex_map *map, const char *name, uint32_t *parameters)
-{
-    const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
-    bool is_unusual = false;
-    if (REX_UNLIKELY(map->count != 0 && !rex_has_columns(map)))
-        return rex_check_rows(map, REX_FOR_QUEUE, name);
-    for (int32_t i = 0; i < map->count; i++) {
-        int64_t type = map->types[i];
-        is_unusual |= (type & unusual_bits) != REX_MAP_TARGET_PARAM || map->sizes[i] < 0;
-        is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
-        *parameters += (type & REX_MAP_TARGET_PARAM) != 0;
-    }
-    return REX_UNLIKELY(is_unusual) ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
-}
-
 static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                               enum rex_kernel_form form, const struct rex_map *map,
                               const struct rex_release *release)
@@ -290,6 +263,7 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
 {
     struct rex_target target;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    const int64_t unusual_bits = REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE | REX_MAP_ALWAYS;
     uint32_t parameters = 0;
     int result = rex_resolve(module, description->key, &target);
     if (REX_UNLIKELY(result != REX_OK))
@@ -309,9 +283,19 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         if (result != REX_OK)
             return result;
     }
-    result = count_parameters(map, target.name, &parameters);
-    if (REX_UNLIKELY(result != REX_OK))
-        return result;
+    bool is_wrong = map->count != 0 && !rex_has_columns(map), is_unusual = is_wrong;
+    for (int32_t i = 0; !is_wrong && i < map->count; i++) {
+        int64_t type = map->types[i];
+        is_unusual |= (type & unusual_bits) != REX_MAP_TARGET_PARAM || map->sizes[i] < 0;
+        is_unusual |= (type & ~REX_ROW_BITS(type)) != 0;
+        parameters += (type & REX_MAP_TARGET_PARAM) != 0;
+    }
+    /* Rows that are neither a value nor plain mapped memory. */
+    if (REX_UNLIKELY(is_unusual)) {
+        result = rex_check_rows(map, REX_FOR_QUEUE, target.name);
+        if (result != REX_OK)
+            return result;
+    }
     result = rex_check_form(&target, parameters, map, &form);
     if (REX_UNLIKELY(result != REX_OK))
         return result;

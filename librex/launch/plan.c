@@ -46,29 +46,15 @@ static void add_own_row(struct rex_plan *plan, int32_t row)
     int64_t type = plan->map->types[row];
     size_t size = (size_t)plan->map->sizes[row];
     uintptr_t begin = (uintptr_t)plan->map->begin[row], end = begin + size;
-    plan->own[plan->own_count] = (struct rex_own_row){
-        .begin = begin, .end = end, .type = type, .row = row, .outer = (uint32_t)plan->own_count};
+    plan->own[plan->own_count] =
+        (struct rex_own_row){.span = {.begin = begin, .end = end, .row = row},
+                             .type = type,
+                             .outer = (uint32_t)plan->own_count};
     plan->own_count++;
     /* Rows that are too large to be staged need no answer. */
     if (plan->is_pageable && (type & REX_MAP_TOFROM) && size <= REX_STAGED_MOST)
         plan->is_pageable =
             rex_is_pageable((const void *)begin) && rex_is_pageable((const void *)(end - 1));
-}
-
-/* Fallback reasons of the own rows of a launch with rows of no elements. */
-static unsigned reasons_beside_empty_rows(const struct rex_plan *plan)
-{
-    unsigned reasons = 0;
-    for (size_t i = 0; i < plan->own_count; i++) {
-        const struct rex_own_row *own = &plan->own[i];
-        reasons |= rex_base_is_apart(plan->map, own->row) ? REX_REASON_UNSEEN : 0u;
-        /* LLVM 14 aborts, and the launch is an error of the program. */
-        for (int32_t row = 0; plan->release->one_end_a_call && row < own->row; row++)
-            if (plan->map->sizes[row] == 0 &&
-                rex_row_contains(plan->map, own->row, plan->map->begin[row], 1))
-                reasons |= REX_REASON_UNSEEN;
-    }
-    return reasons;
 }
 
 static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
@@ -115,15 +101,6 @@ static unsigned place_row(struct rex_plan *plan, const struct rex_range *range)
 
 /* ---- own rows -------------------------------------------------------------------------------- */
 
-/* By address; if two begin together, the earlier one in the map comes first. */
-static int compare_own_rows(const void *left, const void *right)
-{
-    const struct rex_own_row *a = left, *b = right;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
 /*
  * Finds rows that lie in others. libomptarget maps a row together with an earlier one that contains
  * it, and then copies as the earlier one says; the first of equal rows makes all copies. Rows that
@@ -134,20 +111,20 @@ static unsigned unite_own_rows(struct rex_plan *plan)
     struct rex_own_row *own = plan->own;
     uint32_t outer = 0;
     size_t i = 1;
-    while (i < plan->own_count && own[i].begin >= own[i - 1].end)
+    while (i < plan->own_count && own[i].span.begin >= own[i - 1].span.end)
         i++;
     if (i >= plan->own_count) /* in order, and apart: as most are */
         return 0;
-    qsort(own, plan->own_count, sizeof *own, compare_own_rows);
+    qsort(own, plan->own_count, sizeof *own, rex_spans_compare);
     for (uint32_t inner = 0; inner < plan->own_count; inner++) {
         struct rex_own_row *row = &own[inner], *around = &own[outer];
-        if (inner == 0 || row->begin >= around->end) {
+        if (inner == 0 || !rex_spans_overlap(&row->span, &around->span)) {
             row->outer = outer = inner;
             continue;
         }
-        if (row->begin == around->begin && row->end == around->end)
+        if (rex_span_contains(&row->span, &around->span))
             around->type |= row->type & REX_MAP_TOFROM;
-        if (row->end > around->end || row->row <= around->row ||
+        if (!rex_span_contains(&around->span, &row->span) || row->span.row <= around->span.row ||
             (row->type & ~around->type & REX_MAP_TOFROM) != 0)
             return REX_REASON_OVERLAP;
         row->outer = outer;
@@ -163,7 +140,7 @@ static size_t give_offsets(struct rex_plan *plan, int64_t directions, size_t at)
 {
     for (size_t i = 0; i < plan->own_count; i++) {
         struct rex_own_row *own = &plan->own[i];
-        size_t size = own->end - own->begin, align = LEAST_ALIGNMENT;
+        size_t size = rex_span_size(&own->span), align = LEAST_ALIGNMENT;
         if (own->outer != i || (own->type & REX_MAP_TOFROM) != directions)
             continue;
         while (align < size && align < LARGEST_ALIGNMENT)
@@ -229,6 +206,7 @@ int rex_plan_check(struct rex_request *request, struct rex_plan *plan)
 void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
 {
     struct rex_range_lock *ranges = &plan->ranges;
+    const struct rex_map *map = plan->map;
     unsigned reasons = ranges->count > 0 ? rex_present_pin(ranges) : 0;
     if (reasons != 0 || ranges->is_waiting) {
         request->reasons = reasons;
@@ -243,13 +221,19 @@ void rex_plan_place(struct rex_request *request, struct rex_plan *plan)
         else
             reasons |= place_row(plan, range);
     }
-    if (plan->has_empty)
-        reasons |= reasons_beside_empty_rows(plan);
+    for (size_t i = 0; plan->has_empty && i < plan->own_count; i++) {
+        int32_t own = plan->own[i].span.row;
+        reasons |= rex_base_is_apart(map, own) ? REX_REASON_UNSEEN : 0u;
+        /* LLVM 14 aborts, and the launch is an error of the program. */
+        for (int32_t row = 0; plan->release->one_end_a_call && row < own; row++)
+            if (map->sizes[row] == 0 && rex_row_contains(map, own, map->begin[row], 1))
+                reasons |= REX_REASON_UNSEEN;
+    }
     if (plan->own_count > 1)
         reasons |= unite_own_rows(plan);
     bool has_private = (plan->types & REX_MAP_PRIVATE) != 0;
-    for (int32_t i = 0; has_private && i < plan->map->count && reasons == 0; i++)
-        if (plan->map->types[i] & REX_MAP_PRIVATE)
+    for (int32_t i = 0; has_private && i < map->count && reasons == 0; i++)
+        if (map->types[i] & REX_MAP_PRIVATE)
             add_own_row(plan, i);
     if (plan->own_count > 0) {
         struct rex_staged *staged = &plan->staged;

@@ -86,8 +86,8 @@ static int copy_own_rows(const struct rex_plan *plan, int64_t direction)
         const struct rex_own_row *own = &plan->own[i];
         if (own->outer != i || !(own->type & direction))
             continue;
-        int result =
-            copy_in_stream(plan, own->device, own->begin, own->end - own->begin, direction);
+        int result = copy_in_stream(plan, own->device, own->span.begin, rex_span_size(&own->span),
+                                    direction);
         if (result != REX_OK)
             return result;
     }
@@ -131,7 +131,7 @@ try_size:
         struct rex_own_row *own = &plan->own[i];
         if (own->outer != i)
             continue;
-        size = own->end - own->begin;
+        size = rex_span_size(&own->span);
         own->device = rex_block_take(plan->context->device, size, exact);
         if (own->device == 0)
             goto free_blocks;
@@ -144,7 +144,7 @@ free_blocks:
         goto try_size;
     }
     return rex_fail(rex_cuda_memory_error(), "kernel \"%.*s\": map row %d, %zu bytes: %s",
-                    REX_KERNEL_NAME(plan->packed.kernel->name), plan->own[i].row, size,
+                    REX_KERNEL_NAME(plan->packed.kernel->name), plan->own[i].span.row, size,
                     rex_cuda_why());
 }
 
@@ -186,34 +186,30 @@ static struct rex_launch_graph *find_launch_graph(struct rex_launch_context *con
     return oldest;
 }
 
-static bool capture_launch(struct rex_launch_context *context, const struct rex_packed *packed,
-                           struct rex_launch_graph *graph)
-{
-    if (graph->in > 0 && REX_CUDA(cuMemcpyHtoDAsync, context->arena, context->staging, graph->in,
-                                  context->stream) != 0)
-        return false;
-    if (rex_packed_put(packed, &context->arguments, context->stream) != 0)
-        return false;
-    graph->node = rex_capture_last_node(context->stream);
-    if (graph->node == NULL)
-        return false;
-    return graph->out_end == 0 || REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
-                                           context->arena + graph->out_begin,
-                                           graph->out_end - graph->out_begin, context->stream) == 0;
-}
-
 /* Sets the kernel node only if it changes, because the driver takes a microsecond. */
 static bool put_launch_graph(struct rex_launch_context *context, const struct rex_packed *packed,
                              struct rex_launch_graph *graph)
 {
     const struct rex_arguments *arguments = &context->arguments;
     uint32_t bytes = packed->kernel->facts->layout->bytes;
+    void *stream = context->stream;
     bool is_new = graph->executable == NULL;
     if (is_new) {
-        if (!rex_capture_begin(context->stream))
+        if (!rex_capture_begin(stream))
             return false;
-        bool is_captured = capture_launch(context, packed, graph);
-        if (!rex_capture_end(context->stream, &graph->graph) || !is_captured ||
+        /* The capture is ended after a failure, too, because the stream would stay in it. */
+        bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
+                                                       context->staging, graph->in, stream) == 0) &&
+                           rex_packed_put(packed, arguments, stream) == 0;
+        if (is_captured) {
+            graph->node = rex_capture_last_node(stream);
+            is_captured = graph->node != NULL;
+        }
+        if (is_captured && graph->out_end > 0)
+            is_captured = REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
+                                   context->arena + graph->out_begin,
+                                   graph->out_end - graph->out_begin, stream) == 0;
+        if (!rex_capture_end(stream, &graph->graph) || !is_captured ||
             !rex_capture_instantiate(graph->graph, &graph->executable))
             return false;
     }
@@ -228,7 +224,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     if (!is_new && !is_set &&
         rex_packed_set(packed, arguments, graph->executable, graph->node) != 0)
         return false;
-    return REX_CUDA(cuGraphLaunch, graph->executable, context->stream) == 0;
+    return REX_CUDA(cuGraphLaunch, graph->executable, stream) == 0;
 }
 
 /*
@@ -271,9 +267,9 @@ static void stage_rows(const struct rex_plan *plan, int64_t direction)
         if (own->outer != i || !(own->type & direction))
             continue;
         if (direction == REX_MAP_TO)
-            memcpy(staged, (const void *)own->begin, own->end - own->begin);
+            memcpy(staged, (const void *)own->span.begin, rex_span_size(&own->span));
         else
-            memcpy((void *)own->begin, staged, own->end - own->begin);
+            memcpy((void *)own->span.begin, staged, rex_span_size(&own->span));
     }
 }
 
@@ -313,7 +309,7 @@ int rex_plan_run(struct rex_plan *plan)
     for (size_t i = 0; i < plan->own_count; i++) {
         const struct rex_own_row *own = &plan->own[i], *outer = &plan->own[own->outer];
         uint64_t device = plan->is_staged ? context->arena + outer->offset : outer->device;
-        plan->device[own->row] = (uintptr_t)device + (own->begin - outer->begin);
+        plan->device[own->span.row] = (uintptr_t)device + (own->span.begin - outer->span.begin);
     }
     /* Rows of no elements that point into an own row get their address there. */
     for (size_t i = 0; plan->has_empty && i < plan->ranges.count; i++) {
@@ -321,9 +317,10 @@ int rex_plan_run(struct rex_plan *plan)
         for (size_t j = 0; j < plan->own_count; j++) {
             const struct rex_own_row *own = &plan->own[j];
             if (range->device == 0 && plan->map->sizes[range->row] == 0 &&
-                !(own->type & REX_MAP_PRIVATE) && own->begin <= range->begin &&
-                range->begin < own->end)
-                plan->device[range->row] = plan->device[own->row] + (range->begin - own->begin);
+                !(own->type & REX_MAP_PRIVATE) && own->span.begin <= range->begin &&
+                range->begin < own->span.end)
+                plan->device[range->row] =
+                    plan->device[own->span.row] + (range->begin - own->span.begin);
         }
     }
     result = rex_pack_arguments(&context->arguments, plan->packed.kernel, plan->form, plan->map,

@@ -171,34 +171,6 @@ static int32_t copy_and_trace(const struct rex_copy *copies, int32_t count, int 
     return some;
 }
 
-/* Makes the copies of rows that libomptarget has just mapped. */
-static int copy_mapped_rows(const char *what, int64_t device, int number, const struct rex_map *map,
-                            struct rex_copy *copies)
-{
-    int64_t to = REX_MAP_TO;
-    for (int32_t i = 0; i < map->count; i++) {
-        void *there = NULL;
-        if (copies[i].size > 0)
-            rex_memory_find(copies[i].host, copies[i].size, number, &there);
-        copies[i].device = (uintptr_t)there;
-    }
-    for (int32_t i = 0, some; i < map->count; i += some) {
-        bool are_made;
-        some = copy_and_trace(copies + i, map->count - i, number, &are_made);
-        for (int32_t j = i; !are_made && j < i + some; j++) {
-            /* libomptarget copies what librex could not. */
-            struct rex_map row = rex_rows_from(map, j, 1);
-            row.types = &to;
-            if (copies[j].size == 0)
-                continue;
-            int result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
-            if (result != REX_OK)
-                return result;
-        }
-    }
-    return REX_OK;
-}
-
 /* The rows' types, then their copies; NULL where librex does not copy. */
 static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **copies)
 {
@@ -211,7 +183,7 @@ static int64_t *types_and_copies(const struct rex_map *map, struct rex_copy **co
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map)
 {
     struct rex_copy *copies;
-    int64_t *types = types_and_copies(map, &copies);
+    int64_t *types = types_and_copies(map, &copies), to = REX_MAP_TO;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
     struct rex_map begun = *map;
@@ -232,8 +204,23 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
         }
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
-    if (result == REX_OK)
-        result = copy_mapped_rows(what, device, number, map, copies);
+    for (int32_t i = 0; result == REX_OK && i < map->count; i++) {
+        void *there = NULL;
+        if (copies[i].size > 0)
+            rex_memory_find(copies[i].host, copies[i].size, number, &there);
+        copies[i].device = (uintptr_t)there;
+    }
+    for (int32_t i = 0, some; result == REX_OK && i < map->count; i += some) {
+        bool are_made;
+        some = copy_and_trace(copies + i, map->count - i, number, &are_made);
+        for (int32_t j = i; !are_made && result == REX_OK && j < i + some; j++) {
+            /* libomptarget copies what librex could not. */
+            struct rex_map row = rex_rows_from(map, j, 1);
+            row.types = &to;
+            if (copies[j].size > 0)
+                result = rex_call_data(REX_DATA_UPDATE, what, device, &row);
+        }
+    }
     free(types);
     return result;
 }

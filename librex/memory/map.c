@@ -63,8 +63,12 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
         !rex_row_has(row.type, REX_MAP_NOT_MAPPED))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", number,
                         (long long)row.size);
-    if (!rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
-        rex_row_leaves_element(builder, &row))
+    /* In the surrounding section, but not in the element that is mapped. */
+    uintptr_t begin = (uintptr_t)row.begin, end = begin + (uintptr_t)row.size;
+    uintptr_t first = (uintptr_t)builder->part.begin, element = (uintptr_t)builder->part.base;
+    if (builder->depth > 0 && !rex_row_has(row.type, REX_MAP_LITERAL | REX_MAP_PTR_AND_OBJ) &&
+        begin < first + (uintptr_t)builder->part.size && end > first &&
+        (begin < element || end > element + (uintptr_t)builder->element_size))
         return rex_fail(REX_EINVAL,
                         "map row %lld: a mapper maps %lld bytes at %p, which reach out of its "
                         "element of %lld bytes at %p: is that the size of its type?",

@@ -52,30 +52,6 @@ static bool are_spans_in_order(const struct rex_row_span *spans, size_t count)
     return true;
 }
 
-/* ---- equal rows ------------------------------------------------------------------------------ */
-
-/*
- * Unites COUNT equal rows in TYPES, of a call that makes COPIES. ALWAYS stays with the directions
- * that it was given for. If a launch has it for one direction of two, the first row makes both
- * copies of new memory, and the others make the one of mapped memory.
- */
-static void unite_equal(const struct rex_row_span *equal, size_t count, int64_t copies,
-                        int64_t *types)
-{
-    int64_t all = 0, always = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t type = types[equal[i].row];
-        all |= type & REX_MAP_TOFROM;
-        always |= rex_row_has(type, REX_MAP_ALWAYS) ? type & copies : 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        int64_t *type = &types[equal[i].row], own = all;
-        if (always != 0 && (i > 0 || always == (all & copies)))
-            own = REX_MAP_ALWAYS | always | (all & ~copies);
-        *type = (*type & ~(REX_MAP_TOFROM | REX_MAP_ALWAYS)) | own;
-    }
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /*
@@ -123,8 +99,23 @@ static int unite_spans(const struct rex_row_span *spans, size_t count, const str
         while (next < count && spans[next].begin == spans[i].begin &&
                spans[next].end == spans[i].end)
             next++;
-        if (next > i + 1)
-            unite_equal(&spans[i], next - i, copies, types);
+        /*
+         * Equal rows. ALWAYS stays with the directions that it was given for. If a launch has it
+         * for one direction of two, the first row makes both copies of new memory, and the others
+         * make the one of mapped memory.
+         */
+        int64_t all = 0, always = 0;
+        for (size_t j = i; j < next; j++) {
+            int64_t type = types[spans[j].row];
+            all |= type & REX_MAP_TOFROM;
+            always |= rex_row_has(type, REX_MAP_ALWAYS) ? type & copies : 0;
+        }
+        for (size_t j = i; next > i + 1 && j < next; j++) {
+            int64_t *type = &types[spans[j].row], own = all;
+            if (always != 0 && (j > i || always == (all & copies)))
+                own = REX_MAP_ALWAYS | always | (all & ~copies);
+            *type = (*type & ~(REX_MAP_TOFROM | REX_MAP_ALWAYS)) | own;
+        }
         for (; next < count && spans[next].begin < spans[i].end; next++) {
             if (purpose == REX_FOR_END)
                 continue;

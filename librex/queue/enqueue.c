@@ -227,26 +227,6 @@ int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-static int check_queue_update(struct rex_queue *queue, const struct rex_map *map)
-{
-    struct rex_stream_gpu *gpu = &queue->gpu;
-    char text[REX_ROW_TEXT];
-    if (map == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
-    int result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
-    if (result != REX_OK || (queue->immediate && rex_is_nowhere(gpu->number)))
-        return result;
-    for (int32_t i = 0; i < map->count; i++)
-        if ((map->types[i] & REX_MAP_TOFROM) && map->sizes[i] > 0 &&
-            rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
-                               gpu->number) == 0)
-            return rex_fail(
-                REX_EABSENT,
-                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
-                (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
-    return REX_OK;
-}
-
 static int enqueue_rows(struct rex_queue *queue, const struct rex_map *map, int64_t direction)
 {
     for (int32_t i = 0; i < map->count; i++) {
@@ -264,14 +244,33 @@ static int enqueue_rows(struct rex_queue *queue, const struct rex_map *map, int6
 
 int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 {
+    char text[REX_ROW_TEXT];
     int result = rex_queue_enter_with(queue, "rex_queue_update");
     if (result != REX_OK)
         return result;
-    rex_addresses_begin(&queue->gpu.addresses, queue->gpu.remember);
-    result = check_queue_update(queue, map);
+    struct rex_stream_gpu *gpu = &queue->gpu;
+    if (map == NULL) {
+        result = rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
+        goto unlock;
+    }
+    result = rex_check_rows(map, REX_FOR_UPDATE, "queue update");
+    if (result != REX_OK)
+        goto unlock;
+    rex_addresses_begin(&gpu->addresses, gpu->remember);
+    bool is_nowhere = queue->immediate && rex_is_nowhere(gpu->number);
+    for (int32_t i = 0; !is_nowhere && i < map->count; i++)
+        if ((map->types[i] & REX_MAP_TOFROM) && map->sizes[i] > 0 &&
+            rex_addresses_find(&gpu->addresses, map->begin[i], (size_t)map->sizes[i],
+                               gpu->number) == 0) {
+            result = rex_fail(
+                REX_EABSENT,
+                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
+                (long long)map->sizes[i], map->begin[i], gpu->number, rex_row_text(map, i, text));
+            break;
+        }
     /* A graph's update uses the memory when the graph is launched, and a refused one never. */
     if (result != REX_OK || queue->capture != NULL)
-        rex_addresses_undo(&queue->gpu.addresses);
+        rex_addresses_undo(&gpu->addresses);
     if (result != REX_OK)
         goto unlock;
     rex_map_log("queue update", queue->gpu.number, map);
