@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "image/view.h"
@@ -240,6 +241,7 @@ static int find_and_pack_rows(struct rex_stream_gpu *gpu, const struct rex_loade
         if (REX_UNLIKELY(result != REX_OK))
             return result;
     }
+    REX_ASSERT(parameter == kernel->facts->layout->count);
     return REX_OK;
 }
 
@@ -252,6 +254,7 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         if (map->types[i] & REX_MAP_TARGET_PARAM)
             result = pack_row(arguments, kernel, parameter++, map, i, device[i]);
+    REX_ASSERT(result != REX_OK || parameter == kernel->facts->layout->count);
     return result;
 }
 

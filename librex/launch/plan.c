@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "cuda/pinned.h"
@@ -254,5 +255,6 @@ void rex_plan_end(struct rex_plan *plan)
 {
     if (plan->ranges.count > 0)
         rex_present_unpin(&plan->ranges);
+    REX_ASSERT(rex_thread.holds > 0);
     rex_thread.holds--;
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "memory/makecopy.h"
 
@@ -266,6 +267,7 @@ static void stage_rows(const struct rex_plan *plan, int64_t direction)
         unsigned char *staged = plan->context->staging + own->offset;
         if (own->outer != i || !(own->type & direction))
             continue;
+        REX_ASSERT(own->offset + rex_span_size(&own->span) <= plan->staged.total);
         if (direction == REX_MAP_TO)
             memcpy(staged, (const void *)own->span.begin, rex_span_size(&own->span));
         else

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -110,6 +111,7 @@ struct seen {
 static struct seen see_event(struct rex_event *event)
 {
     rex_lock(&event->lock);
+    REX_ASSERT(event->state != REX_EVENT_DRIVER || event->driver != NULL);
     struct seen seen = {event->state, event->at,
                         event->state == REX_EVENT_DRIVER ? event->driver : NULL};
     rex_unlock(&event->lock);

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "module/librarymodule.h"
@@ -63,6 +64,7 @@ static int append_command(struct rex_graph *graph, struct rex_command command)
         graph->launch[graph->launches++] = graph->count;
         rex_library_hold(command.launch.module);
     }
+    REX_ASSERT(command.lane < graph->lanes && graph->count < graph->room);
     graph->command[graph->count++] = command;
     return REX_OK;
 }

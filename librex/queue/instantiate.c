@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "cuda/context.h"
 #include "present/present.h"
@@ -116,6 +117,7 @@ static int capture_and_instantiate(struct rex_graph *graph)
     int result = capture_commands(&capture);
     if (result != REX_OK)
         goto close;
+    REX_ASSERT(made->launches == graph->launches);
     /* The context is retained as long as the driver's graph is. */
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0) {
         result = graph_failed("the context");
