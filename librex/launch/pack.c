@@ -353,17 +353,6 @@ int rex_packed_failed(const struct rex_packed *packed)
 
 /* ---- capture --------------------------------------------------------------------------------- */
 
-/*
- * CU_STREAM_CAPTURE_MODE_RELAXED: calls by other threads, as libomptarget's allocations, do not end
- * the capture.
- */
-#define CAPTURE_RELAXED 2
-
-bool rex_capture_begin(void *stream)
-{
-    return REX_CUDA(cuStreamBeginCapture, stream, CAPTURE_RELAXED) == 0;
-}
-
 void *rex_capture_last_node(void *stream)
 {
     int status = 0;
@@ -374,14 +363,4 @@ void *rex_capture_last_node(void *stream)
         count != 1)
         return NULL;
     return last[0];
-}
-
-bool rex_capture_end(void *stream, void **graph)
-{
-    return rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, graph), graph);
-}
-
-bool rex_capture_instantiate(void *graph, void **executable)
-{
-    return rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, executable, graph, 0), executable);
 }

@@ -196,7 +196,7 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
     void *stream = context->stream;
     bool is_new = graph->executable == NULL;
     if (is_new) {
-        if (!rex_capture_begin(stream))
+        if (REX_CUDA(cuStreamBeginCapture, stream, REX_CAPTURE_RELAXED) != 0)
             return false;
         /* The capture is ended after a failure, too, because the stream would stay in it. */
         bool is_captured = (graph->in == 0 || REX_CUDA(cuMemcpyHtoDAsync, context->arena,
@@ -210,8 +210,11 @@ static bool put_launch_graph(struct rex_launch_context *context, const struct re
             is_captured = REX_CUDA(cuMemcpyDtoHAsync, context->staging + graph->out_begin,
                                    context->arena + graph->out_begin,
                                    graph->out_end - graph->out_begin, stream) == 0;
-        if (!rex_capture_end(stream, &graph->graph) || !is_captured ||
-            !rex_capture_instantiate(graph->graph, &graph->executable))
+        if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, stream, &graph->graph),
+                               &graph->graph) ||
+            !is_captured ||
+            !rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &graph->executable, graph->graph, 0),
+                               &graph->executable))
             return false;
     }
     bool is_set = memcmp(&graph->grid, &packed->grid, sizeof graph->grid) == 0 &&

@@ -325,31 +325,6 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-static int check_raw_call(enum rex_data_call call, int64_t device, const struct rex_map *map)
-{
-    int32_t count = map->count;
-    if (rex_gate_check() != REX_OK)
-        return rex_last_error_code();
-    if (count < 0)
-        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
-    if (count > 0 && !rex_has_columns(map))
-        return rex_fail_null_column(NULL, map->base, map->begin, map->sizes, map->types, count);
-    for (int32_t i = 0; i < count; i++) {
-        if (map->sizes[i] < 0)
-            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
-        if (rex_check_member(map, i, "a data call") != REX_OK)
-            return REX_EINVAL;
-        if (call == REX_DATA_BEGIN && rex_check_size(map, i, "a data call") != REX_OK)
-            return REX_ENOMEM;
-    }
-    if (rex_device_check(device) != REX_OK)
-        return REX_EDEVICE;
-    if (device == -1 && rex_device_check_default() != REX_OK)
-        return REX_EDEVICE;
-    rex_device_used();
-    return REX_OK;
-}
-
 int rex_pass_data_call(enum rex_data_call call, MAP_P)
 {
     static const struct {
@@ -364,10 +339,29 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
         .count = count, .base = base, .begin = begin, .sizes = sizes, .types = types};
     int64_t *united = NULL;
     enum rex_present_end how = REX_CALL_DONE;
-    int result = check_raw_call(call, device, &map);
+    int result = REX_OK;
+    if (rex_gate_check() != REX_OK)
+        return rex_last_error_code();
+    if (count < 0)
+        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
+    if (count > 0 && !rex_has_columns(&map))
+        return rex_fail_null_column(NULL, base, begin, sizes, types, count);
+    for (int32_t i = 0; i < count; i++) {
+        if (sizes[i] < 0)
+            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
+        if (rex_check_member(&map, i, "a data call") != REX_OK)
+            return REX_EINVAL;
+        if (call == REX_DATA_BEGIN && rex_check_size(&map, i, "a data call") != REX_OK)
+            return REX_ENOMEM;
+    }
+    if (rex_device_check(device) != REX_OK)
+        return REX_EDEVICE;
+    if (device == -1 && rex_device_check_default() != REX_OK)
+        return REX_EDEVICE;
+    rex_device_used();
     /* If offloading is disabled libomptarget does nothing, and has no device to ask about rows. */
-    if (result != REX_OK || rex_devices_known() == REX_DEVICES_DISABLED)
-        return result;
+    if (rex_devices_known() == REX_DEVICES_DISABLED)
+        return REX_OK;
     if (call != REX_DATA_UPDATE)
         result = rex_rows_unite(&map, calls[call].purpose, device, what, &united);
     if (result != REX_OK)

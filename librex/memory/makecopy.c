@@ -148,17 +148,12 @@ static bool take_piece(struct job *job, struct piece *piece)
     return true;
 }
 
-static unsigned char *chunk_of(const struct rex_launch_context *own, size_t i)
-{
-    return own->staging + i % 2 * CHUNK;
-}
-
 /* Fills one chunk while the device reads the other. */
 static bool copy_to_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece;
     for (size_t i = 0; take_piece(job, &piece); i++) {
-        void *chunk = chunk_of(own, i), *event = own->event[i % 2];
+        void *chunk = own->staging + i % 2 * CHUNK, *event = own->event[i % 2];
         if (i >= 2 && REX_CUDA(cuEventSynchronize, event) != 0)
             return false;
         memcpy(chunk, (char *)job->copy.host + piece.at, piece.size);
@@ -170,30 +165,26 @@ static bool copy_to_device(struct job *job, const struct rex_launch_context *own
     return true;
 }
 
-/* Waits until the device has filled chunk I, and copies it to PIECE of the host's memory. */
-static bool empty_chunk(const struct job *job, const struct rex_launch_context *own, size_t i,
-                        const struct piece *piece)
-{
-    if (REX_CUDA(cuEventSynchronize, own->event[i % 2]) != 0)
-        return false;
-    memcpy((char *)job->copy.host + piece->at, chunk_of(own, i), piece->size);
-    return true;
-}
-
 /* Empties one chunk while the device fills the other. */
 static bool copy_from_device(struct job *job, const struct rex_launch_context *own)
 {
     struct piece piece, last = {0, 0};
-    size_t i = 0;
-    for (; take_piece(job, &piece); i++) {
-        if (REX_CUDA(cuMemcpyDtoHAsync, chunk_of(own, i), job->copy.device + piece.at, piece.size,
-                     own->stream) != 0 ||
-            REX_CUDA(cuEventRecord, own->event[i % 2], own->stream) != 0 ||
-            (i > 0 && !empty_chunk(job, own, i - 1, &last)))
+    for (size_t i = 0;; i++) {
+        size_t before = (i + 1) % 2;
+        bool is_more = take_piece(job, &piece);
+        if (is_more && (REX_CUDA(cuMemcpyDtoHAsync, own->staging + i % 2 * CHUNK,
+                                 job->copy.device + piece.at, piece.size, own->stream) != 0 ||
+                        REX_CUDA(cuEventRecord, own->event[i % 2], own->stream) != 0))
             return false;
+        if (i > 0) {
+            if (REX_CUDA(cuEventSynchronize, own->event[before]) != 0)
+                return false;
+            memcpy((char *)job->copy.host + last.at, own->staging + before * CHUNK, last.size);
+        }
+        if (!is_more)
+            return true;
         last = piece;
     }
-    return i == 0 || empty_chunk(job, own, i - 1, &last);
 }
 
 /* A thread that lacks a resource leaves the work to the other threads. */

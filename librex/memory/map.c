@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calls/forward.h"
 #include "memory/rowcheck.h"
 #include "memory/section.h"
 
@@ -75,7 +76,8 @@ int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
                         number, (long long)row.size, row.begin, (long long)builder->element_size,
                         builder->part.base);
     if (builder->handle != NULL)
-        rex_add_to_runtime(builder, &row);
+        REX_REAL(push_mapper_component)
+    (builder->handle, row.base, row.begin, row.size, row.type, NULL);
     if (builder->columns != NULL) {
         struct rex_map map = map_of_builder(builder);
         map.base[number] = row.base;

@@ -176,12 +176,6 @@ int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, stru
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */
 
-void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row)
-{
-    REX_REAL(push_mapper_component)
-    (builder->handle, row->base, row->begin, row->size, row->type, NULL);
-}
-
 void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                          void *begin, int64_t size, int64_t type)
 {

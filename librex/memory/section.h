@@ -24,7 +24,4 @@ struct rex_map_builder {
 /* ROW with the types that the surrounding sections pass on and allow. */
 struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row);
 
-/* Pass ROW to libomptarget. */
-void rex_add_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row);
-
 #endif

@@ -274,6 +274,7 @@ static int fill_at_once(int number, const struct rex_command *command)
 REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
+    struct rex_event *event = command->event.event; /* of a record and of a wait */
     switch (command->kind) {
     case REX_COMMAND_LAUNCH: return launch_on_device(rex_launch_map, number, command);
     case REX_COMMAND_COPY_TO:
@@ -284,13 +285,18 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_FILL: return fill_at_once(number, command);
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     case REX_COMMAND_RECORD:
-        if (command->event.event != NULL)
-            rex_event_record_time(command->event.event);
+        if (event == NULL)
+            return REX_OK;
+        /* On a device that does all commands at once an event is a time. */
+        rex_lock(&event->lock);
+        clock_gettime(CLOCK_MONOTONIC, &event->at);
+        event->state = REX_EVENT_TIMED;
+        rex_unlock(&event->lock);
         return REX_OK;
     default: /* a wait */
-        if (command->event.event == NULL)
+        if (event == NULL)
             return REX_OK;
-        return rex_event_wait(command->event.event, true, NULL);
+        return rex_event_wait(event, true, NULL);
     }
 }
 

@@ -93,14 +93,6 @@ free_driver:
     goto unlock;
 }
 
-void rex_event_record_time(struct rex_event *event)
-{
-    rex_lock(&event->lock);
-    clock_gettime(CLOCK_MONOTONIC, &event->at);
-    event->state = REX_EVENT_TIMED;
-    rex_unlock(&event->lock);
-}
-
 /* A copy of an event's state, because another thread may record the event at any time. */
 struct seen {
     enum rex_event_state state;

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cuda/context.h"
 #include "module/librarymodule.h"
 #include "queue/instantiate.h"
 
@@ -270,6 +271,7 @@ unlock:
 int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     static const struct rex_map nothing;
+    struct rex_packed packed;
     int result = rex_pooled_check(graph, "rex_graph_set_args", "graph");
     if (result != REX_OK)
         return result;
@@ -289,14 +291,27 @@ int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_
     if (result != REX_OK)
         goto unlock;
     if (!graph->immediate) {
-        result = rex_graph_change(graph, number, &command);
-        if (result != REX_OK) {
-            free(command.launch.memory);
-            goto unlock;
+        int entered = rex_context_enter(graph->gpu.context);
+        if (entered < 0) {
+            result = rex_fail(REX_ECUDA, "the context of a graph: %s", rex_cuda_why());
+            goto free_map;
         }
+        result = rex_pack_launch(&graph->gpu, command.launch.module, &command.launch.description,
+                                 &command.launch.map, &packed);
+        if (result == REX_OK &&
+            rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
+                           graph->made.launch[number].node) != 0)
+            result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
+                              REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
+        rex_context_leave(entered);
+        if (result != REX_OK)
+            goto free_map;
     }
     free(old->launch.memory);
     *old = command;
+    goto unlock;
+free_map:
+    free(command.launch.memory);
 unlock:
     rex_unlock(&graph->lock);
     return result;

@@ -82,7 +82,7 @@ static int capture_commands(struct driver_capture *capture)
                 &capture->stream[i]))
             return graph_failed("a stream");
     capture->began[0] = true;
-    if (!rex_capture_begin(capture->stream[0]))
+    if (REX_CUDA(cuStreamBeginCapture, capture->stream[0], REX_CAPTURE_RELAXED) != 0)
         return graph_failed("the beginning");
     for (size_t i = 0; i < graph->count; i++) {
         result = capture_command(capture, &graph->command[i]);
@@ -99,7 +99,10 @@ static int capture_commands(struct driver_capture *capture)
         }
     }
 end_capture: /* after a failure, too, because the stream is in capture */
-    if (!rex_capture_end(capture->stream[0], &capture->graph->made.graph) && result == REX_OK)
+    if (!rex_cuda_has_made(
+            REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->graph->made.graph),
+            &capture->graph->made.graph) &&
+        result == REX_OK)
         result = graph_failed("the end");
     return result;
 }
@@ -124,7 +127,8 @@ static int capture_and_instantiate(struct rex_graph *graph)
         goto close;
     }
     /* The nodes are uploaded now, not at the first launch: for 4 000 launches some milliseconds. */
-    if (!rex_capture_instantiate(made->graph, &made->executable) ||
+    if (!rex_cuda_has_made(REX_CUDA(cuGraphInstantiate, &made->executable, made->graph, 0),
+                           &made->executable) ||
         REX_CUDA(cuGraphUpload, made->executable, capture.stream[0]) != 0) {
         result = graph_failed("the nodes");
         if (made->executable != NULL)
@@ -196,20 +200,4 @@ int rex_graph_refresh(struct rex_graph *graph)
     }
     memset(&graph->gpu.addresses, 0, sizeof graph->gpu.addresses);
     return rex_graph_build(graph);
-}
-
-int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_command *command)
-{
-    struct rex_packed packed;
-    int entered = rex_context_enter(graph->gpu.context);
-    if (entered < 0)
-        return graph_failed("the context");
-    int result = rex_pack_launch(&graph->gpu, command->launch.module, &command->launch.description,
-                                 &command->launch.map, &packed);
-    if (result == REX_OK && rex_packed_set(&packed, &graph->gpu.arguments, graph->made.executable,
-                                           graph->made.launch[number].node) != 0)
-        result = rex_fail(REX_ECUDA, "kernel \"%.*s\" in a graph: %s",
-                          REX_KERNEL_NAME(packed.kernel->name), rex_cuda_why());
-    rex_context_leave(entered);
-    return result;
 }

@@ -54,7 +54,4 @@ void rex_graph_unbuild(const struct rex_graph *graph, struct rex_driver_graph *m
 /* Make it again if device addresses have changed. */
 int rex_graph_refresh(struct rex_graph *graph);
 
-/* Give launch NUMBER the arguments of COMMAND. */
-int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_command *command);
-
 #endif
