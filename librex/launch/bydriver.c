@@ -52,26 +52,6 @@ static int run_and_report(const struct rex_request *request, struct rex_plan *pl
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/*
- * An end waits for the launch. By libomptarget the launch would hold the last reference, and its
- * end would copy the rows back. libomptarget copies, because it knows attached pointers.
- */
-static int copy_awaited_rows(const struct rex_request *request, const struct rex_plan *plan)
-{
-    for (size_t i = 0; i < plan->ranges.count; i++) {
-        const struct rex_range *range = &plan->ranges.range[i];
-        int64_t type = REX_MAP_FROM;
-        if (!range->is_shared || !range->is_changed)
-            continue;
-        struct rex_map row = rex_rows_from(plan->map, range->row, 1);
-        row.types = &type;
-        int result = rex_call_data(REX_DATA_UPDATE, request->target.name, request->number, &row);
-        if (result != REX_OK)
-            return result;
-    }
-    return REX_OK;
-}
-
 /* Plans and runs the launch, unless it has to wait for other calls. */
 static int plan_and_run(struct rex_request *request, bool is_mapped, struct rex_table_wait *wait,
                         bool *is_waiting)
@@ -110,8 +90,21 @@ static int plan_and_run(struct rex_request *request, bool is_mapped, struct rex_
         result = run_and_report(request, &plan);
     else
         result = rex_plan_run(&plan);
-    if (result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges))
-        result = copy_awaited_rows(request, &plan);
+    bool is_awaited =
+        result == REX_OK && plan.ranges.count > 0 && rex_present_is_awaited(&plan.ranges);
+    /*
+     * An end waits for the launch. By libomptarget the launch would hold the last reference, and
+     * its end would copy the rows back. libomptarget copies, because it knows attached pointers.
+     */
+    for (size_t i = 0; is_awaited && result == REX_OK && i < plan.ranges.count; i++) {
+        const struct rex_range *range = &plan.ranges.range[i];
+        int64_t type = REX_MAP_FROM;
+        if (!range->is_shared || !range->is_changed)
+            continue;
+        struct rex_map row = rex_rows_from(plan.map, range->row, 1);
+        row.types = &type;
+        result = rex_call_data(REX_DATA_UPDATE, target->name, request->number, &row);
+    }
     rex_plan_end(&plan);
 give_context:
     rex_launch_context_give(plan.context, entered);

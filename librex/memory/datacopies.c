@@ -41,15 +41,6 @@ static bool may_copy_rows(const struct rex_map *map)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-static int update_some_rows(const char *what, int64_t device, const struct rex_map *map,
-                            int32_t first, int32_t count)
-{
-    struct rex_map some = rex_rows_from(map, first, count);
-    if (count == 0)
-        return REX_OK;
-    return rex_call_data(REX_DATA_UPDATE, what, device, &some);
-}
-
 /*
  * Writes the parts of the rows of MAP that no attached pointer has to PARTS, unless that is NULL.
  * Returns how many there are. *HAS_POINTERS: there is such a pointer.
@@ -137,18 +128,19 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     if (traced)
         rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
     rex_trace_depth++;
-    int32_t done = 0, some = 0; /* rows that were updated; libomptarget updates the others */
+    int32_t done = 0; /* rows that were updated; libomptarget updates the others */
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK; i += some) {
-        bool are_copied;
-        some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
-        if (are_copied) {
-            result = update_some_rows(what, device, map, done, i - done);
-            done = i + some;
-        }
+    for (int32_t i = 0, some = 1; i <= map->count && result == REX_OK; i += some) {
+        bool are_copied = i == map->count; /* behind the last row: as if it was copied */
+        if (i < map->count)
+            some = (int32_t)rex_copy_some(copies + i, (size_t)(map->count - i), &are_copied);
+        if (!are_copied)
+            continue;
+        struct rex_map rows = rex_rows_from(map, done, i - done);
+        if (rows.count > 0)
+            result = rex_call_data(REX_DATA_UPDATE, what, device, &rows);
+        done = i + some;
     }
-    if (result == REX_OK)
-        result = update_some_rows(what, device, map, done, map->count - done);
     rex_trace_depth--;
     free(copies);
     if (traced)

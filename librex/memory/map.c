@@ -111,37 +111,28 @@ static int add_map(struct rex_map_builder *builder, const struct rex_map *map)
 
 /* ---- the two passes -------------------------------------------------------------------------- */
 
-static bool has_mappers(const struct rex_map *map)
-{
-    return map != NULL && map->mappers != NULL;
-}
-
-static int check_fixed_rows(const struct rex_map *map, const char *which)
-{
-    if (map == NULL || map->count == 0)
-        return REX_OK;
-    if (map->count < 0)
-        return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d", which,
-                        map->count);
-    if (!rex_has_columns(map))
-        return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
-                        which, map->count);
-    return REX_OK;
-}
-
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                   const struct rex_map *suffix)
 {
     struct rex_map_builder builder = {0};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
-    int result = check_fixed_rows(prefix, "prefix");
-    if (result != REX_OK)
-        return result;
-    result = check_fixed_rows(suffix, "suffix");
-    if (result != REX_OK)
-        return result;
-    bool mapped = has_mappers(prefix) || has_mappers(suffix); /* then there is a fifth column */
+    for (int i = 0; i < 2; i++) {
+        const struct rex_map *fixed = i == 0 ? prefix : suffix;
+        const char *which = i == 0 ? "prefix" : "suffix";
+        if (fixed == NULL || fixed->count == 0)
+            continue;
+        if (fixed->count < 0)
+            return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d",
+                            which, fixed->count);
+        if (!rex_has_columns(fixed))
+            return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
+                            which, fixed->count);
+    }
+    void **before = prefix != NULL ? prefix->mappers : NULL;
+    void **behind = suffix != NULL ? suffix->mappers : NULL;
+    bool mapped = before != NULL || behind != NULL; /* then there is a fifth column */
+    int result;
 add_rows:
     result = add_map(&builder, prefix);
     if (result != REX_OK)
@@ -173,10 +164,10 @@ add_rows:
     struct rex_map built = map_of_builder(&builder);
     if (mapped)
         built.mappers = (void **)built.storage + 4 * (size_t)built.count;
-    if (has_mappers(prefix))
-        memcpy(built.mappers, prefix->mappers, (size_t)prefix->count * sizeof *built.mappers);
-    if (has_mappers(suffix))
-        memcpy(built.mappers + (built.count - suffix->count), suffix->mappers,
+    if (before != NULL)
+        memcpy(built.mappers, before, (size_t)prefix->count * sizeof *built.mappers);
+    if (behind != NULL)
+        memcpy(built.mappers + (built.count - suffix->count), behind,
                (size_t)suffix->count * sizeof *built.mappers);
     *map = built; /* which may be the prefix or the suffix */
     return REX_OK;

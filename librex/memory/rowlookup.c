@@ -178,32 +178,6 @@ static int check_mapped_row(struct look *look, int32_t i)
 }
 
 /*
- * Refuses a row of size 0 if a later row of the launch maps the memory around it. It counts as no
- * reference, because it comes first, but it ends the mapping, so that the end of the launch finds
- * it gone.
- */
-static int check_empty_rows(const struct look *look)
-{
-    const struct rex_map *map = look->map;
-    for (int32_t i = 0; i < map->count; i++) {
-        uintptr_t begin = (uintptr_t)map->begin[i];
-        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
-            continue;
-        for (size_t j = 0; j < look->count; j++) {
-            const struct rex_row_span *span = &look->spans[j];
-            if (i < span->row && begin >= span->begin && begin < span->end)
-                return rex_fail(
-                    REX_EOVERLAP,
-                    "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
-                    "that, unless it comes after it",
-                    REX_KERNEL_NAME(look->what), i, (void *)begin, span->row,
-                    look->release->number);
-        }
-    }
-    return REX_OK;
-}
-
-/*
  * Whether the present table shows that all rows are right. Each lies in one mapping, or is plain,
  * absent and apart from the others. Else libomptarget has to be asked: while another call maps
  * memory without an entry, and where the driver does not launch, so that the table does not follow
@@ -246,8 +220,29 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
             goto free_spans;
     }
     result = rex_new_spans_check(look.spans, &look.count, map, what);
-    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
-        result = check_empty_rows(&look);
+    if (result != REX_OK || purpose != REX_FOR_LAUNCH || !look.release->one_end_a_call)
+        goto free_spans;
+    /*
+     * A row of size 0 is wrong if a later row of the launch maps the memory around it. It counts as
+     * no reference, because it comes first, but it ends the mapping, so that the end of the launch
+     * finds it gone.
+     */
+    for (int32_t i = 0; i < map->count; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        if (map->sizes[i] != 0 || begin == 0 || rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
+            continue;
+        for (size_t j = 0; j < look.count; j++) {
+            const struct rex_row_span *span = &look.spans[j];
+            if (i >= span->row || begin < span->begin || begin >= span->end)
+                continue;
+            result =
+                rex_fail(REX_EOVERLAP,
+                         "%.*s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts "
+                         "on that, unless it comes after it",
+                         REX_KERNEL_NAME(what), i, (void *)begin, span->row, look.release->number);
+            goto free_spans;
+        }
+    }
 free_spans:
     if (look.spans != on_stack)
         free(look.spans);

@@ -214,15 +214,6 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/* LAUNCH is rex_launch_map() or rex_launch_check(). */
-static int launch_on_device(__typeof__(rex_launch_map) *launch, int number,
-                            const struct rex_command *command)
-{
-    struct rex_launch_config description = command->launch.description;
-    description.device = number;
-    return launch(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
-}
-
 bool rex_is_nowhere(int number)
 {
     return rex_runtime_disabled() || (rex_devices_are_there() && number == rex_device_count());
@@ -275,8 +266,12 @@ REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
     struct rex_event *event = command->event.event; /* of a record and of a wait */
+    struct rex_launch_config launch;
     switch (command->kind) {
-    case REX_COMMAND_LAUNCH: return launch_on_device(rex_launch_map, number, command);
+    case REX_COMMAND_LAUNCH:
+        launch = command->launch.description;
+        launch.device = number;
+        return rex_launch_map(command->launch.module, &launch, &command->launch.map, REX_FOR_QUEUE);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return copy_at_once(number, command);
     case REX_COMMAND_COPY_PEER:
@@ -306,8 +301,12 @@ int rex_command_check(struct rex_stream_gpu *gpu, bool immediate, const struct r
 {
     struct rex_packed packed;
     bool is_launch = command->kind == REX_COMMAND_LAUNCH;
-    if (immediate && is_launch)
-        return launch_on_device(rex_launch_check, gpu->number, command);
+    if (immediate && is_launch) {
+        struct rex_launch_config launch = command->launch.description;
+        launch.device = gpu->number;
+        return rex_launch_check(command->launch.module, &launch, &command->launch.map,
+                                REX_FOR_QUEUE);
+    }
     if (immediate &&
         (command->kind == REX_COMMAND_COPY_TO || command->kind == REX_COMMAND_COPY_FROM))
         return check_copy_at_once(gpu->number, command);

@@ -50,12 +50,6 @@ static bool make_trace_event(void **made)
     return *made != NULL;
 }
 
-static void destroy_trace_event(void *made)
-{
-    if (made != NULL)
-        rex_driver.cuEventDestroy(made);
-}
-
 /* Compares the clocks while the stream is empty. The context is current. */
 static void anchor_clocks(struct rex_queue *queue)
 {
@@ -266,9 +260,12 @@ void rex_queue_trace_end(struct rex_queue *queue)
     struct rex_queue_trace *trace = queue->trace;
     if (trace == NULL)
         return;
-    destroy_trace_event(trace->base);
+    if (trace->base != NULL)
+        rex_driver.cuEventDestroy(trace->base);
     for (size_t i = 0; i < TIMED_MOST; i++) {
-        destroy_trace_event(trace->ring[i].begin);
-        destroy_trace_event(trace->ring[i].end);
+        if (trace->ring[i].begin != NULL)
+            rex_driver.cuEventDestroy(trace->ring[i].begin);
+        if (trace->ring[i].end != NULL)
+            rex_driver.cuEventDestroy(trace->ring[i].end);
     }
 }
