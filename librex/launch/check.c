@@ -219,8 +219,7 @@ int rex_check_packet(const struct rex_request *request, enum rex_kernel_form *fo
         return rex_fail(REX_EINVAL, "kernel \"%.*s\": a negative number of rows, %d",
                         REX_KERNEL_NAME(request->target.name), map->count);
     if (map->count > 0 && !rex_has_columns(map))
-        return rex_fail_null_column(request->target.name, map->base, map->begin, map->sizes,
-                                    map->types, map->count);
+        return rex_fail_null_column(request->target.name, map);
     /* An unknown bit may change how the release reads the rows. */
     if (unknown != 0)
         return rex_fail(REX_EINVAL,

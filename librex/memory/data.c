@@ -345,7 +345,7 @@ int rex_pass_data_call(enum rex_data_call call, MAP_P)
     if (count < 0)
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (count > 0 && !rex_has_columns(&map))
-        return rex_fail_null_column(NULL, base, begin, sizes, types, count);
+        return rex_fail_null_column(NULL, &map);
     for (int32_t i = 0; i < count; i++) {
         if (sizes[i] < 0)
             return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);

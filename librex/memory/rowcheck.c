@@ -174,21 +174,20 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     return REX_OK;
 }
 
-int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
-                         const void *types, int64_t count)
+int rex_fail_null_column(const char *kernel, const struct rex_map *map)
 {
-    const char *column = base == NULL    ? "base addresses"
-                         : begin == NULL ? "begin addresses"
-                         : sizes == NULL ? "sizes"
-                         : types == NULL ? "map types"
-                                         : NULL;
+    const char *column = map->base == NULL    ? "base addresses"
+                         : map->begin == NULL ? "begin addresses"
+                         : map->sizes == NULL ? "sizes"
+                         : map->types == NULL ? "map types"
+                                              : NULL;
     if (column == NULL)
         return REX_OK;
     if (kernel == NULL)
-        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL, for %lld rows", column,
-                        (long long)count);
-    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL, for %lld rows",
-                    REX_KERNEL_NAME(kernel), column, (long long)count);
+        return rex_fail(REX_EINVAL, "a data call: the column of %s is NULL, for %d rows", column,
+                        map->count);
+    return rex_fail(REX_EINVAL, "kernel \"%.*s\": the column of %s is NULL, for %d rows",
+                    REX_KERNEL_NAME(kernel), column, map->count);
 }
 
 /* ---- rows against each other ----------------------------------------------------------------- */

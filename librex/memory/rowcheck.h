@@ -93,11 +93,10 @@ int rex_check_size(const struct rex_map *map, int32_t i, const char *what);
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 
 /*
- * Fail with REX_EINVAL and name the column that is NULL. The call is a launch of KERNEL (NULL: a
- * data call) with COUNT rows. Returns 0 if no column is NULL.
+ * Fail with REX_EINVAL and name the column of MAP, which has rows, that is NULL. The call is a
+ * launch of KERNEL; NULL: a data call. Returns 0 if no column is NULL.
  */
-int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
-                         const void *types, int64_t count);
+int rex_fail_null_column(const char *kernel, const struct rex_map *map);
 
 /* ---- rows against each other ----------------------------------------------------------------- */
 
