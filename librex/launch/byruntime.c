@@ -22,14 +22,22 @@
 #include "omp/device.h"
 #include "present/presentcalls.h"
 
-/* ---- the packet ------------------------------------------------------------------------------ */
+/* ---- the call -------------------------------------------------------------------------------- */
 
-/* Words of a packet with so many rows and one row more: four columns, and two optional ones. */
-#define PACKET_WORDS(rows) (6 * ((size_t)(rows) + 1))
+#define ROWS_ON_STACK 64
+
+static int send_packet(const struct rex_request *request, struct __tgt_kernel_arguments *packet,
+                       int *returned)
+{
+    const struct rex_target *target = &request->target;
+    return rex_call_kernel(target->registration->location, request->device,
+                           target->kernel->entry->addr, packet, rex_request_reason(request),
+                           returned);
+}
 
 /*
- * Copies the columns to STORAGE, of PACKET_WORDS, and adds a row, in front or AT_END. LLVM 14 to 17
- * do not pass the runtime's parameter to an env kernel. 23 and 24 overwrite the last row with it.
+ * Copies the four columns and the two optional ones to STORAGE and adds a row, in front or AT_END.
+ * STORAGE has 6 x (NumArgs + 1) words.
  */
 static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
@@ -60,31 +68,51 @@ static void add_packet_row(struct __tgt_kernel_arguments *packet, bool at_end, v
     packet->ArgMappers = packet->ArgMappers != NULL ? mappers : NULL;
 }
 
-/* ---- the launch ------------------------------------------------------------------------------ */
+/*
+ * Sends the packet with one row more. LLVM 14 to 17 do not pass the runtime's parameter to an env
+ * kernel. 23 and 24 overwrite the last row with it.
+ */
+static int send_packet_with_row(const struct rex_request *request,
+                                struct __tgt_kernel_arguments *packet, bool at_end, int *returned)
+{
+    void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
+    size_t bytes = ((size_t)packet->NumArgs + 1) * 6 * sizeof *storage;
+    if (bytes > sizeof on_stack) {
+        storage = malloc(bytes);
+        if (storage == NULL)
+            return rex_fail_memory(bytes, "the rows of a launch");
+    }
+    add_packet_row(packet, at_end, storage);
+    int result = send_packet(request, packet, returned);
+    if (storage != on_stack)
+        free(storage);
+    return result;
+}
 
 /*
  * Enters the present table. The rows are checked after that, because until then another call may
  * map a part of them. The rows of a packet are the program's business.
  */
-static int enter_and_send(const struct rex_request *request, struct __tgt_kernel_arguments *packet,
-                          int *returned)
+static int enter_and_send(const struct rex_request *request, const struct rex_packet_rule *rule,
+                          struct __tgt_kernel_arguments *packet, int *returned)
 {
-    const struct rex_target *target = &request->target;
     const struct rex_map *map = request->map;
     int number = rex_openmp_number(request->device), result = REX_OK;
     enum rex_present_end outcome = packet->Flags & REX_FLAG_NOWAIT ? REX_CALL_LATER : REX_CALL_DONE;
     const struct rex_range_lock *ranges = rex_present_enter(REX_CALL_LAUNCHES, map, number);
     if (!request->is_packet)
-        result = rex_check_presence(map, request->purpose, number, target->name, ranges);
+        result = rex_check_presence(map, request->purpose, number, request->target.name, ranges);
     if (result != REX_OK)
         outcome = REX_CALL_REFUSED;
+    else if (rule->leading_row || rule->trailing_row)
+        result = send_packet_with_row(request, packet, rule->trailing_row, returned);
     else
-        result = rex_call_kernel(target->registration->location, request->device,
-                                 target->kernel->entry->addr, packet, rex_request_reason(request),
-                                 returned);
+        result = send_packet(request, packet, returned);
     rex_present_leave(REX_CALL_LAUNCHES, map, number, outcome);
     return result;
 }
+
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 /* Logs the reason. Refuses the launch if REX_LAUNCH_BY=driver. */
 static int log_or_refuse_reason(const struct rex_request *request)
@@ -111,7 +139,6 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     const struct rex_packet_rule *rule = &release->plain;
     struct rex_grid grid = request->grid;
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
-    void *on_stack[PACKET_WORDS(64)], **storage = on_stack;
     /* libomp may have left the thread before, and the kernel's loops would crash in it. */
     if (rex_thread.ends > 0 && rex_registration_on_host(target->registration))
         return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
@@ -141,16 +168,5 @@ int rex_launch_by_runtime(const struct rex_request *request, int *returned)
     packet.DynCGroupMem = (int32_t)grid.dynamic_memory;
     if (rex_rows_wanted())
         rex_rows_log(target->name, request->device, &packet);
-    if (rule->leading_row || rule->trailing_row) {
-        size_t bytes = PACKET_WORDS(packet.NumArgs) * sizeof *storage;
-        if (bytes > sizeof on_stack)
-            storage = malloc(bytes);
-        if (storage == NULL)
-            return rex_fail_memory(bytes, "the rows of a launch");
-        add_packet_row(&packet, rule->trailing_row, storage);
-    }
-    result = enter_and_send(request, &packet, returned);
-    if (storage != on_stack)
-        free(storage);
-    return result;
+    return enter_and_send(request, rule, &packet, returned);
 }
